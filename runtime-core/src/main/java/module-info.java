@@ -6,6 +6,7 @@ module io.github.iree4j.runtime {
     requires jdk.management; // how much memory the machine or container has
 
     exports io.github.iree4j;
+    exports io.github.iree4j.api;
     exports io.github.iree4j.async;
     exports io.github.iree4j.frontier;
     exports io.github.iree4j.call to
@@ -30,6 +31,7 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.modules.check to
             io.github.iree4j.tools;
     exports io.github.iree4j.modules.parameters;
+    exports io.github.iree4j.monitor;
     exports io.github.iree4j.nativeaccess to
             io.github.iree4j.backend.gpu,
             io.github.iree4j.backend.stream,

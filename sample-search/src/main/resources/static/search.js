@@ -4,6 +4,7 @@ const PAUSE = 120; // milliseconds without a keystroke before a query is sent
 const COMMON = new Set('and are but can does for from has how not that the this was what when where which who why will with you'.split(' '));
 const element = id => document.getElementById(id);
 const input = element('query');
+const rerank = element('rerank');
 const status = element('status');
 const problem = element('problem');
 const results = element('results');
@@ -38,7 +39,8 @@ function marked(text, query) {
   return [...parts, text.slice(end)];
 }
 
-function hit({ passage, score }, query) {
+function hit({ passage, score, nearest }, query, isReranked) {
+  const said = isReranked ? `relevance ${score.toFixed(2)}, place ${nearest} by similarity` : `similarity ${score.toFixed(2)}`;
   const share = Math.max(0, Math.min(1, score));
   const fill = make('div', { className: 'fill' });
   fill.style.width = `${(share * 100).toFixed(1)}%`;
@@ -48,7 +50,7 @@ function hit({ passage, score }, query) {
     make('h3', {}, make('a', { href: `documents/${passage.page}`, textContent: passage.title })),
     make('p', { className: 'under', textContent: passage.heading || passage.page }),
     make('p', { className: 'text' }, ...marked(passage.text, query)),
-    make('div', { className: 'nearness' }, track, make('span', { textContent: `similarity ${score.toFixed(2)}` })));
+    make('div', { className: 'nearness' }, track, make('span', { textContent: said })));
 }
 
 function say(text) {
@@ -63,6 +65,7 @@ async function ask() {
   const query = input.value.trim();
   const url = new URL(location.href);
   if (query) url.searchParams.set('q', query); else url.searchParams.delete('q');
+  if (rerank.checked) url.searchParams.set('rerank', 'true'); else url.searchParams.delete('rerank');
   history.replaceState(null, '', url);
   if (!query) {
     results.replaceChildren();
@@ -70,12 +73,12 @@ async function ask() {
     return;
   }
   try {
-    const answer = await get(`search?q=${encodeURIComponent(query)}`, signal);
-    results.replaceChildren(...answer.hits.map(each => hit(each, query)));
+    const answer = await get(`search?q=${encodeURIComponent(query)}&rerank=${rerank.checked}`, signal);
+    results.replaceChildren(...answer.hits.map(each => hit(each, query, answer.isReranked)));
     const partly = answer.index.indexed < answer.index.passages
       ? `, of ${answer.index.indexed} of ${answer.index.passages} passages so far` : '';
     say(answer.hits.length
-      ? `The ${answer.hits.length} nearest passages${partly}, found in ${answer.millis.toFixed(1)} ms`
+      ? `The ${answer.hits.length} ${answer.isReranked ? 'most relevant of the nearest' : 'nearest'} passages${partly}, found in ${answer.millis.toFixed(1)} ms`
       : `Nothing found${partly}`);
   } catch (failure) {
     if (failure.name === 'AbortError') return;
@@ -90,6 +93,7 @@ input.addEventListener('input', () => {
   clearTimeout(waiting);
   waiting = setTimeout(ask, PAUSE);
 });
+rerank.addEventListener('change', ask);
 input.form.addEventListener('submit', event => {
   event.preventDefault();
   clearTimeout(waiting);
@@ -122,6 +126,7 @@ async function about() {
 }
 
 input.value = new URL(location.href).searchParams.get('q') || '';
+rerank.checked = new URL(location.href).searchParams.get('rerank') === 'true';
 about();
 if (input.value) ask();
 input.focus();

@@ -2,10 +2,10 @@
 // The view of where the time of calls went: a recording of the running system, or of a file.
 import { DataError, readText } from "./data.js";
 import { PARTS, Trace } from "./model/trace.js";
-import { fill, h, setText } from "./view/dom.js";
+import { fill, h, scrolling, setText } from "./view/dom.js";
 import { count, plural, time } from "./view/format.js";
 import { CallPanel, TableOfFunctions } from "./view/call-panels.js";
-import { RecordedProblemCards } from "./view/problem-cards.js";
+import { ProblemCards } from "./view/problem-cards.js";
 import { TraceMap } from "./view/trace-map.js";
 import { TraceTracks } from "./view/trace-tracks.js";
 
@@ -22,7 +22,7 @@ export class Calls {
   }
 
   #build(box) {
-    this.take = h("button", { type: "button", id: "calls-take", onclick: () => this.load() }, "Take a recording");
+    this.take = h("button", { id: "calls-take", onclick: () => this.load() }, "Take a recording");
     this.by = h("select", { id: "calls-by", onchange: () => this.#showTracks() }, TRACKS.map(([value, text]) => h("option", { value }, text)));
     this.text = h("input", { id: "calls-search", type: "search", placeholder: "name, function, queue, call or #operation", oninput: () => this.#search(), onkeydown: (event) => event.key === "Enter" && this.#next() });
     this.found = h("output.muted", { id: "calls-found", for: "calls-search" });
@@ -31,24 +31,22 @@ export class Calls {
     const cards = h("div.problems", { id: "calls-problems", hidden: true });
     const tracks = h("div.lanes", { id: "calls-tracks" });
     const map = h("div.trace-map-box", { id: "calls-map" });
-    const functions = h("div.table-scroll", { id: "calls-functions", tabindex: "0", role: "group", "aria-label": "Table of functions" });
+    const functions = h("div.table-scroll", { id: "calls-functions", ...scrolling("Table of functions") });
     const call = h("div", { id: "calls-call" });
-    const key = ({ key: part, label }) => h("li.key", {}, h("span.swatch", { "data-part": part }), label);
-    const card = (title, note, ...children) => h("section.card", { "aria-label": title }, h("div.card-head", {}, h("h2", {}, title), note && h("span.muted", {}, note)), children);
+    const key = ({ key: part, label }) => h("li.key", h("span.swatch", { "data-part": part }), label);
+    const card = (title, note, ...children) => h("section.card", { "aria-label": title }, h("div.card-head", h("h2", title), note && h("span.muted", note)), children);
     box.replaceChildren(
-      h("section.toolbar", { "aria-label": "Recording" }, this.take, h("label.field", {}, "Tracks by ", this.by), h("label.field.grow", {}, "Search ", this.text), this.found),
+      h("section.toolbar", { "aria-label": "Recording" }, this.take, h("label.field", "Tracks by ", this.by), h("label.field.grow", "Search ", this.text), this.found),
       this.about,
       cards,
       h(
         "div.columns",
-        {},
         h(
           "div.column.wide",
-          {},
-          card("Operations over time", "drag to measure, Ctrl and the wheel zoom", tracks, map, this.measure, h("ul.legend.plain", { "aria-label": "Legend of the bars" }, PARTS.slice(0, 4).map(key), h("li.key", {}, h("span.swatch.open-bar"), "not ended"), h("li.key", {}, h("span.swatch.unknown-bar"), "ended or not: records are missing"))),
+          card("Operations over time", "drag to measure, Ctrl and the wheel zoom", tracks, map, this.measure, h("ul.legend.plain", { "aria-label": "Legend of the bars" }, PARTS.slice(0, 4).map(key), h("li.key", h("span.swatch.open-bar"), "not ended"), h("li.key", h("span.swatch.unknown-bar"), "ended or not: records are missing"))),
           card("By function", "each moment of a call belongs to one part", functions, h("ul.legend.plain", { "aria-label": "Legend of the parts" }, PARTS.map(key))),
         ),
-        h("div.column", {}, card("Call", "", call)),
+        h("div.column", card("Call", "", call)),
       ),
     );
     const select = (chosen) => this.select(chosen);
@@ -60,7 +58,7 @@ export class Calls {
     this.map = new TraceMap(map, (at) => this.tracks.look(at - (this.tracks.to - this.tracks.from) / 2, this.tracks.to - this.tracks.from));
     this.functions = new TableOfFunctions(functions, { select });
     this.call = new CallPanel(call, { lookAt: (op) => this.tracks.lookAt(op), lookAtProblem: (problem) => this.cards.look(problem) });
-    this.cards = new RecordedProblemCards(cards, (problem) => this.#showCall(problem));
+    this.cards = new ProblemCards(cards, (problem) => this.#showCall(problem));
   }
 
   /** Takes a recording, when the view is opened for the first time. */
@@ -134,7 +132,7 @@ export class Calls {
   /** A button that selects the first call of a problem that is in the trace; none for a problem without such a call. */
   #showCall({ calls }) {
     const call = calls.map((number) => this.trace?.callByNumber.get(number)).find((each) => each !== undefined);
-    return call && h("button.quiet.small", { type: "button", onclick: () => this.select(call) }, "Show the call");
+    return call && h("button.quiet.small", { onclick: () => this.select(call) }, "Show the call");
   }
 
   #measured(from, to) {
@@ -145,10 +143,10 @@ export class Calls {
     const times = PARTS.slice(0, 4).map(({ label }, i) => (parts[i] > 0 ? `${time("ns", parts[i])} ${label}` : "")).filter((each) => each !== "");
     fill(
       this.measure,
-      h("strong", {}, time("ns", duration)),
+      h("strong", time("ns", duration)),
       `: ${plural(operations, "operation")}${times.length > 0 ? `, all together ${times.join(", ")}` : ""} `,
-      h("button.quiet.small", { type: "button", id: "calls-zoom", onclick: () => this.tracks.look(from, to - from) }, "Zoom to it"),
-      h("button.quiet.small", { type: "button", onclick: () => this.#clearMeasure() }, "Clear"),
+      h("button.quiet.small", { id: "calls-zoom", onclick: () => this.tracks.look(from, to - from) }, "Zoom to it"),
+      h("button.quiet.small", { onclick: () => this.#clearMeasure() }, "Clear"),
     );
   }
 

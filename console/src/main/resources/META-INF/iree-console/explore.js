@@ -17,7 +17,7 @@ import { Lesson } from "./view/lesson.js";
 import { MemoryPanel } from "./view/memory-panel.js";
 import { OpenDialog } from "./view/open-dialog.js";
 import { EventLog, OperationPanel, OperationTable, SemaphoreTable } from "./view/panels.js";
-import { RecordedProblemCards } from "./view/problem-cards.js";
+import { ProblemCards } from "./view/problem-cards.js";
 import { Transport } from "./view/transport.js";
 import { Ways } from "./view/ways.js";
 
@@ -61,7 +61,7 @@ export class Explore {
     this.table = new OperationTable(byId("table-box"), { select });
     this.faults = new Faults(byId("faults-box"), { inject: (fault) => this.inject(fault), undo: (fault) => this.undo(fault) });
     this.memory = new MemoryPanel(byId("memory-card"), byId("memory-box"));
-    this.problems = new RecordedProblemCards(byId("explore-problems"));
+    this.problems = new ProblemCards(byId("explore-problems"));
     this.ways = new Ways(byId("ways-box"), (delay) => {
       page.state.delay = delay;
       this.load();

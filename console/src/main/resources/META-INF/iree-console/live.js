@@ -3,13 +3,14 @@
 import { DataError, read, readText } from "./data.js";
 import { axisColour } from "./model/colours.js";
 import { History } from "./model/history.js";
-import { recordingRun } from "./model/recording.js";
+import { problemsOf } from "./model/problems.js";
 import { snapshotRun } from "./model/snapshot.js";
 import { Schedule } from "./model/schedule.js";
+import { awaitedMemory } from "./model/wait-chain.js";
 import { blockLife } from "./view/block-life.js";
 import { drawAreas } from "./view/chart.js";
 import { fill, h, isDark, setText } from "./view/dom.js";
-import { bytes, count, plural, span } from "./view/format.js";
+import { bytes, count, plural, seconds, span } from "./view/format.js";
 import { DevicesPanel, EventsPanel, CallTimesPanel, ProgramsPanel, QueuesPanel, TaintPanel } from "./view/live-panels.js";
 import { MemoryMapView, legendOfBlocks } from "./view/memory-map.js";
 import { ProblemCards } from "./view/problem-cards.js";
@@ -17,8 +18,9 @@ import { Waiting } from "./view/waiting.js";
 
 const SPAN = 120; // seconds that charts cover
 const INTERVALS = [0.5, 1, 2, 5];
-const MOST_RECORDS = 100_000; // of a recording, the latest
 const RETRY = 5; // seconds after a failure
+const EXPORT = "Open in Explore";
+const BRIEFLY = 9; // colour of memory that was in use between two answers
 
 export class Live {
   /**
@@ -43,18 +45,19 @@ export class Live {
   }
 
   #build(box) {
-    this.pauseButton = h("button", { type: "button", id: "live-pause", onclick: () => this.toggle() }, "Pause");
+    this.pauseButton = h("button", { id: "live-pause", onclick: () => this.toggle() }, "Pause");
     this.program = h("select", { id: "live-program", onchange: (event) => this.#filter(event.target.value) }, h("option", { value: "" }, "all"));
     const interval = h(
       "select",
       { id: "live-interval", onchange: (event) => (this.interval = Number(event.target.value)) },
       INTERVALS.map((each) => h("option", { value: each, selected: each === 1 }, `${each} s`)),
     );
+    this.exportButton = h("button.quiet", { id: "live-export", onclick: () => this.exportRun() }, EXPORT);
     this.age = h("span.muted", { id: "live-age" });
     this.tiles = h("dl.tiles", { id: "live-tiles" });
     const part = (id, title, note, ...children) => {
       const body = h("div", { id: `live-${id}` }, children);
-      return { body, card: h("section.card", { "aria-labelledby": `live-${id}-heading` }, h("div.card-head", {}, h("h2", { id: `live-${id}-heading` }, title), note && h("span.muted", {}, note)), body) };
+      return { body, card: h("section.card", { "aria-labelledby": `live-${id}-heading` }, h("div.card-head", h("h2", { id: `live-${id}-heading` }, title), note && h("span.muted", note)), body) };
     };
     const waiting = part("waiting", "What waits", "and who would signal it");
     const queues = part("queues", "Queues", `in flight and pending as areas, completed per second as a line, over ${SPAN / 60} minutes`);
@@ -80,14 +83,14 @@ export class Live {
         "section.toolbar",
         { "aria-label": "Live" },
         this.pauseButton,
-        h("label.field", {}, "Program ", this.program),
-        h("label.field", {}, "Every ", interval),
-        h("button.quiet", { type: "button", id: "live-export", onclick: () => this.exportRun() }, "Open in Explore"),
+        h("label.field", "Program ", this.program),
+        h("label.field", "Every ", interval),
+        this.exportButton,
         this.age,
       ),
       problems,
       this.tiles,
-      h("div.columns", {}, h("div.column.wide", {}, waiting.card, queues.card, memory.card), h("div.column", {}, programs.card, functions.card, devices.card, taint.card, events.card)),
+      h("div.columns", h("div.column.wide", waiting.card, queues.card, memory.card), h("div.column", programs.card, functions.card, devices.card, taint.card, events.card)),
     );
   }
 
@@ -124,7 +127,8 @@ export class Live {
       const live = await this.#ask(asking.signal);
       if (asking.signal.aborted) return;
       this.polls++;
-      if (this.page.state.view === "live") this.page.notice("");
+      if (this.isUnanswered && this.page.state.view === "live") this.page.notice("");
+      this.isUnanswered = false;
       this.cursor = live.events.cursor;
       this.history.add(live);
       this.events.add(live.events.events);
@@ -138,6 +142,7 @@ export class Live {
       const denied = error instanceof DataError && error.isDenied;
       setText(this.age, denied ? "no answer; again when you return to this page" : `no answer; again in ${RETRY} s`);
       if (!denied) this.#schedule(RETRY);
+      this.isUnanswered = true;
       this.#failed(error);
     }
   }
@@ -175,7 +180,7 @@ export class Live {
     this.#showPrograms(live, program);
     setText(this.age, `${live.time.slice(11, 19)} UTC, answered in ${span(this.answered / 1000)}`);
     this.#showTiles(live);
-    this.problems.show(live);
+    this.problems.update(problemsOf(live.problems.map((each) => ({ ...each, age: seconds(each.since) * 1e9 }))));
     this.waiting.show(live, this.#indexOf, program);
     this.queues.show(live, this.#indexOf, this.history);
     this.programs.show(live, program);
@@ -205,20 +210,21 @@ export class Live {
     // Queues have their peaks at different times: no sum of them was ever true.
     const most = (of) => Math.max(0, ...peaks.queues.map(of));
     const atOnce = (now, peak, of = count) => [of(Math.max(now, peak)), `at once, ${of(now)} now`];
+    const isShort = live.timelines.operations.some((each) => each.forMemory) || live.timelines.calls.some((each) => each.state === "FOR_MEMORY");
     const busy = Math.max(0, task.workers - task.sleepingWorkers);
     const tiles = [
       ["Calls in flight", atOnce(live.activeCalls, peaks.calls)],
       ["Operations in flight", atOnce(sum(live.queues, (each) => each.inFlight), most((each) => each.inFlight))],
       ["Pending", atOnce(live.timelines.waiting, most((each) => each.pending)), live.timelines.waiting > 0 ? "warn" : ""],
       ["Completed", `${rate >= 100 ? count(Math.round(rate)) : rate.toFixed(rate >= 10 ? 0 : 1)} /s`],
-      ["Memory in use", atOnce(sum(live.pools, (each) => each.live), Math.max(0, ...peaks.memory.map((each) => each.live)), bytes), sum(live.pools, (each) => each.waiters) > 0 ? "bad" : ""],
+      ["Memory in use", atOnce(sum(live.pools, (each) => each.live), Math.max(0, ...peaks.memory.map((each) => each.live)), bytes), isShort ? "bad" : ""],
       ["Programs ready", `${versions.filter((each) => each === "READY").length} of ${versions.length}`, versions.includes("FAILED") ? "bad" : ""],
       ["Devices", lost > 0 ? `${lost} of ${live.devices.length} lost` : plural(live.devices.length, "device"), lost > 0 ? "bad" : ""],
       ["Workers busy", [`${Math.max(busy, peaks.busyWorkers)} of ${task.workers}`, `at once, ${busy} now`]],
     ];
-    this.tiles.title = `“At once” is the most at once since the previous answer: since ${peaks.since.slice(11, 19)} UTC. Of several queues or devices, it is the most of any of them.`;
+    this.tiles.title = `“At once” is the most at once since the previous answer: since ${peaks.since.slice(11, 19)} UTC. Of several queues or devices, it is the most of any of them, or their sum now if that is more.`;
     if (this.tiles.childElementCount !== tiles.length) {
-      this.tiles.replaceChildren(...tiles.map(([name]) => h("div.tile", {}, h("dt", {}, name), h("dd"), h("dd.now"))));
+      this.tiles.replaceChildren(...tiles.map(([name]) => h("div.tile", h("dt", name), h("dd"), h("dd.now"))));
     }
     tiles.forEach(([, given, mood = ""], i) => {
       const [value, now = ""] = [given].flat();
@@ -248,13 +254,15 @@ export class Live {
         chart: h("canvas.chart", { role: "img" }),
         legend: h("p.legend"),
         facts: h("p.muted"),
+        awaited: h("p.bad"),
         map: new MemoryMapView(pool.device, (block, slab) => this.#lifeOf(life, block, slab)),
       };
       this.memoryViews.set(pool.device, view);
       this.memoryBox.append(
-        h("h3", {}, pool.device),
+        h("h3", pool.device),
         view.facts,
-        h("div.chart-box", {}, view.chart),
+        view.awaited,
+        h("div.chart-box", view.chart),
         view.legend,
         view.map.box,
         legendOfBlocks(),
@@ -264,43 +272,55 @@ export class Live {
     const limited = pool.budget < 2 ** 53;
     setText(
       view.facts,
-      `${bytes(pool.live)} in use, ${bytes(pool.cached)} kept for reuse, at most ${bytes(pool.peak)} in use so far${limited ? `, limit ${bytes(pool.budget)}` : ""}${pool.waiters > 0 ? `; ${plural(pool.waiters, "request")} ${pool.waiters === 1 ? "waits" : "wait"}` : ""}`,
+      `${bytes(pool.live)} in use, ${bytes(pool.cached)} kept for reuse, at most ${bytes(pool.peak)} in use so far${limited ? `, limit ${bytes(pool.budget)}` : ""}${pool.waiters > 0 ? `; ${count(pool.waiters)} to be admitted, or in line for memory` : ""}`,
     );
-    const names = [...new Set(samples.flatMap((each) => [...(each.memory.get(pool.device)?.consumers.keys() ?? [])]))];
+    const awaited = awaitedMemory(this.latest, pool.device).map((each) => `${plural(each.count, "operation")} for ${each.bytes > 0 ? bytes(each.bytes) : "memory"}${each.pool === "" ? "" : ` of pool “${each.pool}”`}`);
+    setText(view.awaited, awaited.length > 0 ? `Waits, of the listed operations: ${awaited.join("; ")}.` : "");
+    const names = [...new Set(samples.flatMap((each) => [...(each.memory.get(pool.device)?.keys() ?? [])]))];
     const programIndex = (name) => (name === "no program" ? 8 : names.indexOf(name) + 3);
-    drawAreas(
-      view.chart,
-      range,
-      times,
-      names.map((name) => ({ colour: axisColour(programIndex(name), dark)(0.6), values: samples.map((each) => each.memory.get(pool.device)?.consumers.get(name) ?? 0) })),
-      { height: 90, format: bytes },
-    );
-    view.chart.setAttribute("aria-label", `Memory in use on ${pool.device} over ${SPAN} seconds, now ${bytes(pool.live)}`);
+    const briefly = samples.map((each) => each.others.get(pool.device) ?? 0);
+    const most = Math.max(0, ...samples.map((each, i) => [...(each.memory.get(pool.device)?.values() ?? [])].reduce((sum, live) => sum + live, briefly[i])));
+    const series = names.map((name) => ({ colour: axisColour(programIndex(name), dark)(0.6), values: samples.map((each) => each.memory.get(pool.device)?.get(name) ?? 0) }));
+    drawAreas(view.chart, range, times, [...series, { colour: axisColour(BRIEFLY, dark)(0.35), values: briefly }], { height: 90, format: bytes });
+    view.chart.setAttribute("aria-label", `Memory in use on ${pool.device} over ${SPAN} seconds, at most ${bytes(most)} at once, now ${bytes(pool.live)}`);
     view.legend.replaceChildren(
       ...names.map((name) => {
         const consumer = pool.consumers.find((each) => (each.name === "" ? "no program" : each.name) === name);
         return h("span.key", { axis: programIndex(name) }, h("span.swatch.axis"), `${name} ${bytes(consumer?.live ?? 0)}${consumer?.quota ? ` of ${bytes(consumer.quota)}` : ""}`);
       }),
+      ...(briefly.some((each) => each > 0) ? [h("span.key", { axis: BRIEFLY }, h("span.swatch.axis"), "more at once, between two answers")] : []),
     );
     view.map.draw(this.latest.memory.find((each) => each.device === pool.device));
   }
 
   /** Shows what was recorded as a run; without a recorder, what was polled. */
   async exportRun() {
-    if (!this.latest) return;
+    if (this.exportButton.ariaBusy === "true") return;
+    this.exportButton.ariaBusy = "true";
+    setText(this.exportButton, "Opening…");
+    this.page.say("Opening…");
+    this.page.notice("");
     try {
-      const run = this.latest.recording ? await this.#recording() : snapshotRun(this.latest, this.history);
-      const { problems } = this.latest.recording ? JSON.parse(await readText("iree", "/recording/export/problems")) : { problems: [] };
-      this.actions.open({ ...run, problems });
+      this.actions.open(await this.#run());
     } catch (error) {
       this.#failed(error);
+    } finally {
+      this.exportButton.ariaBusy = "false";
+      setText(this.exportButton, EXPORT);
     }
+  }
+
+  async #run() {
+    const { latest } = this; // none before the first answer
+    const live = latest ?? (await read("iree", "/live", { since: 0 }));
+    if (!latest) this.history.add(live);
+    return live.recording ? this.#recording() : snapshotRun(live, this.history);
   }
 
   /** Who had the bytes of a block: only the flight recorder knows. */
   async #lifeOf(box, block, slab) {
     if (!this.latest.recording) {
-      fill(box, h("p.muted", {}, "Who had these bytes before, and why they could be used again, is known with a flight recorder (iree.recorder.enabled)."));
+      fill(box, h("p.muted", "Who had these bytes before, and why they could be used again, is known with a flight recorder (iree.recorder.enabled)."));
       return;
     }
     try {
@@ -308,7 +328,7 @@ export class Live {
       const users = schedule.memory.filter((each) => each.slab === slab.number && each.offset < block.offset + block.length && block.offset < each.offset + each.length);
       const show = (user) => fill(box, blockLife(schedule, user, bytes, show));
       if (users.length > 0) show(users[users.length - 1]);
-      else fill(box, h("p.muted", {}, `The flight recorder has no use of the ${bytes(block.length)} at ${bytes(block.offset)} of slab ${slab.number}.`));
+      else fill(box, h("p.muted", `The flight recorder has no use of the ${bytes(block.length)} at ${bytes(block.offset)} of slab ${slab.number}.`));
     } catch (error) {
       this.#failed(error);
     }
@@ -320,17 +340,7 @@ export class Live {
   }
 
   async #recording() {
-    // A page from beyond the end is empty, and says where the end is.
-    const { cursor: end } = await read("iree", "/recording", { since: Number.MAX_SAFE_INTEGER });
-    const pages = [];
-    let since = Math.max(0, end - MOST_RECORDS);
-    do {
-      const page = await read("iree", "/recording", { since });
-      if (pages.length > 0 && page.start !== pages[0].start) throw new DataError("The application was restarted while its recording was read: open it again.", 0);
-      pages.push(page);
-      since = page.cursor;
-    } while (pages[pages.length - 1].more && since < end);
-    return recordingRun(pages);
+    return JSON.parse(await readText("iree", "/recording/export/run"));
   }
 
   /** @returns {boolean} whether the key did something */

@@ -75,7 +75,7 @@ public class SynchronousCallBenchmark {
         program = runtime.load(Path.of(module));
         add = program.function("add");
         limited = program.newInstance();
-        limited.limitCalls(Duration.ofMinutes(1));
+        limited.setTimeout(Duration.ofMinutes(1));
         limitedAdd = limited.function("add");
         mapped = runtime.load(
                 ProgramOptions.builder().mappedModule(Path.of(module)).build());

@@ -24,14 +24,14 @@ export class History {
       queues.set(queue.name, { inFlight: Math.max(queue.inFlight, peak.inFlight), pending: Math.max(queue.pending, peak.pending), retired: queue.retired, failed: queue.failed, rate });
     }
     const memory = new Map();
+    const others = new Map(); // bytes of a device at once, beyond what its programs have now
+    const mostOf = new Map(live.peaks.memory.map((each) => [each.device, each.live]));
     for (const pool of live.pools) {
-      memory.set(pool.device, {
-        live: pool.live,
-        reserved: pool.reserved,
-        consumers: new Map(pool.consumers.map((each) => [each.name === "" ? "no program" : each.name, each.live])),
-      });
+      memory.set(pool.device, new Map(pool.consumers.map((each) => [each.name === "" ? "no program" : each.name, each.live])));
+      const now = pool.consumers.reduce((sum, each) => sum + each.live, 0);
+      others.set(pool.device, Math.max(0, pool.live - now, (mostOf.get(pool.device) ?? 0) - now));
     }
-    this.samples.push({ at, queues, memory, calls: live.activeCalls });
+    this.samples.push({ at, queues, memory, others });
     if (this.samples.length > MOST) this.samples.shift();
   }
 

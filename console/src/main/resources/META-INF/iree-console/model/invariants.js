@@ -1,5 +1,7 @@
 // @ts-check
 // What must hold in every run, checked here from what the server reported: by waits and signals alone, not by frontiers.
+// A rule that could not fail says nothing: there is none of a run that was polled, and of a recording only what the recorder
+// did not itself conclude from the rule.
 // Each check belongs to a moment, and is made when the page first shows that moment or a later one.
 import { ExpectedFrontiers } from "./expected.js";
 import { firstIndex } from "./search.js";
@@ -58,14 +60,10 @@ export class Invariants {
     const ended = events.filter((each) => each.kind !== "start").map((each) => each.op);
     const starts = (op) => op.start;
     const ends = (op) => op.end;
-    const recorded = schedule.isRecording;
-    this.rules = [
+    this.rules = schedule.isPolled ? [] : schedule.isRecording ? recordedRules(schedule, ended) : [
       new Rule("Never optimistic", "No operation starts before all it waits for has ended.", started, starts, (op) => op.before.every((each) => each.end >= 0 && each.end <= op.start)),
-      recorded
-        ? new Rule("Frontiers claim nothing too early", "What an operation’s frontier names has ended when the operation ends.", [...ended], ends, (op) => hasEnded(schedule, op))
-        : exactFrontiers(schedule, started),
-      // What a recording leaves in flight may have ended after it: the rule could not be broken there.
-      ...(recorded ? [] : [new Rule("Nothing hangs", "Every operation ends or fails.", [...ended, ...operations.filter((op) => op.end < 0)], (op) => (op.end >= 0 ? op.end : schedule.finalTick), (op) => op.end >= 0 || op.failure !== "")]),
+      exactFrontiers(schedule, started),
+      new Rule("Nothing hangs", "Every operation ends or fails.", [...ended, ...operations.filter((op) => op.end < 0)], (op) => (op.end >= 0 ? op.end : schedule.finalTick), (op) => op.end >= 0 || op.failure !== ""),
       new Rule("Failures where they belong", "An operation fails if a fault hits it, or one that it follows; otherwise it ends well.", ended, ends, (op) => belongs(schedule, op, faults)),
     ];
     /** What the laboratory checked on the scheduler itself. */
@@ -82,15 +80,24 @@ export class Invariants {
   }
 }
 
-// Recorded frontiers leave out what had completed long before, and hold the order of queues besides that of waits. Memory
-// that is reused adds what used it before, which no wait names.
-function hasEnded(schedule, op) {
-  let all = true;
-  op.eachOfFrontier((name, value) => {
-    const producer = schedule.producerOf(name, value);
-    if (producer !== null && producer !== op && !(producer.end >= 0 && producer.end <= op.end)) all = false;
-  });
-  return all;
+/**
+ * The rules that a recording can break. That nothing started early cannot be among them: the recorder takes an operation to
+ * have begun when all it waits for had ended. What is in flight at the end may end after it, and why an operation failed is
+ * not recorded.
+ */
+function recordedRules(schedule, ended) {
+  const ends = (op) => op.end;
+  const named = (op) => {
+    const found = new Set();
+    op.eachOfFrontier((name, value) => found.add(schedule.producerOf(name, value)));
+    return [...found].filter((each) => each !== null && each !== op);
+  };
+  // Recorded frontiers leave out what had completed long before, and hold the order of queues besides that of waits. Memory
+  // that is reused adds what used it before, which no wait names.
+  return [
+    new Rule("Frontiers claim nothing too early", "What an operation’s frontier names has ended when the operation ends.", ended.filter((op) => named(op).length > 0), ends, (op) => named(op).every((each) => each.end >= 0 && each.end <= op.end)),
+    new Rule("Failures are passed on", "An operation that ended well follows none that failed.", ended.filter((op) => op.failure === "" && op.before.length > 0), ends, (op) => op.before.every((each) => each.failure === "")),
+  ].filter((rule) => rule.operations.length > 0);
 }
 
 function exactFrontiers(schedule, started) {
@@ -112,7 +119,7 @@ function exactFrontiers(schedule, started) {
 function belongs(schedule, op, faults) {
   const follows = op.before.some((each) => each.failure !== "");
   if (op.failure === "") return !follows && !op.hit && !faults.some((each) => each.mustHit(schedule, op));
-  if (follows || schedule.collateral.has(op.id) || schedule.isRecording) return true;
+  if (follows || schedule.collateral.has(op.id)) return true;
   // Memory that nothing will free any more needs no fault.
   return op.hit && (op.failure.includes("RESOURCE_EXHAUSTED") || faults.some((each) => each.mayHit(schedule, op)));
 }

@@ -133,7 +133,7 @@ export function neighboursInTime(memory, block) {
 }
 
 export const REUSE = {
-  UNUSED: "nothing used these bytes before",
+  UNUSED: "no earlier use of these bytes is recorded",
   COMPLETED: "its last users had completed",
   KNOWN_BEFORE: "this one runs after its last users",
   AFTER_WAIT: "the device waits for its last users",

@@ -22,9 +22,7 @@ export function checkRun(run) {
     if (!Number.isSafeInteger(each.units)) throw new Error(`'units' of memory event ${i + 1} is not a whole number`);
     values(each.frontier ?? {}, `memory event ${i + 1}`);
   });
-  text(run.id, "'id'");
-  text(run.label, "'label'");
-  text(run.description, "'description'");
+  texts(run, ["id", "label", "description"]);
   time(run.finalTick, "'finalTick'");
   list(run, "queues", MOST.operations).forEach((each, i) => {
     object(each, `queue ${i + 1}`);
@@ -32,15 +30,16 @@ export function checkRun(run) {
   });
   const lanes = list(run, "hardware", MOST.lanes).reduce((sum, each, i) => {
     object(each, `hardware ${i + 1}`);
-    text(each.id, "'id' of hardware");
-    text(each.label, "'label' of hardware");
+    texts(each, ["id", "label"], " of hardware");
     return sum + whole(each?.lanes ?? 1, "'lanes' of hardware", MOST.lanes);
   }, 0);
   if (lanes > MOST.lanes) throw new Error(`it has ${lanes} lanes, more than ${MOST.lanes}`);
   const ids = new Set();
   const semaphores = Object.values(run.sems ?? {});
   semaphores.forEach((each) => text(each?.label, "'label' of a semaphore"));
-  let entries = semaphores.length;
+  const before = run.heldBefore ?? {};
+  let entries = semaphores.length + values(before, "'heldBefore'");
+  Object.keys(before).forEach((pool) => text(pool, "a pool of 'heldBefore'"));
   const used = new Set();
   run.ops.forEach((op, i) => {
     object(op, `operation ${i + 1}`);
@@ -62,15 +61,19 @@ export function checkRun(run) {
 
 /** @returns {number} the entries of its waits, signals and frontier, without those that are still text */
 function checkOperation(op) {
-  text(op.label, "'label'");
-  text(op.hw, "'hw'");
-  text(op.lane, "'lane'");
-  text(op.note, "'note'");
+  texts(op, ["label", "hw", "lane", "note"]);
   text(typeof op.failure === "boolean" ? null : op.failure, "'failure'");
-  if (op.start !== null && op.start !== undefined) time(op.start, "'start'");
-  if (op.end !== null && op.end !== undefined) time(op.end, "'end'");
+  for (const key of ["start", "end"]) if (op[key] !== null && op[key] !== undefined) time(op[key], `'${key}'`);
   if (isTime(op.end) && op.end < op.start) throw new Error(`it ends at ${op.end}, before it starts at ${op.start}`);
-  return values(op.wait ?? {}, "'wait'") + values(op.signal ?? {}, "'signal'") + values(op.frontier ?? {}, "'frontier'") + values(op.entries ?? {}, "'entries'");
+  const waits = list(op, "knownWaits", MOST.entries);
+  waits.forEach((each) => {
+    object(each, "a wait");
+    texts(each, ["timeline", "reached", "by", "text"], " of a wait");
+    time(each.value, "the value of a wait");
+  });
+  time(op.moreWaits ?? 0, "'moreWaits'");
+  text(op.forMemory, "'forMemory'");
+  return ["wait", "signal", "frontier", "entries"].reduce((sum, key) => sum + values(op[key] ?? {}, `'${key}'`), waits.length);
 }
 
 function object(given, what) {
@@ -84,6 +87,8 @@ function list(run, key, most, least = 0) {
   if (given.length > most) throw new Error(`'${key}' has ${given.length} elements, more than ${most}`);
   return given;
 }
+
+const texts = (given, keys, of = "") => keys.forEach((key) => text(given[key], `'${key}'${of}`));
 
 function text(given, what) {
   if (given === null || given === undefined) return;

@@ -8,15 +8,19 @@ import { firstIndex } from "./search.js";
 import { eachValue, pairsOf } from "./values.js";
 
 /**
- * @typedef {{semaphore: string, value: number, producer: Operation | null}} Wait
+ * A wait. What a recorder or a server says of it is `reached` and `text`, as of the end of the run, `by`, an id, and `isLast`,
+ * whether it was the last condition of all; without a word of them, the run itself is all there is to know.
+ *
+ * @typedef {{semaphore: string, value: number, producer: Operation | null, reached?: string, by?: string, isLast?: boolean, text?: string}} Wait
  * @typedef {{semaphore: string, value: number}} Signal
  */
 
 /** An operation of a run. What only the selected one shows is read when it is asked for. */
 export class Operation {
-  /** @param {any} op in the form of the laboratory @param {number} index */
-  constructor(op, index) {
+  /** @param {any} op in the form of the laboratory @param {number} index @param {boolean} isRecorded */
+  constructor(op, index, isRecorded = false) {
     this.given = op;
+    this.isRecorded = isRecorded;
     this.index = index;
     this.id = String(op.id);
     /** For people; the id where none is given, as of everything with a label. */
@@ -33,6 +37,13 @@ export class Operation {
     /** @type {Wait[]} */
     this.waits = [];
     eachValue(op.wait, (semaphore, value) => this.waits.push({ semaphore, value, producer: null }));
+    for (const { timeline, value, reached, by, last, text } of op.knownWaits ?? []) {
+      this.waits.push({ semaphore: String(timeline), value: Number(value), producer: null, reached: String(reached), by: String(by ?? ""), isLast: last === true, text: isolated(String(text ?? "")) });
+    }
+    /** Waits that are known to have been, and nothing else. */
+    this.moreWaits = Number(op.moreWaits ?? 0);
+    /** Whether memory held it back at the end of the run: YES, NO or UNKNOWN. */
+    this.forMemory = String(op.forMemory ?? "NO");
     /** @type {Signal[]} */
     this.signals = [];
     eachValue(op.signal, (semaphore, value) => this.signals.push({ semaphore, value }));
@@ -90,6 +101,8 @@ export class Schedule {
     this.problems = problemsOf(scenario.problems);
     /** Whether it was recorded from a running system, or polled from one. */
     this.isRecording = scenario.isRecording === true;
+    /** Whether it was polled: counters, and no times of single operations. */
+    this.isPolled = scenario.isPolled === true;
     /** The machine that each class of hardware is on; empty for the one without a name. */
     this.machineOf = new Map((scenario.hardware ?? []).map((each) => [String(each.id), String(each.machine ?? "")]));
     this.labelOf = new Map((scenario.hardware ?? []).map((each) => [String(each.id), isolated(String(each.label ?? each.id))]));
@@ -97,9 +110,11 @@ export class Schedule {
     this.queues = new Map((scenario.queues ?? []).map((each) => [String(each.id), each.ops ?? []]));
     this.collateral = new Set((scenario.collateral ?? []).map(String));
     /** @type {Operation[]} */
-    this.operations = (scenario.ops ?? []).map((op, index) => new Operation(op, index));
+    this.operations = (scenario.ops ?? []).map((op, index) => new Operation(op, index, this.isRecording));
     this.byId = new Map(this.operations.map((op) => [op.id, op]));
     this.memory = this.isRecording ? (scenario.memory ?? []) : labMemory(scenario.memory ?? [], (id) => this.byId.get(id)?.label ?? id);
+    /** Bytes of each pool that were reserved before what is recorded, and held throughout; there may have been more. */
+    this.heldBefore = new Map(Object.entries(scenario.heldBefore ?? {}).map(([pool, length]) => [pool, Number(length)]));
     this.#connect(scenario);
     this.#placeInLanes(scenario);
     this.#sortEvents();
@@ -132,10 +147,8 @@ export class Schedule {
     for (const op of this.operations) {
       const known = new Set();
       for (const wait of op.waits) {
-        const all = this.semaphoreByName.get(wait.semaphore)?.signals ?? [];
-        // A wait inherits what the signal of its own value knew, not what later ones did.
-        const at = firstIndex(all.length, (i) => all[i].value >= wait.value);
-        wait.producer = at < all.length && all[at].op !== op ? all[at].op : null;
+        const producer = wait.by === undefined ? this.#signaller(wait) : this.byId.get(wait.by);
+        wait.producer = producer === op ? null : (producer ?? null);
         if (wait.producer && !known.has(wait.producer)) {
           known.add(wait.producer);
           op.before.push(wait.producer);
@@ -143,6 +156,12 @@ export class Schedule {
         }
       }
     }
+  }
+
+  /** A wait inherits what the signal of its own value knew, not what later ones did. */
+  #signaller({ semaphore, value }) {
+    const all = this.semaphoreByName.get(semaphore)?.signals ?? [];
+    return all[firstIndex(all.length, (i) => all[i].value >= value)]?.op;
   }
 
   /** Lanes, and rows in them for operations that overlap. */
@@ -213,8 +232,19 @@ export class Schedule {
     if (op.failure !== "" && op.end >= 0 && op.end <= time) return "failed";
     if (op.end >= 0 && op.end <= time) return "done";
     if (op.start >= 0 && op.start <= time) return "running";
-    if (op.start < 0 && op.waits.some((wait) => wait.producer === null)) return "waiting"; // for what nothing signals
-    return op.before.every((each) => each.end >= 0 && each.end <= time && each.failure === "") ? "ready" : "waiting";
+    const atEnd = time >= this.finalTick;
+    const ended = [...op.waits.map((wait) => this.#hasEnded(wait, op, time)), op.moreWaits > 0 ? null : true];
+    if (op.start < 0) ended.push(op.forMemory === "NO" || (atEnd && op.forMemory === "YES" ? false : null));
+    return ended.includes(false) ? "waiting" : ended.includes(null) ? "waiting or ready" : "ready";
+  }
+
+  /** Whether a wait of an operation that has not started had ended at a time; null when that is not known. */
+  #hasEnded({ producer, reached }, op, time) {
+    if (producer !== null && producer.end >= 0 && producer.end <= time && producer.failure === "") return true;
+    if (reached === "NO") return false;
+    if (reached === "YES") return producer !== null ? false : time >= this.finalTick ? true : null;
+    if (reached === "UNKNOWN" || (this.isRecording && producer === null)) return null;
+    return producer === null && op.start >= 0; // else of a run of the laboratory, which is complete: nothing signals it
   }
 
   /** The value of a semaphore at a time, and the operation that signalled it. */
@@ -242,34 +272,14 @@ export class Schedule {
 
   /** All operations that happen before one, by its waits. */
   pastOf(op) {
-    if (!this.pasts.has(op)) {
-      const found = new Set();
-      const open = [...op.before];
-      while (open.length > 0) {
-        const each = open.pop();
-        if (each && !found.has(each)) {
-          found.add(each);
-          open.push(...each.before);
-        }
-      }
-      if (this.pasts.size > 64) this.pasts.clear();
-      this.pasts.set(op, found);
-    }
+    if (this.pasts.size > 64) this.pasts.clear();
+    if (!this.pasts.has(op)) this.pasts.set(op, reached(op, (each) => each.before));
     return this.pasts.get(op);
   }
 
   /** All operations that happen after one. */
   futureOf(op) {
-    const found = new Set();
-    const open = [...op.after];
-    while (open.length > 0) {
-      const each = open.pop();
-      if (each && !found.has(each)) {
-        found.add(each);
-        open.push(...each.after);
-      }
-    }
-    return found;
+    return reached(op, (each) => each.after);
   }
 
   /** The operation that brought a semaphore to a value. */
@@ -280,15 +290,20 @@ export class Schedule {
   }
 
   /** What is known of a timeline or queue: at least its name, a label and the number of its colour. */
-  axis(name) {
-    return this.semaphoreByName.get(name) ?? { name, label: isolated(name), index: 0 };
-  }
+  axis = (name) => this.semaphoreByName.get(name) ?? { name, label: isolated(name), index: 0 };
 
   /** How far a queue or timeline got at a time; null when nothing is known of it. */
   reachedAt(name, time) {
     const semaphore = this.semaphoreByName.get(name);
     return semaphore === undefined ? null : this.valueAt(semaphore, time).value;
   }
+}
+
+/** What is next to an operation, next to that, and so on. */
+function reached(op, next) {
+  const found = new Set(next(op));
+  for (const each of found) next(each).forEach((one) => found.add(one)); // what is added meanwhile is visited too
+  return found;
 }
 
 function describeDecision(decision) {

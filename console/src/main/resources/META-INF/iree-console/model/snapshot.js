@@ -2,6 +2,7 @@
 // Turns what was polled into a run in the laboratory's form, for a system without a recording: counters have no single
 // operations, so that what completed between two answers is one bar, and only what waits is listed one by one.
 import { namesOfMachines } from "./machines.js";
+import { namesOf, timelineNamed } from "./wait-chain.js";
 
 /** @param {any} live the latest answer @param {import("./history.js").History} history */
 export function snapshotRun(live, history) {
@@ -29,26 +30,59 @@ export function snapshotRun(live, history) {
   }
   const machine = namesOfMachines(live.queues);
   const end = nanos(samples[samples.length - 1]?.at ?? start);
-  live.timelines.operations.forEach((op, index) => {
-    const wait = {};
-    const frontier = {};
-    for (const each of op.waits ?? []) {
-      const timeline = each.producer ? each.producer : `timeline ${each.timeline}`;
-      wait[timeline] = each.producer ? each.epoch : each.value;
-    }
-    ops.push({ id: `${op.operation} ${index + 1}`, hw: op.queue, lane: null, start: null, end: null, wait, signal: {}, frontier });
-  });
+  const names = namesOf(live);
+  const timelines = new Map(live.queues.map(({ name }) => [name, { label: name }]));
+  const named = (timeline) => {
+    const name = `timeline ${timeline}`;
+    timelines.set(name, { label: timelineNamed(timeline, names) });
+    return name;
+  };
+  const pending = live.timelines.operations.map((op, index) => ({ ...op, id: `${op.operation} ${index + 1}`, points: (op.signals ?? []).flatMap(pointOf) }));
+  for (const op of pending) {
+    ops.push({
+      id: op.id,
+      hw: op.queue,
+      lane: null,
+      start: null,
+      end: null,
+      knownWaits: (op.waits ?? []).map((wait) => ({ timeline: named(wait.timeline), value: wait.value, reached: "NO", by: signallerOf(wait, pending)?.id, text: whoSignals(wait) })),
+      signal: Object.fromEntries(op.points.map(({ timeline, value }) => [named(timeline), value])),
+      frontier: {},
+      forMemory: op.forMemory ? "YES" : "NO",
+      note: op.forMemory ? "waits for memory" : "",
+    });
+  }
   return {
     id: "snapshot",
     label: `Snapshot of ${live.time.slice(11, 19)} UTC`,
     description:
-      "What the console polled: each bar is the operations that a queue completed between two answers; pending operations are in the graph and the table.",
+      "What the console polled: each bar is the operations that a queue completed between two answers; pending operations, the oldest of each queue, are in the graph and the table.",
     unit: "ns",
     isRecording: true,
+    isPolled: true,
     finalTick: Math.max(1, end),
     hardware: live.queues.map((queue) => ({ id: queue.name, lanes: 1, machine: machine(queue) })),
     ops,
-    sems: Object.fromEntries(live.queues.map((queue) => [queue.name, { value: queue.retired, frontier: {} }])),
+    sems: Object.fromEntries(timelines),
     annotations: [],
   };
+}
+
+/** The point that a description of the server names. @param {string} text @returns {{timeline: number, value: number}[]} */
+function pointOf(text) {
+  const [, timeline, value] = /^timeline (\d+)(?: '.*')? to (\d+)$/s.exec(text) ?? [];
+  return timeline === undefined ? [] : [{ timeline: Number(timeline), value: Number(value) }];
+}
+
+/** The listed operation that the server says signals a point; undefined when the list does not have it. */
+function signallerOf({ timeline, value, signaller }, pending) {
+  const signals = (op) => op.points.some((each) => each.timeline === timeline && each.value >= value);
+  return pending.find((op) => op.queue === signaller?.queue && op.operation === signaller?.operation && signals(op));
+}
+
+function whoSignals({ promised, producer, epoch, signaller, inFlight }) {
+  if (promised) return producer ? `operation ${epoch} of ${producer} signals it` : "promised from outside";
+  if (signaller?.call) return `call ${signaller.call} of ${signaller.program} ${signaller.function} will signal it, and is not done`;
+  if (signaller) return `${signaller.operation} of ${signaller.queue} will signal it, and waits too`;
+  return inFlight.length > 0 ? `an operation in flight of ${inFlight.join(", ")} may signal it` : "no submitted operation that can run signals it";
 }

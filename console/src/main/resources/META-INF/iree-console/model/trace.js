@@ -16,8 +16,10 @@ export const PARTS = [
 ];
 
 const FORMAT = "iree4j trace 1";
+const FEW = 100; // of fewer calls there is no 99th percentile
 const MOST = { operations: 100_000, names: 100_000, text: 10_000, remark: 300, tracks: 200, rows: 64 };
 const ENDED = 0;
+const MISSING = -1; // for the number of an operation without records
 const OPEN = 1; // otherwise the end is not known: the records are missing
 /** What is known of a dispatch; the first three have times. */
 const STATES = ["", "failed", "stopped before its end", "not run", "not ended", "the device does not report its time", "not known: records are missing"];
@@ -28,9 +30,9 @@ const REASONS = ["when it was submitted", "after a signal", "behind another in i
 /** Whether a parsed text is a trace. */
 export const isTrace = (given) => given?.format === FORMAT;
 
-/** @typedef {{number: number, name: string, queue: string, thread: number, call: number, function: string, start: number, parts: number[], end: number, hasEnded: boolean, isOpen: boolean, after: Operation | null, ready: number, reason: string, remark: string, row: number, dispatches: Dispatch[]}} Operation */
+/** @typedef {{number: number, name: string, queue: string, thread: number, call: number, function: string, start: number, parts: number[], end: number, hasEnded: boolean, isOpen: boolean, after: Operation | null, unseen: string, ready: number, reason: string, remark: string, row: number, dispatches: Dispatch[]}} Operation */
 /** @typedef {{export: string, workgroups: string, begin: number, duration: number, share: number | null, workers: number, isTimed: boolean, state: string}} Dispatch */
-/** @typedef {{number: number, function: string, start: number, end: number, parts: number[], hasEnded: boolean, isOpen: boolean, operations: Operation[]}} Call */
+/** @typedef {{number: number, function: string, start: number, end: number, parts: number[], hasEnded: boolean, isOpen: boolean, beganBefore: boolean, operations: Operation[]}} Call */
 
 export class Trace {
   /**
@@ -58,18 +60,22 @@ export class Trace {
       const end = hasEnded ? start + sum(parts) : isOpen ? until : ops.known[i];
       return {
         number, name: named(ops.name[i]), queue: named(ops.queue[i]), thread: ops.thread[i], call: ops.call[i], function: named(ops.function[i]),
-        start, parts, end: Math.max(start, end), hasEnded, isOpen, after: null, ready: ops.ready[i],
+        start, parts, end: Math.max(start, end), hasEnded, isOpen, after: null, unseen: "", ready: ops.ready[i],
         reason: REASONS[ops.reason[i]] ?? "", remark: String(remarks[number] ?? "").slice(0, MOST.remark), row: 0, dispatches: [],
       };
     });
     this.byNumber = new Map(this.operations.map((op) => [op.number, op]));
-    ops.after.forEach((number, i) => (this.operations[i].after = this.byNumber.get(number) ?? null));
+    ops.after.forEach((number, i) => {
+      const op = this.operations[i];
+      op.after = this.byNumber.get(number) ?? null;
+      op.unseen = op.after !== null || number === 0 ? "" : number === MISSING ? "an operation whose records are missing" : `operation #${number}, left out`;
+    });
     if (given.dispatches) this.#readDispatches(columns(given.dispatches, "dispatches", DISPATCHES), named);
     const ofCalls = Map.groupBy(this.operations, (op) => op.call);
     /** @type {Call[]} */
     this.calls = calls.number.map((number, i) => ({
       number, function: named(calls.function[i]), start: calls.begin[i], end: calls.end[i],
-      parts: PARTS.map(({ key }) => calls[key][i]), hasEnded: calls.ended[i] === ENDED, isOpen: calls.ended[i] === OPEN, operations: ofCalls.get(number) ?? [],
+      parts: PARTS.map(({ key }) => calls[key][i]), hasEnded: calls.ended[i] === ENDED, isOpen: calls.ended[i] === OPEN, beganBefore: given.calls.before?.[i] === ENDED, operations: ofCalls.get(number) ?? [],
     }));
     this.callByNumber = new Map(this.calls.map((call) => [call.number, call]));
     // What hangs may have been submitted long before; it is drawn from the beginning.
@@ -91,13 +97,16 @@ export class Trace {
     });
   }
 
-  /** The functions, those with the most time first, with the nearest ranks of the durations of their ended calls. */
+  /**
+   * The functions, those with the most time first, with the nearest ranks of the durations of their ended calls. The
+   * duration of a call begun before the recording is not known.
+   */
   get functions() {
     return [...Map.groupBy(this.calls, (call) => call.function)]
       .map(([name, all]) => {
-        const sorted = all.filter((call) => call.hasEnded).sort((a, b) => duration(a) - duration(b));
+        const sorted = all.filter((call) => call.hasEnded && !call.beganBefore).sort((a, b) => duration(a) - duration(b));
         const rank = (percent) => (sorted.length === 0 ? null : duration(sorted[Math.floor((sorted.length * percent + 99) / 100) - 1]));
-        return { name, count: all.length, open: all.length - sorted.length, p50: rank(50), p99: rank(99), slowest: sorted.reverse(), parts: PARTS.map((_, i) => sorted.reduce((total, call) => total + call.parts[i], 0)) };
+        return { name, count: all.length, open: all.filter((call) => !call.hasEnded).length, before: all.filter((call) => call.beganBefore).length, p50: rank(50), p99: sorted.length < FEW ? null : rank(99), slowest: sorted.reverse(), parts: PARTS.map((_, i) => sorted.reduce((total, call) => total + call.parts[i], 0)) };
       })
       .sort((a, b) => sum(b.parts) - sum(a.parts));
   }

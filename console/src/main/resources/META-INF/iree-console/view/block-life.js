@@ -20,22 +20,21 @@ const reuseOf = (block, before) => REUSE[block.reuse === "UNUSED" && before ? "C
 export function blockLife(schedule, block, format, pick) {
   const { unit } = schedule;
   const { before, after } = neighboursInTime(schedule.memory, block);
-  const link = (each) => h("button.link", { type: "button", onclick: () => pick(each) }, titleOf(each, format));
-  const chips = (frontier) => frontierChips(Object.entries(frontier), (name) => schedule.axis(name));
+  const link = (each) => h("button.link", { onclick: () => pick(each) }, titleOf(each, format));
+  const chips = (frontier) => frontierChips(Object.entries(frontier), schedule.axis);
   return [
-    h("h3", {}, titleOf(block, format)),
-    h("p.muted", {}, `${block.pool}, slab ${block.slab}, at ${format(block.offset)}`),
+    h("h3", titleOf(block, format)),
+    h("p.muted", `${block.pool}, slab ${block.slab}, at ${format(block.offset)}`),
     h(
       "dl",
-      {},
-      h("dt", {}, `Allocated at ${timeNamed(unit, block.start)}`),
-      h("dd", {}, reuseOf(block, before), Object.keys(block.death).length > 0 && [": ", chips(block.death)]),
-      h("dt", {}, "Before that"),
-      h("dd", {}, before ? link(before) : h("span.muted", {}, "nothing that was recorded")),
-      h("dt", {}, block.end === null ? "Released" : `Released at ${timeNamed(unit, block.end)}`),
-      h("dd", {}, block.end === null ? h("span.muted", {}, "not yet") : Object.keys(block.releasedBehind ?? {}).length > 0 ? ["to be used again after ", chips(block.releasedBehind)] : "to be used again at once"),
-      h("dt", {}, "After that"),
-      h("dd", {}, after ? [link(after), `, since ${reuseOf(after, block)}`] : h("span.muted", {}, "not used again so far")),
+      h("dt", `Allocated at ${timeNamed(unit, block.start)}`),
+      h("dd", reuseOf(block, before), Object.keys(block.death).length > 0 && [": ", chips(block.death)]),
+      h("dt", "Before that"),
+      h("dd", before ? link(before) : h("span.muted", "nothing that was recorded")),
+      h("dt", block.end === null ? "Released" : `Released at ${timeNamed(unit, block.end)}`),
+      h("dd", block.end === null ? h("span.muted", "not yet") : Object.keys(block.releasedBehind ?? {}).length > 0 ? ["to be used again after ", chips(block.releasedBehind)] : "to be used again at once"),
+      h("dt", "After that"),
+      h("dd", after ? [link(after), `, since ${reuseOf(after, block)}`] : h("span.muted", "not used again so far")),
     ),
   ];
 }

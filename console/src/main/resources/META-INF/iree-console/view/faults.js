@@ -18,15 +18,17 @@ export class Faults {
     this.actions = actions;
     this.select = h("select", { "aria-label": "Hardware or machine", id: "fault-hardware" });
     this.buttons = KINDS.map(({ kind, key, label, title }) =>
-      h("button.quiet.small", { type: "button", title: `${title} (${key})`, "data-kind": kind, onclick: () => this.inject(kind) }, label),
+      h("button.quiet.small", { title: `${title} (${key})`, "data-kind": kind, onclick: () => this.inject(kind) }, label),
     );
     this.active = h("ul.plain.faults");
     this.invariants = h("ul.plain.invariants", { "aria-label": "Invariants" });
+    this.unchecked = h("p.muted", "No rule is checked: nothing that is known of this run could break it.");
     this.state = h("p.muted.progress");
     box.replaceChildren(
-      h("div.fault-tools", {}, h("label.field", {}, "Where ", this.select), h("div.buttons", {}, this.buttons)),
+      h("div.fault-tools", h("label.field", "Where ", this.select), h("div.buttons", this.buttons)),
       this.active,
       this.invariants,
+      this.unchecked,
       this.state,
     );
     this.at = 0;
@@ -52,15 +54,16 @@ export class Faults {
     [this.select, ...this.buttons].forEach((each) => (each.disabled = !possible));
     this.active.replaceChildren(
       ...faults.map((fault) =>
-        h("li", {}, h("span.chip.warning", { title: fault.text }, describeFault(fault, schedule)), " ", h("button.link", { type: "button", "aria-label": `Undo ${describeFault(fault, schedule)}`, onclick: () => this.actions.undo(fault.text) }, "undo")),
+        h("li", h("span.chip.warning", { title: fault.text }, describeFault(fault, schedule)), " ", h("button.link", { "aria-label": `Undo ${describeFault(fault, schedule)}`, onclick: () => this.actions.undo(fault.text) }, "undo")),
       ),
     );
     this.checks = new Invariants(schedule, faults);
     this.items = this.checks.at(-1).map(({ name, rule }) => {
       const item = { mark: h("span.mark"), word: h("span.hidden"), checked: h("span.muted.number"), text: h("span.muted"), rule };
-      return { ...item, row: h("li", {}, item.mark, h("span", {}, h("b", {}, name), item.word, h("br"), item.checked, " ", item.text)) };
+      return { ...item, row: h("li", item.mark, h("span", h("b", name), item.word, h("br"), item.checked, " ", item.text)) };
     });
     this.invariants.replaceChildren(...this.items.map(({ row }) => row));
+    this.unchecked.hidden = this.items.length > 0;
     this.move(this.at);
   }
 
@@ -77,13 +80,16 @@ export class Faults {
       setText(number, `${count(checked)} of ${count(of)} checked.`);
       setText(text, holds ? rule : `${rule} Not so: ${broken.slice(0, 5).join(", ")}${broken.length > 5 ? `, and ${count(broken.length - 5)} more` : ""}`);
     });
-    const { operations } = this.schedule;
+    const { operations, isRecording, isPolled } = this.schedule;
     const ended = operations.filter((op) => op.end >= 0 && op.end <= at);
-    const running = operations.filter((op) => op.start >= 0 && op.start <= at && !(op.end >= 0 && op.end <= at)).length;
+    // Of a recording nothing is known of what follows its end.
+    const open = isRecording ? operations.filter((op) => op.end < 0).length : 0;
+    const running = operations.filter((op) => op.start >= 0 && op.start <= at && !(op.end >= 0 && op.end <= at) && !(isRecording && op.end < 0)).length;
     const failed = ended.filter((op) => op.failure !== "").length;
+    const rest = open === 0 ? "" : `, ${count(open)} ${isPolled ? "listed as pending at the last answer" : "had not ended when the recording was taken"}`;
     setText(
       this.state,
-      `${count(ended.length - failed)} ended well, ${count(failed)} failed, ${count(running)} running, ${count(operations.length - ended.length - running)} to come.`,
+      `${count(ended.length - failed)} ended well, ${count(failed)} failed, ${count(running)} running, ${count(operations.length - ended.length - running - open)} to come${rest}.`,
     );
   }
 

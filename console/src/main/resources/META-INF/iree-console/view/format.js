@@ -52,6 +52,9 @@ export const time = (unit, value) => (unit === "ns" ? moment(value) : String(Mat
 /** The same with its unit's name. */
 export const timeNamed = (unit, value) => (unit === "ns" ? moment(value) : `tick ${Math.floor(value)}`);
 
+/** A text of the server: numbers of bytes are exact where they are found, and a page is read by people. */
+export const readable = (text) => text.replace(/\b(\d{4,}) bytes\b/g, (_, number) => bytes(number));
+
 /** A label, and the id where that is another. */
 export const labelled = (label, id) => (label === isolated(id) ? label : `${label} (${isolated(id)})`);
 

@@ -3,13 +3,14 @@
 // operations that released it.
 import { axisColour } from "../model/colours.js";
 import { releasesOf } from "../model/releases.js";
-import { isStill } from "./dom.js";
+import { fontOf, isStill } from "./dom.js";
 
 const FLIGHT = 750; // milliseconds that an entry takes from one bar to another
 const MOST_FLIGHTS = 60; // releases at once
 const MOST_STEP = 1.5; // ticks; more is a jump, after which nothing flies
 const CHIP = { height: 14, dot: 6, gap: 4, padding: 4, least: 30 };
-const FONT = "10.5px system-ui, -apple-system, \"Segoe UI\", Roboto, \"DejaVu Sans\", sans-serif";
+let smallFont; // read once: a run has many entries
+const small = () => (smallFont ??= fontOf(10.5));
 
 /** @typedef {{name: string, word: string, epoch: number, left: number, width: number}} Entry with its place in a bar; a dot has no word */
 /** @typedef {{left: number, right: number, top: number, height: number}} Bar */
@@ -68,7 +69,7 @@ export class FrontierChips {
     const known = knownAt(op, this.at);
     // As wide as its last text, so that nothing moves when it changes.
     const last = new Map(op.frontier);
-    pen.font = FONT;
+    pen.font = small();
     const room = right - left - 8;
     const wordings = room < names.length * CHIP.least ? [] : [(name) => this.schedule.axis(name).label, (name) => name].map((wording) =>
       names.map((name) => ({ word: wording(name), width: CHIP.dot + 3 + 2 * CHIP.padding + pen.measureText(`${wording(name)}\u200a:\u200a${last.get(name) ?? 0}`).width })),
@@ -111,7 +112,7 @@ export class FrontierChips {
     pen.fill();
     if (!word) return;
     pen.fillStyle = text;
-    pen.font = FONT;
+    pen.font = small();
     pen.textAlign = "left";
     pen.fillText(`${word}\u200a:\u200a${epoch}`, left + CHIP.padding + CHIP.dot + 3, middle + 0.5);
   }

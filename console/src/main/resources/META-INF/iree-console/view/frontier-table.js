@@ -1,7 +1,7 @@
 // @ts-check
 // The frontiers of all operations at once: a row for each operation, a column for each timeline.
 import { knownAt } from "./frontier-chips.js";
-import { fill, h, setText } from "./dom.js";
+import { dot, fill, h, setText, table } from "./dom.js";
 import { labelled, plural } from "./format.js";
 
 const MOST = { rows: 100, columns: 24 };
@@ -18,23 +18,21 @@ export class FrontierTable {
     const operations = schedule.operations.filter((op) => op.hasFrontier);
     const shown = operations.slice(0, MOST.rows);
     const names = [...new Set(shown.flatMap((op) => op.frontier.map(([name]) => name)))];
-    const columns = names.slice(0, MOST.columns).map((name) => schedule.axis(name));
+    const columns = names.slice(0, MOST.columns).map(schedule.axis);
     this.rows = shown.map((op) => {
       const cells = columns.map((axis) => h("td.number", { axis: axis.index }));
       const own = new Set(op.signals.map(({ semaphore }) => semaphore));
-      return { op, columns, cells, own, shown: "", row: h("tr", {}, h("th", { scope: "row" }, h("button.link", { type: "button", onclick: () => this.actions.select(op) }, op.label)), cells) };
+      return { op, columns, cells, own, shown: "", row: h("tr", h("th", { scope: "row" }, h("button.link", { onclick: () => this.actions.select(op) }, op.label)), cells) };
     });
     const left = [operations.length > shown.length && plural(operations.length - shown.length, "more operation"), names.length > columns.length && plural(names.length - columns.length, "more timeline")].filter(Boolean);
     fill(
       this.box,
-      h(
-        "table.of-frontiers",
-        {},
-        h("caption.hidden", {}, "Frontiers now: the value of each timeline that each operation knows"),
-        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Operation"), columns.map((axis) => h("th.number", { scope: "col", axis: axis.index, title: labelled(axis.label, axis.name) }, h("span.dot", { "aria-hidden": "true" }), axis.label)))),
-        h("tbody", {}, this.rows.map(({ row }) => row)),
+      table(
+        "Frontiers now: the value of each timeline that each operation knows",
+        ["Operation", ...columns.map((axis) => h("th.number", { scope: "col", axis: axis.index, title: labelled(axis.label, axis.name) }, dot(), axis.label))],
+        h("tbody", this.rows.map(({ row }) => row)),
       ),
-      left.length > 0 && h("p.note", {}, `and ${left.join(" and ")}`),
+      left.length > 0 && h("p.note", `and ${left.join(" and ")}`),
     );
   }
 

@@ -78,10 +78,10 @@ export class Graph {
       "text.edge-label",
       { axis: index, ...way.label, "text-anchor": "middle" },
       shortened(axis, wait.value, Math.floor((gap - 6) / LETTER)),
-      svg("title", {}, `${labelled(axis.label, axis.name)} ≥ ${wait.value}`),
+      svg("title", `${labelled(axis.label, axis.name)} ≥ ${wait.value}`),
     );
     this.edges.push({ wait, op, elements: [path, head, label] });
-    return svg("g", {}, path, head, label);
+    return svg("g", path, head, label);
   }
 
   #node(op, { x, y }) {
@@ -112,7 +112,7 @@ export class Graph {
     const name = [...new Set([op.label, op.id, op.hardwareLabel])].filter((each) => each !== title && each !== hardware).map((each) => `, ${each}`).join("");
     this.nodes.set(op, { node, state, shown: "", title, hardware, name });
     // Within the button, the title would be a part of the visible text, which the accessible name has to contain.
-    return svg("g", { role: "none" }, svg("title", {}, labelled(op.label, op.id)), node);
+    return svg("g", { role: "none" }, svg("title", labelled(op.label, op.id)), node);
   }
 
   #key(event, op) {
@@ -145,7 +145,6 @@ export class Graph {
       const near = op === null || each === op || past.has(each) || future.has(each);
       node.setAttribute("aria-pressed", String(each === op));
       node.classList.toggle("dim", !near);
-      node.classList.toggle("past", op !== null && past.has(each));
     }
     for (const { wait, op: to, elements } of this.edges) {
       const near = op === null || ((to === op || past.has(to)) && (past.has(wait.producer) || wait.producer === op));
@@ -173,7 +172,7 @@ export class Graph {
       each.shown = state;
       each.node.setAttribute("data-state", state);
       each.node.setAttribute("aria-label", `${each.title} ${each.hardware}, ${state}${each.name}`);
-      each.state.textContent = { waiting: "", ready: "ready", running: "▶", done: "✓", failed: "✕" }[state];
+      each.state.textContent = { waiting: "", "waiting or ready": "?", ready: "ready", running: "▶", done: "✓", failed: "✕" }[state];
     }
     for (const { wait, elements } of this.edges) {
       const met = wait.producer.end >= 0 && wait.producer.end <= at && wait.producer.failure === "";

@@ -20,10 +20,9 @@ export class Lesson {
       ...this.steps.map((step, i) =>
         h(
           "li",
-          {},
-          h("h3", {}, h("button.link", { type: "button", onclick: () => this.#pick(i + 1) }, `${i + 1}. ${step.title}`)),
-          h("p", {}, step.text),
-          frontierChips(step.op.frontier, (name) => schedule.axis(name)),
+          h("h3", h("button.link", { onclick: () => this.#pick(i + 1) }, `${i + 1}. ${step.title}`)),
+          h("p", step.text),
+          frontierChips(step.op.frontier, schedule.axis),
         ),
       ),
     );

@@ -6,7 +6,7 @@ import { machineName } from "../model/machines.js";
 import { namesOf, timelineNamed } from "../model/wait-chain.js";
 import { frontierChips } from "./chips.js";
 import { drawAreas } from "./chart.js";
-import { fill, h, setText } from "./dom.js";
+import { fill, h, numberHead, scrolling, setText, table } from "./dom.js";
 import { count, plural, seconds, span } from "./format.js";
 import { queueChip } from "./waiting.js";
 
@@ -53,7 +53,7 @@ export class QueuesPanel {
 
   #machine(index, own) {
     if (!this.machines.has(index)) {
-      const box = h("div.machine", {}, h("h3", {}, index === own ? `${machineName(index)}, this node` : machineName(index)));
+      const box = h("div.machine", h("h3", index === own ? `${machineName(index)}, this node` : machineName(index)));
       this.machines.set(index, box);
       this.box.append(box);
       this.box.classList.toggle("several", this.machines.size > 1);
@@ -80,13 +80,13 @@ export class QueuesPanel {
       h(
         "div.queue",
         { axis: index },
-        h("div.queue-head", {}, queueChip(name, () => index), row.numbers, row.failed),
-        h("div.chart-box", {}, canvas),
-        h("div.queue-foot", {}, row.bar, row.waits, h("span.muted", {}, "runs after"), row.frontier),
+        h("div.queue-head", queueChip(name, () => index), row.numbers, row.failed),
+        h("div.chart-box", canvas),
+        h("div.queue-foot", row.bar, row.waits, h("span.muted", "runs after"), row.frontier),
       ),
     );
     if (this.rows.size === 1) {
-      this.box.prepend(h("p.legend", {}, DECISIONS.map(({ text }, i) => h("span.key", {}, h(`span.swatch.decision-${i}`), text))));
+      this.box.prepend(h("p.legend", DECISIONS.map(({ text }, i) => h("span.key", h(`span.swatch.decision-${i}`), text))));
     }
   }
 
@@ -118,13 +118,7 @@ export class QueuesPanel {
 export class ProgramsPanel {
   constructor(box) {
     this.body = h("tbody");
-    box.classList.add("table-scroll");
-    box.replaceChildren(
-      h("table", {}, h("caption.hidden", {}, "Programs"), h("thead", {}, h("tr", {}, ["Program", "State", "Calls", "Devices"].map((each) => h("th", { scope: "col" }, each)))), this.body),
-    );
-    box.setAttribute("tabindex", "0");
-    box.setAttribute("role", "group");
-    box.setAttribute("aria-label", "Table of programs");
+    box.append(h("div.table-scroll", scrolling("Table of programs"), table("Programs", ["Program", "State", "Calls", "Devices"], this.body)));
   }
 
   show(live, program) {
@@ -139,17 +133,15 @@ export class ProgramsPanel {
     const loading = version.step !== "" && version.progress < 1;
     return h(
       "tr",
-      {},
-      h("th", { scope: "row" }, name, h("span.muted", {}, ` ${version.version}`)),
+      h("th", { scope: "row" }, name, h("span.muted", ` ${version.version}`)),
       h(
         "td",
-        {},
         h("span.state", { "data-state": version.state.toLowerCase() }, version.state.toLowerCase()),
-        loading && [h("progress", { max: 1, value: version.progress, "aria-label": `Loading ${name}` }), h("span.muted", {}, ` ${version.step}, ${Math.round(100 * version.progress)} %`)],
-        version.failure && h("p.bad", {}, version.failure),
+        loading && [h("progress", { max: 1, value: version.progress, "aria-label": `Loading ${name}` }), h("span.muted", ` ${version.step}, ${Math.round(100 * version.progress)} %`)],
+        version.failure && h("p.bad", version.failure),
       ),
-      h("td.number", {}, `${version.activeCalls}${version.contexts > 0 ? ` / ${plural(version.contexts, "context")}` : ""}`),
-      h("td", {}, version.devices.join(", ")),
+      h("td.number", `${version.activeCalls}${version.contexts > 0 ? ` / ${plural(version.contexts, "context")}` : ""}`),
+      h("td", version.devices.join(", ")),
     );
   }
 }
@@ -158,12 +150,8 @@ export class ProgramsPanel {
 export class CallTimesPanel {
   constructor(box) {
     this.body = h("tbody");
-    box.classList.add("table-scroll");
-    const head = ["Function", "Calls", "p50", "p99"].map((each, i) => h(i > 0 ? "th.number" : "th", { scope: "col" }, each));
-    box.replaceChildren(h("table", {}, h("caption.hidden", {}, "Functions"), h("thead", {}, h("tr", {}, head)), this.body));
-    box.setAttribute("tabindex", "0");
-    box.setAttribute("role", "group");
-    box.setAttribute("aria-label", "Table of functions");
+    const heads = ["Function", ...["Calls", "p50", "p99"].map(numberHead)];
+    box.append(h("div.table-scroll", scrolling("Table of functions"), table("Functions", heads, this.body)));
   }
 
   show(live, program) {
@@ -171,20 +159,19 @@ export class CallTimesPanel {
       .filter((each) => program === "" || each.name === program)
       .flatMap((each) => each.versions.flatMap((version) => version.functions.map(({ name, calls }) => ({ name: `${each.name}.${name}`, version: each.versions.length > 1 ? ` ${version.version}` : "", calls }))))
       .filter(({ calls }) => calls.ended > 0);
-    fill(this.body, called.length === 0 ? h("tr", {}, h("td.muted", { colspan: 4 }, "No calls have ended.")) : called.map((each) => this.#row(each)));
+    fill(this.body, called.length === 0 ? h("tr", h("td.muted", { colspan: 4 }, "No calls have ended.")) : called.map((each) => this.#row(each)));
   }
 
   #row({ name, version, calls: { ended, failed, measured, median, p99, slowest } }) {
     const time = (duration) => span(seconds(duration));
     // Of few calls there is no 99th percentile: the slowest says as much.
-    const slow = measured === 0 ? "–" : p99 === null ? h("span.muted", {}, `slowest ${time(slowest)}`) : time(p99);
+    const slow = measured === 0 ? "–" : p99 === null ? h("span.muted", `slowest ${time(slowest)}`) : time(p99);
     return h(
       "tr",
-      {},
-      h("th", { scope: "row" }, h("bdi", {}, name), h("span.muted", {}, version)),
-      h("td.number", {}, count(ended), h("br"), h("span.muted", {}, `${count(measured)} measured`), failed > 0 && [h("br"), h("span.bad", {}, `${count(failed)} failed`)]),
-      h("td.number", {}, measured === 0 ? "–" : time(median)),
-      h("td.number", {}, slow),
+      h("th", { scope: "row" }, h("bdi", name), h("span.muted", version)),
+      h("td.number", count(ended), h("br"), h("span.muted", `${count(measured)} measured`), failed > 0 && [h("br"), h("span.bad", `${count(failed)} failed`)]),
+      h("td.number", measured === 0 ? "–" : time(median)),
+      h("td.number", slow),
     );
   }
 }
@@ -195,7 +182,7 @@ export class TaintPanel {
     this.sentence = h("p.muted");
     this.list = h("ul.plain.windows");
     this.timelines = h("ul.plain.windows");
-    box.replaceChildren(this.sentence, this.list, h("h3", {}, "Timelines of the application"), this.timelines);
+    box.replaceChildren(this.sentence, this.list, h("h3", "Timelines of the application"), this.timelines);
   }
 
   show(live, indexOf) {
@@ -206,14 +193,14 @@ export class TaintPanel {
       ...windows
         .slice(-8)
         .reverse()
-        .map((each) => h("li", {}, h("span.chip", { class: each.recovered ? "" : "warning" }, timelineNamed(each.timeline, names)), ` ${each.watermark + 1} to ${each.reached} `, h("span.muted", {}, `${each.cause}, ${each.recovered ? "recovered" : "open"}`))),
+        .map((each) => h("li", h("span.chip", { class: each.recovered ? "" : "warning" }, timelineNamed(each.timeline, names)), ` ${each.watermark + 1} to ${each.reached} `, h("span.muted", `${each.cause}, ${each.recovered ? "recovered" : "open"}`))),
     );
     const { timelines } = live.frontiers;
     const failures = new Map(live.timelines.timelines.map((each) => [each.timeline, each.failure]));
     this.timelines.replaceChildren(
       ...(timelines.length === 0
-        ? [h("li.muted", {}, "None are open.")]
-        : timelines.slice(0, 30).map((each) => h("li", {}, `${timelineNamed(each.timeline, names)} at `, h("span.number", {}, each.value), " ", frontierChips(each.entries.map((entry) => [entry.queue, entry.epoch]), axesOf(indexOf), each.tainted), failures.get(each.timeline) ? h("span.bad", {}, ` ${failures.get(each.timeline)}`) : null))),
+        ? [h("li.muted", "None are open.")]
+        : timelines.slice(0, 30).map((each) => h("li", `${timelineNamed(each.timeline, names)} at `, h("span.number", each.value), " ", frontierChips(each.entries.map((entry) => [entry.queue, entry.epoch]), axesOf(indexOf), each.tainted), failures.get(each.timeline) ? h("span.bad", ` ${failures.get(each.timeline)}`) : null))),
     );
   }
 }
@@ -231,9 +218,9 @@ export class DevicesPanel {
     this.text = text;
     this.list.replaceChildren(
       ...live.devices.map((each) =>
-        h("li", {}, h("span.state", { "data-state": each.failure ? "failed" : "ready" }, each.failure ? "lost" : "works"), " ", h("b", {}, each.name), h("span.muted", {}, ` ${each.driver}, ${plural(each.queues, "queue")}${each.machine === live.machine ? "" : `, ${machineName(each.machine)}`}`), h("div.muted", {}, each.failure ?? each.description)),
+        h("li", h("span.state", { "data-state": each.failure ? "failed" : "ready" }, each.failure ? "lost" : "works"), " ", h("b", each.name), h("span.muted", ` ${each.driver}, ${plural(each.queues, "queue")}${each.machine === live.machine ? "" : `, ${machineName(each.machine)}`}`), h("div.muted", each.failure ?? each.description)),
       ),
-      h("li", {}, h("b", {}, plural(task.workers, "worker")), h("span.muted", {}, `, ${task.sleepingWorkers} asleep; ${task.liveProcesses} live ${task.liveProcesses === 1 ? "process" : "processes"}`)),
+      h("li", h("b", plural(task.workers, "worker")), h("span.muted", `, ${task.sleepingWorkers} asleep; ${task.liveProcesses} live ${task.liveProcesses === 1 ? "process" : "processes"}`)),
     );
   }
 }
@@ -243,11 +230,7 @@ export class EventsPanel {
   constructor(box) {
     this.events = [];
     this.list = h("ol.log", { reversed: true });
-    box.classList.add("log-scroll");
-    box.setAttribute("tabindex", "0");
-    box.setAttribute("role", "group");
-    box.setAttribute("aria-label", "Log of events");
-    box.replaceChildren(this.list);
+    box.append(h("div.log-scroll", scrolling("Log of events"), this.list));
   }
 
   /** The latest; null for none. */
@@ -271,11 +254,11 @@ export class EventsPanel {
     this.shown = program;
     const all = this.events.filter((each) => program === "" || each.subject === program || each.subject.startsWith(`${program}:`));
     this.list.replaceChildren(
-      ...(all.length === 0 ? [h("li.muted", {}, "None so far.")] : []),
+      ...(all.length === 0 ? [h("li.muted", "None so far.")] : []),
       ...all
         .slice(-100)
         .reverse()
-        .map((each) => h("li", {}, h("span.when", {}, each.time.slice(11, 19)), h("span", {}, h("b", {}, each.subject), ` ${each.message}`))),
+        .map((each) => h("li", h("span.when", each.time.slice(11, 19)), h("span", h("b", each.subject), ` ${each.message}`))),
     );
   }
 }

@@ -1,7 +1,8 @@
 // @ts-check
 // The blocks of a device's memory: a bar for each slab, as long as it is large.
 import { bytes, plural } from "./format.js";
-import { h, penOf, styleOf } from "./dom.js";
+import { coloursNow, fill, h, penOf, rest } from "./dom.js";
+import { showTip } from "./plot.js";
 
 const ROW = 16;
 const GAP = 5;
@@ -9,10 +10,10 @@ const NAME = 128; // width of the names of slabs
 const MOST = 50; // blocks that are listed as text
 
 const STATES = {
-  RESERVED: { label: "in use", style: "--block-reserved" },
-  DYING: { label: "free once its last use completes", style: "--block-dying" },
-  REUSABLE: { label: "free", style: "--block-reusable" },
-  FRESH: { label: "never used", style: "--block-fresh" },
+  RESERVED: { label: "in use", style: "block-reserved" },
+  DYING: { label: "free once its last use completes", style: "block-dying" },
+  REUSABLE: { label: "free", style: "block-reusable" },
+  FRESH: { label: "no use known", style: "block-fresh" },
 };
 
 export class MemoryMapView {
@@ -22,9 +23,9 @@ export class MemoryMapView {
     this.canvas = h("canvas.memory-canvas", { role: "img" });
     this.tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
     this.blocks = h("ul.plain.blocks");
-    this.details = h("details", { ontoggle: () => this.#list() }, h("summary", {}, "Blocks that were used"), this.blocks);
-    this.picture = h("div.memory-map", {}, this.canvas, this.tip);
-    this.box = h("div", {}, this.picture, this.details);
+    this.details = h("details", { ontoggle: () => this.#list() }, h("summary", "Blocks that were used"), this.blocks);
+    this.picture = h("div.memory-map", this.canvas, this.tip);
+    this.box = h("div", this.picture, this.details);
     this.device = device;
     this.places = [];
     this.canvas.addEventListener("pointermove", (event) => this.#hover(event));
@@ -46,24 +47,22 @@ export class MemoryMapView {
     const largest = Math.max(1, ...slabs.map((each) => each.size));
     const pen = penOf(this.canvas, width, Math.max(ROW, slabs.length * (ROW + GAP)));
     this.places = [];
-    pen.font = styleOf("--canvas-font") || "12px sans-serif";
-    pen.textBaseline = "middle";
-    const colours = Object.fromEntries(Object.entries(STATES).map(([state, { style }]) => [state, styleOf(style)]));
+    const colours = coloursNow();
     const names = namesOf(slabs);
     slabs.forEach((slab, row) => {
       const top = row * (ROW + GAP);
       const length = Math.max(24, (slab.size / largest) * (width - NAME));
-      pen.fillStyle = styleOf("--muted");
+      pen.fillStyle = colours.muted;
       pen.fillText(`${names[row]} ${format(slab.size)}`, 0, top + ROW / 2 + 1, NAME - 8);
       // Small blocks in use are drawn over large free ones, and never vanish.
       for (const block of [...slab.blocks].sort((a, b) => b.length - a.length)) {
         const left = NAME + (block.offset / slab.size) * length;
         const right = NAME + ((block.offset + block.length) / slab.size) * length;
-        pen.fillStyle = colours[block.state] ?? styleOf("--line");
+        pen.fillStyle = colours[STATES[block.state]?.style ?? "line"];
         pen.fillRect(left, top, Math.max(2, right - left - (right - left > 3 ? 1 : 0)), ROW);
         this.places.unshift({ left, right: Math.max(right, left + 2), top, block, slab });
       }
-      pen.strokeStyle = styleOf("--line");
+      pen.strokeStyle = colours.line;
       pen.strokeRect(NAME + 0.5, top + 0.5, length - 1, ROW - 1);
     });
     const of = (state) => memory.slabs.flatMap((each) => each.blocks).filter((each) => each.state === state);
@@ -81,8 +80,8 @@ export class MemoryMapView {
     if (!this.details.open || !this.memory) return;
     const all = this.memory.slabs.flatMap((slab) => slab.blocks.filter((block) => block.state !== "FRESH").map((block) => ({ block, slab })));
     all.sort((a, b) => Number(b.block.death.length > 0) - Number(a.block.death.length > 0));
-    const shown = all.slice(0, MOST).map(({ block, slab }) => h("li", {}, h("button.link", { type: "button", onclick: () => this.pick(block, slab) }, describeBlock(block, slab, this.format))));
-    this.blocks.replaceChildren(...(all.length === 0 ? [h("li.muted", {}, "None now.")] : shown), all.length > MOST ? h("li.muted", {}, `and ${all.length - MOST} more`) : "");
+    const shown = all.slice(0, MOST).map(({ block, slab }) => h("li", h("button.link", { onclick: () => this.pick(block, slab) }, describeBlock(block, slab, this.format))));
+    fill(this.blocks, all.length === 0 ? h("li.muted", "None now.") : shown, rest("li.muted", all.length - MOST));
   }
 
   #find(event) {
@@ -94,18 +93,13 @@ export class MemoryMapView {
 
   #hover(event) {
     const found = this.#find(event);
-    this.tip.hidden = !found;
-    if (!found) return;
-    const box = this.canvas.getBoundingClientRect();
-    this.tip.textContent = describeBlock(found.block, found.slab, this.format);
-    this.tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 12, box.width - this.tip.offsetWidth - 4))}px`;
-    this.tip.style.top = `${event.clientY - box.top + 16}px`;
+    showTip(this.tip, this.picture, found ? describeBlock(found.block, found.slab, this.format) : "", event);
   }
 }
 
-export const legendOfBlocks = () => h("p.legend", {}, Object.values(STATES).map(({ label, style }) => h("span.key", {}, h("span.swatch", { class: style.slice(2) }), label)));
+export const legendOfBlocks = () => h("p.legend", Object.values(STATES).map(({ label, style }) => h("span.key", h("span.swatch", { class: style }), label)));
 
-export function describeBlock(block, slab, format) {
+function describeBlock(block, slab, format) {
   const death = block.death.map((each) => `${each.queue}:${each.epoch}${each.completed >= each.epoch ? " ✓" : ` (at ${each.completed})`}`).join(", ");
   const after = death === "" ? "" : block.state === "RESERVED" ? `; its user runs after ${death}` : `; reused after ${death}`;
   return `${slab.pool}: ${format(block.length)} at ${format(block.offset)}, ${STATES[block.state]?.label ?? block.state}${after}${block.tainted ? "; tainted" : ""}`;

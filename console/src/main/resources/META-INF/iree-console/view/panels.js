@@ -3,28 +3,20 @@
 import { isolated } from "../model/names.js";
 import { releasesOf } from "../model/releases.js";
 import { axisChip, frontierChips } from "./chips.js";
-import { fill, h, setText } from "./dom.js";
+import { dot, fill, h, rest, restRow, setText, table } from "./dom.js";
 import { labelled, plural, time, timeNamed } from "./format.js";
 
 const LOGGED = 120; // entries of the log that are shown at once
 const LISTED = 500; // rows of the table of operations
 
 /** The id beside a label, unless they are the same. */
-const idBeside = (label, id) => label !== isolated(id) && [" ", h("bdi.muted", {}, id)];
+const idBeside = (label, id) => label !== isolated(id) && [" ", h("bdi.muted", id)];
 
 /** Semaphores at a time. */
 export class SemaphoreTable {
   constructor(box) {
     this.body = h("tbody");
-    box.replaceChildren(
-      h(
-        "table",
-        {},
-        h("caption.hidden", {}, "Semaphores now: value and frontier"),
-        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Semaphore"), h("th", { scope: "col" }, "Value"), h("th", { scope: "col" }, "Frontier"))),
-        this.body,
-      ),
-    );
+    box.replaceChildren(table("Semaphores now: value and frontier", ["Semaphore", "Value", "Frontier"], this.body));
   }
 
   show(schedule) {
@@ -34,13 +26,9 @@ export class SemaphoreTable {
       const value = h("span.number");
       const bar = h("meter", { min: 0, max: Math.max(1, semaphore.final), value: 0, "aria-label": `${semaphore.label} of ${semaphore.final}` });
       const frontier = h("td");
-      this.body.append();
-      return { semaphore, value, bar, frontier, shown: -1, row: h("tr", { axis: semaphore.index }, h("th", { scope: "row" }, h("span.dot", { "aria-hidden": "true" }), semaphore.label, idBeside(semaphore.label, semaphore.name)), h("td.value", {}, value, bar), frontier) };
+      return { semaphore, value, bar, frontier, shown: -1, row: h("tr", { axis: semaphore.index }, h("th", { scope: "row" }, dot(), semaphore.label, idBeside(semaphore.label, semaphore.name)), h("td.value", value, bar), frontier) };
     });
-    this.body.replaceChildren(
-      ...this.rows.map(({ row }) => row),
-      ...(schedule.semaphores.length > most ? [h("tr", {}, h("td.muted", { colspan: 3 }, `and ${schedule.semaphores.length - most} more`))] : []),
-    );
+    fill(this.body, this.rows.map(({ row }) => row), restRow(3, schedule.semaphores.length - most));
   }
 
   move(at) {
@@ -50,7 +38,7 @@ export class SemaphoreTable {
       each.shown = value;
       setText(each.value, `${value} / ${each.semaphore.final}`);
       each.bar.value = value;
-      each.frontier.replaceChildren(frontierChips(op?.frontier ?? [], (name) => this.schedule.axis(name), op?.tainted));
+      each.frontier.replaceChildren(frontierChips(op?.frontier ?? [], this.schedule.axis, op?.tainted));
     }
   }
 }
@@ -65,14 +53,14 @@ export class OperationPanel {
   }
 
   #link(op) {
-    return h("button.link", { type: "button", onclick: () => this.actions.select(op) }, op.label);
+    return h("button.link", { onclick: () => this.actions.select(op) }, op.label);
   }
 
   show(schedule, op, at) {
     this.schedule = schedule;
     this.op = op;
     if (op === null) {
-      this.box.replaceChildren(h("p.muted", {}, "Select an operation in the lanes, the graph or the table. N and P walk through them."));
+      this.box.replaceChildren(h("p.muted", "Select an operation in the lanes, the graph or the table. N and P walk through them."));
       return;
     }
     const { unit } = schedule;
@@ -85,49 +73,55 @@ export class OperationPanel {
       op.start < 0 ? "never started" : `${lane}${timeNamed(unit, op.start)} to ${op.end < 0 ? "…" : time(unit, op.end)}`;
     fill(
       this.box,
-      h("p.operation-title", {}, h("strong", {}, op.label), idBeside(op.label, op.id), " ", this.state),
-      h("p.muted", {}, `${labelled(op.hardwareLabel, op.hardware)} · ${times}${op.note === "" ? "" : ` · ${op.note}`}`),
-      op.failure !== "" && h("p.bad", {}, op.failure),
+      h("p.operation-title", h("strong", op.label), idBeside(op.label, op.id), " ", this.state),
+      h("p.muted", `${labelled(op.hardwareLabel, op.hardware)} · ${times}${op.note === "" ? "" : ` · ${op.note}`}`),
+      op.failure !== "" && h("p.bad", op.failure),
       h(
         "dl",
-        {},
-        h("dt", {}, "Waits for"),
-        h("dd", {}, op.waits.length === 0 ? h("span.muted", {}, "nothing") : h("ul.plain", {}, op.waits.map((wait) => this.#wait(op, wait, releases.get(wait.producer))))),
-        h("dt", {}, "Signals"),
-        h("dd", {}, frontierChips(op.signals.map(({ semaphore, value }) => [semaphore, value]), (name) => schedule.axis(name))),
-        h("dt", {}, "Frontier"),
-        h("dd", {}, h("ul.plain", {}, op.frontier.length === 0 ? h("li.muted", {}, "empty") : op.frontier.map((entry) => this.#entry(op, entry)))),
-        op.axes.length > 0 && [h("dt", {}, "Axes"), h("dd", {}, h("ul.plain", {}, op.axes.map((entry) => this.#axis(op, entry))))],
-        op.decision !== "" && [h("dt", {}, "Scheduler"), h("dd", {}, op.decision)],
-        h("dt", {}, "Unordered with"),
-        h("dd", {}, beside.length === 0 ? h("span.muted", {}, "nothing") : [beside.slice(0, 6).map((each) => [this.#link(each), " "]), beside.length > 6 && h("span.muted", {}, `and ${beside.length - 6} more`)]),
+        h("dt", "Waits for"),
+        h("dd", op.waits.length === 0 ? h("span.muted", "nothing") : h("ul.plain", op.waits.map((wait) => this.#wait(op, wait, releases.get(wait.producer))))),
+        op.moreWaits > 0 && h("dd.muted", `and ${plural(op.moreWaits, "point")} without a record: not known whether signalled`),
+        h("dt", "Signals"),
+        h("dd", frontierChips(op.signals.map(({ semaphore, value }) => [semaphore, value]), schedule.axis)),
+        h("dt", "Frontier"),
+        h("dd", h("ul.plain", op.frontier.length === 0 ? h("li.muted", "empty") : op.frontier.map((entry) => this.#entry(op, entry)))),
+        op.axes.length > 0 && [h("dt", "Axes"), h("dd", h("ul.plain", op.axes.map((entry) => this.#axis(op, entry))))],
+        op.decision !== "" && [h("dt", "Scheduler"), h("dd", op.decision)],
+        h("dt", "Unordered with"),
+        h("dd", beside.length === 0 ? h("span.muted", "nothing") : [beside.slice(0, 6).map((each) => [this.#link(each), " "]), rest("span.muted", beside.length - 6)]),
       ),
     );
     this.move(at);
   }
 
-  #wait(op, { semaphore, value, producer }, release) {
-    const unknown = op.start >= 0 ? " signalled before, or from outside" : ` nothing in this ${this.schedule.isRecording ? "recording" : "run"} signals it`;
+  #wait(op, wait, release) {
+    const { semaphore, value, producer, reached } = wait;
     return h(
       "li",
-      {},
       axisChip(this.schedule.axis(semaphore), value, " ≥ "),
-      producer ? [" by ", this.#link(producer), release && this.#when(op, release)] : h("span.muted", {}, unknown),
+      producer && [" by ", this.#link(producer), release && this.#when(op, release)],
+      producer === null ? h("span.muted", ` ${this.#said(op, wait)}`) : wait.text && reached !== "YES" && h("span.muted", ` (${wait.text})`),
     );
+  }
+
+  /** What is known of a wait whose end the run does not show. */
+  #said(op, { text }) {
+    if (text) return text;
+    if (this.schedule.isRecording) return "not known whether signalled, or by whom";
+    return op.start >= 0 ? "signalled before, or from outside" : "nothing in this run signals it";
   }
 
   /** When a wait ended, and whether this let the operation start. */
   #when(op, release) {
-    return h("span.muted", {}, ` at ${timeNamed(this.schedule.unit, release.from.end)}${release.isLast && op.before.length > 1 ? ", the last" : ""}`);
+    return h("span.muted", ` at ${timeNamed(this.schedule.unit, release.from.end)}${release.isLast && (op.isRecorded ? op.waits : op.before).length > 1 ? ", the last" : ""}`);
   }
 
   #entry(op, [name, epoch]) {
     const producer = this.schedule.producerOf(name, epoch);
     return h(
       "li",
-      {},
       axisChip(this.schedule.axis(name), epoch),
-      producer === op ? h("span.muted", {}, " itself") : producer ? [" ", this.#link(producer), h("span.muted", {}, " and what precedes it")] : null,
+      producer === op ? h("span.muted", " itself") : producer ? [" ", this.#link(producer), h("span.muted", " and what precedes it")] : null,
     );
   }
 
@@ -137,9 +131,8 @@ export class OperationPanel {
     const its = this.schedule.byId.get(id);
     return h(
       "li",
-      {},
-      h("span.chip", {}, h("span", {}, h("bdi", {}, queue), `\u200a:\u200a${epoch}`)),
-      its === op ? h("span.muted", {}, " itself") : its ? [" ", this.#link(its)] : h("span.muted", {}, ` ${id ?? "an operation that was not listed"}`),
+      h("span.chip", h("span", h("bdi", queue), `\u200a:\u200a${epoch}`)),
+      its === op ? h("span.muted", " itself") : its ? [" ", this.#link(its)] : h("span.muted", ` ${id ?? "an operation that was not listed"}`),
     );
   }
 
@@ -180,18 +173,18 @@ export class EventLog {
       this.list.replaceChildren(...entries);
     }
     this.shown = until;
-    if (until === 0) this.list.replaceChildren(h("li.muted", {}, "Nothing has happened yet."));
+    if (until === 0) this.list.replaceChildren(h("li.muted", "Nothing has happened yet."));
     else if (until > 0 && this.list.lastElementChild?.className === "muted") this.list.lastElementChild.remove();
   }
 
   #entry({ time: at, kind, op }) {
     const { unit } = this.schedule;
     const text = {
-      start: [h("b", {}, op.label), ` starts on ${op.laneLabel}`],
-      end: [h("b", {}, op.label), " ends", op.signals.length > 0 && [", ", op.signals.map(({ semaphore, value }) => axisChip(this.schedule.axis(semaphore), value))]],
-      fail: [h("b", {}, op.label), h("span.bad", {}, ` fails: ${op.failure}`)],
+      start: [h("b", op.label), ` starts on ${op.laneLabel}`],
+      end: [h("b", op.label), " ends", op.signals.length > 0 && [", ", op.signals.map(({ semaphore, value }) => axisChip(this.schedule.axis(semaphore), value))]],
+      fail: [h("b", op.label), h("span.bad", ` fails: ${op.failure}`)],
     }[kind];
-    return h("li", {}, h("span.when", {}, time(unit, at)), h("span", {}, text));
+    return h("li", h("span.when", time(unit, at)), h("span", text));
   }
 }
 
@@ -201,31 +194,28 @@ export class OperationTable {
   constructor(box, actions) {
     this.actions = actions;
     this.body = h("tbody");
-    const heads = ["Operation", "Hardware", "Lane", "Start", "End", "Waits", "Signals", "Frontier"];
-    box.replaceChildren(
-      h("table", {}, h("caption.hidden", {}, "Operations"), h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))), this.body),
-    );
+    box.replaceChildren(table("Operations", ["Operation", "Hardware", "Lane", "Start", "End", "Waits", "Signals", "Frontier"], this.body));
   }
 
   show(schedule) {
     const pairs = (list, sign) => list.map(({ semaphore, value }) => `${schedule.axis(semaphore).label}${sign}${value}`).join(", ");
     const { unit } = schedule;
-    this.body.replaceChildren(
-      ...schedule.operations.slice(0, LISTED).map((op) =>
+    fill(
+      this.body,
+      schedule.operations.slice(0, LISTED).map((op) =>
         h(
           "tr",
-          {},
-          h("th", { scope: "row" }, h("button.link", { type: "button", onclick: () => this.actions.select(op) }, op.label), idBeside(op.label, op.id)),
-          h("td", {}, op.hardwareLabel),
-          h("td", {}, op.laneLabel),
-          h("td.number", {}, op.start < 0 ? "–" : time(unit, op.start)),
-          h("td.number", {}, op.end < 0 ? "–" : op.failure === "" ? time(unit, op.end) : `✕ ${time(unit, op.end)}`),
-          h("td", {}, pairs(op.waits, " ≥ ")),
-          h("td", {}, pairs(op.signals, " = ")),
-          h("td", {}, op.frontier.map(([name, epoch]) => `${schedule.axis(name).label}:${epoch}`).join(", ")),
+          h("th", { scope: "row" }, h("button.link", { onclick: () => this.actions.select(op) }, op.label), idBeside(op.label, op.id)),
+          h("td", op.hardwareLabel),
+          h("td", op.laneLabel),
+          h("td.number", op.start < 0 ? "–" : time(unit, op.start)),
+          h("td.number", op.end < 0 ? "–" : op.failure === "" ? time(unit, op.end) : `✕ ${time(unit, op.end)}`),
+          h("td", pairs(op.waits, " ≥ ")),
+          h("td", pairs(op.signals, " = ")),
+          h("td", op.frontier.map(([name, epoch]) => `${schedule.axis(name).label}:${epoch}`).join(", ")),
         ),
       ),
-      ...(schedule.operations.length > LISTED ? [h("tr", {}, h("td.muted", { colspan: 8 }, `and ${plural(schedule.operations.length - LISTED, "more operation")}`))] : []),
+      restRow(8, schedule.operations.length - LISTED, "operation"),
     );
   }
 }

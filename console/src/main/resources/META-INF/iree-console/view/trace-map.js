@@ -1,6 +1,6 @@
 // @ts-check
 // The whole time of a trace, with the part that is in sight: a click or drag moves there.
-import { h, penOf, styleOf } from "./dom.js";
+import { coloursNow, h, penOf, roomOf } from "./dom.js";
 
 const HEIGHT = 44;
 const SLICES = 600;
@@ -39,11 +39,12 @@ export class TraceMap {
 
   draw() {
     const { trace } = this;
-    const width = this.canvas.parentElement?.clientWidth ?? 0;
+    const width = roomOf(this.canvas);
     if (!trace || width === 0) return;
     const pen = penOf(this.canvas, width, HEIGHT);
+    const colours = coloursNow();
     const top = Math.max(1, ...this.running);
-    pen.fillStyle = styleOf("--part-running");
+    pen.fillStyle = colours["part-running"];
     this.running.forEach((count, i) => {
       const height = (count / top) * (HEIGHT - 6);
       if (count > 0) pen.fillRect((i / SLICES) * width, HEIGHT - height, Math.max(1, width / SLICES), height);
@@ -51,12 +52,12 @@ export class TraceMap {
     const x = (at) => ((at - trace.from) / (trace.to - trace.from)) * width;
     const left = x(this.window.from);
     const right = Math.max(left + 3, x(this.window.to));
-    pen.fillStyle = styleOf("--line-strong");
+    pen.fillStyle = colours["line-strong"];
     pen.globalAlpha = 0.25;
     pen.fillRect(0, 0, left, HEIGHT);
     pen.fillRect(right, 0, width - right, HEIGHT);
     pen.globalAlpha = 1;
-    pen.strokeStyle = styleOf("--accent");
+    pen.strokeStyle = colours.accent;
     pen.lineWidth = 2;
     pen.strokeRect(left + 1, 1, Math.max(1, right - left - 2), HEIGHT - 2);
   }

@@ -1,40 +1,33 @@
 // @ts-check
 // Operations over time, by track, each as a bar in the colours of its parts. Dragging measures a span.
 import { PARTS, Trace } from "../model/trace.js";
-import { h, penOf, styleOf } from "./dom.js";
+import { h } from "./dom.js";
 import { count, plural, time } from "./format.js";
-import { addName, drawScale, plotIn, showTip, widthOf } from "./plot.js";
+import { Plot, widthOf } from "./plot.js";
 
-const AXIS = 24; // height of the scale
 const ROOM = 360; // height that all tracks share while their rows are not too low
 const ROW = { least: 2, most: 18 };
 const PADDING = 8; // of a track
 const DISPATCH_ROW = 10; // the lowest row with room for dispatches in its bars
+const LIT = 2; // the layer of what is lit
 const CLICK = 4; // pixels that a click may move
 const CLOSEST = 200; // nanoseconds that fill the width at the strongest zoom
 
-export class TraceTracks {
+export class TraceTracks extends Plot {
   /**
    * @param {HTMLElement} box
    * @param {{select: (op: any) => void, measured: (from: number, to: number) => void, moved: () => void}} actions
    */
   constructor(box, actions) {
+    super(box, "Operations over time", "Tracks, scrollable", 24, 90);
     this.actions = actions;
-    Object.assign(this, plotIn(box, "Operations over time", "Tracks, scrollable"));
-    this.tracks = [];
-    this.from = 0;
-    this.to = 1;
     this.span = null; // measured
     this.path = new Set();
     this.sought = null;
-    this.frame = 0;
-    this.scroller.addEventListener("scroll", () => this.draw());
     this.canvas.addEventListener("pointerdown", (event) => this.#press(event));
     this.canvas.addEventListener("pointermove", (event) => this.#move(event));
     this.canvas.addEventListener("pointerup", (event) => this.#release(event));
     this.canvas.addEventListener("pointercancel", () => (this.pressed = null));
-    this.canvas.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
-    new ResizeObserver(() => this.draw()).observe(box);
   }
 
   /** @param {Trace} trace @param {"queue" | "thread" | "function"} by */
@@ -47,20 +40,16 @@ export class TraceTracks {
       this.span = null;
     }
     this.trace = trace;
-    this.tracks = [];
+    this.bounds = { first: trace.from, last: trace.to, closest: CLOSEST, origin: trace.from, unit: "ns" };
     const all = trace.tracks(by);
     const rows = all.reduce((sum, track) => sum + track.rows, 0);
     const row = Math.max(ROW.least, Math.min(ROW.most, (ROOM - PADDING * all.length) / Math.max(1, rows)));
-    let top = AXIS;
-    this.names.replaceChildren();
+    this.clear();
     for (const track of all) {
       const height = Math.max(22, Math.round(row * track.rows + PADDING));
-      this.tracks.push({ ...track, top, height, row });
-      addName(this.names, h("span.lane-name", { title: track.name }, track.name), top, height);
-      top += height;
+      const top = this.addName(h("span.lane-name", { title: track.name }, track.name), height);
+      this.places.push({ ...track, top, height, row });
     }
-    this.height = top + 6;
-    this.body.style.height = `${this.height}px`;
     this.names.closest("section")?.style.setProperty("--names", widthOf(all.map(({ name }) => name)));
     this.canvas.setAttribute("aria-label", `Operations over time: ${plural(trace.operations.length, "operation")} on ${plural(all.length, "track")}. The tables of functions and of the selected call list where the time went.`);
     this.draw();
@@ -88,11 +77,11 @@ export class TraceTracks {
   }
 
   #scrollTo(op) {
-    const track = op && this.tracks.find(({ operations }) => operations.includes(op));
+    const track = op && this.places.find(({ operations }) => operations.includes(op));
     if (!track) return;
     const top = track.top + op.row * track.row;
     const { scrollTop, clientHeight } = this.scroller;
-    if (top < scrollTop + AXIS || top + track.row > scrollTop + clientHeight) this.scroller.scrollTop = top - clientHeight / 2;
+    if (top < scrollTop + this.axis || top + track.row > scrollTop + clientHeight) this.scroller.scrollTop = top - clientHeight / 2;
   }
 
   /** @param {Set<any> | null} sought others are dim */
@@ -101,20 +90,13 @@ export class TraceTracks {
     this.draw();
   }
 
-  look(from, width) {
-    const { trace } = this;
-    const whole = trace.to - trace.from;
-    const fitting = Math.max(Math.min(CLOSEST, whole), Math.min(whole, width));
-    this.from = Math.max(trace.from, Math.min(trace.to - fitting, from));
-    this.to = this.from + fitting;
-    this.actions.moved();
-    this.draw();
+  get middle() {
+    return (this.from + this.to) / 2;
   }
 
-  zoom(factor, around = (this.from + this.to) / 2) {
-    if (!this.trace) return;
-    const width = (this.to - this.from) * factor;
-    this.look(around - ((around - this.from) / (this.to - this.from)) * width, width);
+  look(from, width) {
+    super.look(from, this.fitting(width));
+    this.actions.moved();
   }
 
   pan(part) {
@@ -127,59 +109,38 @@ export class TraceTracks {
     this.draw();
   }
 
-  draw() {
-    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.drawNow());
-  }
-
-  drawNow() {
-    this.frame = 0;
-    if (!this.trace) return;
-    const width = this.canvas.parentElement?.clientWidth ?? 0;
-    const height = Math.min(this.height, this.scroller.clientHeight);
-    if (width === 0 || height === 0) return;
-    const pen = penOf(this.canvas, width, height);
-    const scroll = this.scroller.scrollTop;
-    const parts = PARTS.slice(0, 4).map(({ key }) => styleOf(`--part-${key}`));
-    const colours = { parts, text: styleOf("--text"), bad: styleOf("--bad"), line: styleOf("--line"), muted: styleOf("--muted"), accent: styleOf("--accent"), stripe: styleOf("--stripe"), unknown: styleOf("--part-unknown") };
-    this.perNano = width / (this.to - this.from);
-    const x = (at) => (at - this.from) * this.perNano;
-    pen.font = styleOf("--canvas-font") || "12px sans-serif";
-    pen.textBaseline = "middle";
-    this.tracks.forEach(({ top, height: own }, i) => {
-      if (i % 2 > 0) return;
-      pen.fillStyle = colours.stripe;
-      pen.fillRect(0, top - scroll, width, own);
-    });
-    drawScale(pen, { from: this.from, to: this.to, origin: this.trace.from, unit: "ns" }, { width, height, axis: AXIS, apart: 90 }, x, colours);
-    pen.save();
-    pen.beginPath();
-    pen.rect(0, AXIS, width, height);
-    pen.clip();
-    for (const track of this.tracks) {
-      if (track.top + track.height < scroll + AXIS || track.top > scroll + height) continue;
-      const drawn = new Array(track.rows).fill(-1);
-      for (let i = Trace.firstOf(track, this.from); i < track.operations.length && track.operations[i].start <= this.to; i++) {
-        const op = track.operations[i];
-        const right = x(op.end);
-        if (right < 0) continue;
-        const isLit = this.path.has(op) || this.sought?.has(op) === true;
-        if (right <= drawn[op.row] + 0.5 && !isLit) continue; // within a pixel of the one before
-        drawn[op.row] = Math.max(drawn[op.row], right);
-        this.#drawOperation(pen, op, x, track.top - scroll + 4 + op.row * track.row, track.row, width, colours);
-      }
+  drawInside(sight) {
+    const { scroll, x } = sight;
+    for (const track of this.places) {
+      if (!this.isSeen(track, sight)) continue;
+      for (const op of this.#drawn(track, x)) this.#drawOperation(sight, op, track.top - scroll + 4 + op.row * track.row, track.row);
     }
-    pen.restore();
-    this.#drawSpan(pen, x, height, colours);
   }
 
-  #drawOperation(pen, op, x, top, row, width, colours) {
+  /** The operations of a track in sight, one for each pixel of a row; above them what did not end well, and above all what is lit. */
+  #drawn(track, x) {
+    const layers = [[], [], []];
+    const ends = layers.map(() => new Array(track.rows).fill(-1));
+    for (let i = Trace.firstOf(track, this.from); i < track.operations.length && track.operations[i].start <= this.to; i++) {
+      const op = track.operations[i];
+      const right = x(op.end);
+      const layer = this.path.has(op) || this.sought?.has(op) === true ? LIT : op.remark !== "" ? 1 : 0;
+      if (right < 0 || (right <= ends[layer][op.row] + 0.5 && layer !== LIT)) continue; // within a pixel of the one before
+      ends[layer][op.row] = Math.max(ends[layer][op.row], right);
+      layers[layer].push(op);
+    }
+    return layers.flat();
+  }
+
+  #drawOperation(sight, op, top, row) {
+    const { pen, x, width, colours } = sight;
     const left = x(op.start);
     const right = Math.max(left + 1, x(op.end));
     const height = row > 6 ? row - 3 : row;
     const isOfCall = this.call !== null && op.call === this.call.number;
     pen.globalAlpha = this.sought ? (this.sought.has(op) ? 1 : 0.15) : this.call === null || this.path.has(op) ? 1 : isOfCall ? 0.75 : 0.25;
     if (!op.hasEnded && !op.isOpen) {
-      pen.fillStyle = colours.unknown;
+      pen.fillStyle = colours["part-unknown"];
       pen.fillRect(left, top, right - left, height);
     } else if (op.isOpen) {
       pen.strokeStyle = colours.bad;
@@ -194,14 +155,14 @@ export class TraceTracks {
         const from = Math.max(0, x(at));
         at += part;
         const to = Math.min(width, x(at));
-        pen.fillStyle = colours.parts[i];
+        pen.fillStyle = colours[`part-${PARTS[i].key}`];
         if (to > from) pen.fillRect(from, top, Math.max(to - from, 1), height);
       });
       if (right - left < 1.5) {
-        pen.fillStyle = colours.parts[op.parts.indexOf(Math.max(...op.parts))];
+        pen.fillStyle = colours[`part-${PARTS[op.parts.indexOf(Math.max(...op.parts))].key}`];
         pen.fillRect(left, top, 1, height);
       }
-      if (isOfCall && row > DISPATCH_ROW) this.#drawDispatches(pen, op, x, top, height, width, colours);
+      if (isOfCall && row > DISPATCH_ROW) this.#drawDispatches(sight, op, top, height);
       if (op.remark !== "") {
         pen.fillStyle = colours.bad;
         pen.fillRect(left, top + height - 2, right - left, 2);
@@ -216,7 +177,7 @@ export class TraceTracks {
   }
 
   /** The dispatches of an operation of the selected call, in two shades in turn, along the lower edge of the bar. */
-  #drawDispatches(pen, op, x, top, height, width, colours) {
+  #drawDispatches({ pen, x, width, colours }, op, top, height) {
     const alpha = pen.globalAlpha;
     op.dispatches.forEach((each, i) => {
       const from = Math.max(0, x(each.begin));
@@ -229,45 +190,36 @@ export class TraceTracks {
     pen.globalAlpha = alpha;
   }
 
-  #drawSpan(pen, x, height, colours) {
+  drawAbove({ pen, x, height, colours }) {
     if (this.span === null) return;
     const left = x(this.span.from);
     const right = x(this.span.to);
     pen.fillStyle = colours.accent;
     pen.globalAlpha = 0.12;
-    pen.fillRect(left, AXIS, right - left, height);
+    pen.fillRect(left, this.axis, right - left, height);
     pen.globalAlpha = 1;
-    pen.fillRect(left - 0.5, AXIS - 8, 1, height);
-    pen.fillRect(right - 0.5, AXIS - 8, 1, height);
+    pen.fillRect(left - 0.5, this.axis - 8, 1, height);
+    pen.fillRect(right - 0.5, this.axis - 8, 1, height);
   }
 
-  #at(event) {
-    const box = this.canvas.getBoundingClientRect();
-    return this.from + (event.clientX - box.left) / (this.perNano || 1);
-  }
-
-  /** The operation at a place of the canvas; of several in one row the last that began. */
+  /** The operation at the pointer; of several in one row what did not end well, else the last that began. */
   hit(event) {
-    const box = this.canvas.getBoundingClientRect();
-    const y = event.clientY - box.top;
-    if (y < AXIS) return null;
-    const inside = y + this.scroller.scrollTop;
-    const track = this.tracks.find(({ top, height }) => inside >= top && inside < top + height);
-    if (!track) return null;
-    const row = Math.floor((inside - track.top - 4) / track.row);
-    const at = this.#at(event);
-    const slack = 2 / (this.perNano || 1);
-    let found = null;
-    for (let i = Trace.firstOf(track, at - slack); i < track.operations.length && track.operations[i].start <= at + slack; i++) {
-      const op = track.operations[i];
-      if (op.row === row && op.end >= at - slack) found = op;
+    const found = this.placeAt(event);
+    if (found === null) return null;
+    const { operations } = found.place;
+    const at = this.timeAt(event);
+    const slack = 2 / (this.perUnit || 1);
+    let hit = null;
+    for (let i = Trace.firstOf(found.place, at - slack); i < operations.length && operations[i].start <= at + slack; i++) {
+      const op = operations[i];
+      if (op.row === found.row && op.end >= at - slack && (hit === null || hit.remark === "" || op.remark !== "")) hit = op;
     }
-    return found;
+    return hit;
   }
 
   #press(event) {
     if (event.button !== 0 || !this.trace) return;
-    this.pressed = { x: event.clientX, at: this.#at(event) };
+    this.pressed = { x: event.clientX, at: this.timeAt(event) };
     this.canvas.setPointerCapture(event.pointerId);
   }
 
@@ -275,25 +227,19 @@ export class TraceTracks {
     if (!this.trace) return;
     const { pressed } = this;
     if (pressed && Math.abs(event.clientX - pressed.x) > CLICK) {
-      const at = Math.max(this.trace.from, Math.min(this.trace.to, this.#at(event)));
+      const at = Math.max(this.trace.from, Math.min(this.trace.to, this.timeAt(event)));
       this.tip.hidden = true;
       this.actions.measured(Math.min(pressed.at, at), Math.max(pressed.at, at));
       return;
     }
     const op = this.hit(event);
-    showTip(this, op === null ? "" : describe(op), event);
+    this.showTip(op === null ? "" : describe(op), event);
   }
 
   #release(event) {
     const { pressed } = this;
     this.pressed = null;
     if (pressed && Math.abs(event.clientX - pressed.x) <= CLICK) this.actions.select(this.hit(event));
-  }
-
-  #wheel(event) {
-    if (!event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    this.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.#at(event));
   }
 }
 

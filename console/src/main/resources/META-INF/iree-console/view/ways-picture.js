@@ -3,7 +3,7 @@
 // drops the wait. A table says the same in words.
 import { decisionNamed } from "../model/decisions.js";
 import { placeInLayers } from "../model/layers.js";
-import { fill, h, svg } from "./dom.js";
+import { fill, h, restRow, scrolling, svg, table } from "./dom.js";
 import { plural } from "./format.js";
 
 const NODE = { width: 124, height: 34 };
@@ -57,14 +57,14 @@ export class WaysPicture {
       h(
         "ul.legend.plain",
         { "aria-label": "Legend of the waits" },
-        ways.map(({ id, label }) => h("li.key", {}, h("span.stroke", { class: id }), label)),
-        h("li.key", {}, h("span.stroke.plain-way"), LEFT?.text),
-        h("li.key", {}, h("span.stroke.plain-way.host"), DEFERRED?.text),
-        h("li.key", {}, h("s", {}, "wait"), "dropped, for the reason given"),
+        ways.map(({ id, label }) => h("li.key", h("span.stroke", { class: id }), label)),
+        h("li.key", h("span.stroke.plain-way"), LEFT?.text),
+        h("li.key", h("span.stroke.plain-way.host"), DEFERRED?.text),
+        h("li.key", h("s", "wait"), "dropped, for the reason given"),
       ),
       schedule.operations.length <= MOST.drawn
-        ? h("div.graph-scroll", { tabindex: "0", role: "group", "aria-label": "Waits in three ways" }, this.#picture(schedule, waits))
-        : h("p.note", {}, `${plural(schedule.operations.length, "operation")}, of which ${MOST.drawn} could be drawn; the table lists the waits.`),
+        ? h("div.graph-scroll", scrolling("Waits in three ways"), this.#picture(schedule, waits))
+        : h("p.note", `${plural(schedule.operations.length, "operation")}, of which ${MOST.drawn} could be drawn; the table lists the waits.`),
       this.#table(ways, waits),
     );
   }
@@ -87,7 +87,7 @@ export class WaysPicture {
     const nodes = schedule.operations.map((op) => {
       const { x, y } = corner(op);
       const label = op.label.length <= LETTERS.node ? op.label : `${op.label.slice(0, LETTERS.node - 1)}…`;
-      return svg("g.way-node", { transform: `translate(${x},${y})` }, svg("title", {}, op.label), svg("rect", { width: NODE.width, height: NODE.height, rx: 7 }), svg("text", { x: NODE.width / 2, y: 21, "text-anchor": "middle" }, label));
+      return svg("g.way-node", { transform: `translate(${x},${y})` }, svg("title", op.label), svg("rect", { width: NODE.width, height: NODE.height, rx: 7 }), svg("text", { x: NODE.width / 2, y: 21, "text-anchor": "middle" }, label));
     });
     const dropped = waits.filter(({ outcomes }) => outcomes.some((each) => each.dropped)).length;
     return svg("svg.graph", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${plural(waits.length, "wait")} in three ways, of which ${dropped} dropped in at least one; the table below lists them` }, edges.map(({ strokes }) => strokes), nodes, edges.map(({ labels }) => labels));
@@ -106,7 +106,7 @@ export class WaysPicture {
       return {
         y,
         elements: [
-          svg("path.way-wait", { class: `${id}${dropped ? " dropped" : host ? " host" : ""}`, d: `M${x1},${y1} C${x1 + bend},${c1} ${x2 - bend},${c2} ${x2 - 3},${y2}` }, svg("title", {}, text)),
+          svg("path.way-wait", { class: `${id}${dropped ? " dropped" : host ? " host" : ""}`, d: `M${x1},${y1} C${x1 + bend},${c1} ${x2 - bend},${c2} ${x2 - 3},${y2}` }, svg("title", text)),
           dropped ? svg("path.way-strike", { class: id, d: `M${x - 3},${y + 3} l6,-6` }) : svg("path.way-head", { class: id, d: `M${x2},${y2} l-5,-2.5 v5 z` }),
         ],
       };
@@ -115,25 +115,23 @@ export class WaysPicture {
     const middle = Math.min(...strokes.map(({ y }) => y));
     const lines = reasons.flatMap((text) => linesOf(text, arc === 0 ? LETTERS.gap : Infinity)).reverse();
     const label = (text, i) => svg("text.way-reason", { x: (x1 + x2) / 2, y: middle - 7 - 11 * i, "text-anchor": "middle" }, text);
-    return { strokes: svg("g", {}, strokes.map(({ elements }) => elements)), labels: svg("g", {}, lines.map(label)) };
+    return { strokes: svg("g", strokes.map(({ elements }) => elements)), labels: svg("g", lines.map(label)) };
   }
 
   #table(ways, waits) {
-    const cell = ({ text, dropped }) => h("td", {}, dropped ? [h("s", {}, "wait"), " ", text] : text);
+    const cell = ({ text, dropped }) => h("td", dropped ? [h("s", "wait"), " ", text] : text);
     const row = ({ op, wait, outcomes }) => {
       const differ = outcomes.some((each) => each.text !== outcomes[0].text);
       const axis = ways[0].schedule.axis(wait.semaphore);
-      return h("tr", { class: differ ? "differs" : "" }, h("th", { scope: "row" }, op.label), h("td", {}, `${axis.label} ≥ ${wait.value}`), outcomes.map(cell));
+      return h("tr", { class: differ ? "differs" : "" }, h("th", { scope: "row" }, op.label), h("td", `${axis.label} ≥ ${wait.value}`), outcomes.map(cell));
     };
     return h(
-      "div.table-scroll.short",
-      { tabindex: "0", role: "group", "aria-label": "Table of waits in three ways" },
-      h(
-        "table.way-waits",
-        {},
-        h("caption.hidden", {}, "What becomes of each wait"),
-        h("thead", {}, h("tr", {}, ["Operation", "Waits for", ...ways.map(({ label }) => label)].map((head) => h("th", { scope: "col" }, head)))),
-        h("tbody", {}, waits.slice(0, MOST.listed).map(row), waits.length > MOST.listed && h("tr", {}, h("td.muted", { colspan: 5 }, `and ${plural(waits.length - MOST.listed, "more wait")}`))),
+      "div.table-scroll.short.way-waits",
+      scrolling("Table of waits in three ways"),
+      table(
+        "What becomes of each wait",
+        ["Operation", "Waits for", ...ways.map(({ label }) => label)],
+        h("tbody", waits.slice(0, MOST.listed).map(row), restRow(5, waits.length - MOST.listed, "wait")),
       ),
     );
   }

@@ -2,13 +2,13 @@
 // The same scenario ordered in three ways, side by side.
 import { DataError, read } from "../data.js";
 import { Schedule } from "../model/schedule.js";
-import { h, setText } from "./dom.js";
+import { h, numberHead, scrolling, setText, table } from "./dom.js";
 import { count } from "./format.js";
 import { Lanes } from "./lanes.js";
 import { WaysPicture } from "./ways-picture.js";
 
 const WAYS = [
-  { id: "events", label: "Binary events", note: "One event for each dependency; it says that, and nothing else." },
+  { id: "events", label: "Binary events", note: "One event for each place waited for; it says that this place was reached, and nothing else." },
   { id: "timelines", label: "Timeline semaphores", note: "A value implies the earlier values of its timeline." },
   { id: "frontiers", label: "Frontiers", note: "A signal also says what happened before it." },
 ];
@@ -44,7 +44,7 @@ export class Ways {
     this.pictureBox = h("div.ways-picture");
     this.picture = new WaysPicture(this.pictureBox);
     box.replaceChildren(
-      h("div.toolbar", {}, h("label.field.slider", {}, "Host delay ", this.output, this.slider), h("p.muted.hint", {}, "Ticks until the host learns that an operation is over. Here each lane is a queue of its own.")),
+      h("div.toolbar", h("label.field.slider", "Host delay ", this.output, this.slider), h("p.muted.hint", "Ticks until the host learns that an operation is over. Here each lane is a queue of its own.")),
       this.body,
     );
   }
@@ -60,7 +60,7 @@ export class Ways {
     } catch (error) {
       if (!(error instanceof DataError)) throw error;
       this.lanes = [];
-      this.body.replaceChildren(h("p.muted", {}, error.message));
+      this.body.replaceChildren(h("p.muted", error.message));
     }
   }
 
@@ -75,21 +75,19 @@ export class Ways {
       lanes.show(schedule);
       lanes.move(this.at);
       this.lanes.push(lanes);
-      return h("div.way", {}, h("h3", {}, label), h("p.muted", {}, note), plot);
+      return h("div.way", h("h3", label), h("p.muted", note), plot);
     });
     this.picture.show(ways);
     this.body.replaceChildren(
       this.pictureBox,
-      h("div.ways", {}, plots),
+      h("div.ways", plots),
       h(
-        "div.table-scroll",
-        { tabindex: "0", role: "group", "aria-label": "Table of costs" },
-        h(
-          "table.costs",
-          {},
-          h("caption.hidden", {}, "What each way costs"),
-          h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Measure"), WAYS.map(({ label }) => h("th.number", { scope: "col" }, label)))),
-          h("tbody", {}, MEASURES.filter(({ id, ifAny }) => !ifAny || WAYS.some((way) => costs[way.id][id] > 0)).map((measure) => this.#row(measure, costs))),
+        "div.table-scroll.costs",
+        scrolling("Table of costs"),
+        table(
+          "What each way costs",
+          ["Measure", ...WAYS.map(({ label }) => numberHead(label))],
+          h("tbody", MEASURES.filter(({ id, ifAny }) => !ifAny || WAYS.some((way) => costs[way.id][id] > 0)).map((measure) => this.#row(measure, costs))),
         ),
       ),
     );
@@ -99,7 +97,7 @@ export class Ways {
     const values = WAYS.map((way) => Number(costs[way.id][id]));
     const best = more ? Math.max(...values) : Math.min(...values);
     const same = values.every((each) => each === values[0]);
-    return h("tr", {}, h("th", { scope: "row" }, label), values.map((value) => h("td.number", { class: !same && value === best ? "best" : "" }, count(value))));
+    return h("tr", h("th", { scope: "row" }, label), values.map((value) => h("td.number", { class: !same && value === best ? "best" : "" }, count(value))));
   }
 
   move(at) {

@@ -48,10 +48,11 @@ class ArchitectureTest {
             List.of("runtime-core", "vmvx", "backend-stream", "backend-vulkan", "backend-gpu");
 
     /** Packages that every other may use. */
-    private static final List<String> COMMON = List.of("status", "lifetime");
+    private static final List<String> COMMON = List.of("api", "status", "lifetime");
 
     /** Each package and the only project packages it may use besides {@link #COMMON}. The root package joins them all. */
     private static final Map<String, List<String>> MAY_USE = Map.ofEntries(
+            entry("api", List.of()),
             entry("status", List.of()),
             entry("lifetime", List.of()),
             entry("frontier", List.of()),
@@ -146,8 +147,10 @@ class ArchitectureTest {
             entry("hal.copying", List.of("hal", "hal.schedule", "hal.pool", "frontier", "async")),
             // Elements in host or device memory; the root package wraps them as tensors.
             entry("tensor", List.of("hal", "hal.pool")),
+            // What operators see; the root package and calls provide it.
+            entry("monitor", List.of("vm", "hal", "async", "task")),
             // Calls on elements; the root package has the public types.
-            entry("call", List.of("tensor", "vm", "hal", "hal.pool", "async", "task")),
+            entry("call", List.of("monitor", "tensor", "vm", "hal", "hal.pool", "async", "task")),
             entry("modules.hal", List.of("vm", "hal", "hal.copying", "hal.pool", "frontier", "async")),
             entry("modules.parameters", List.of("vm", "hal", "hal.spi", "frontier", "async", "modules.hal")),
             entry("modules.check", List.of("vm", "hal", "modules.hal")),
@@ -157,6 +160,7 @@ class ArchitectureTest {
     /** Public packages. The module descriptor exports no others. */
     private static final Set<String> EXPORTED = Set.of(
             R,
+            R + ".api",
             R + ".status",
             R + ".lifetime",
             R + ".frontier",
@@ -171,6 +175,7 @@ class ArchitectureTest {
             R + ".hal.stream",
             R + ".module",
             R + ".modules.parameters",
+            R + ".monitor",
             R + ".vm",
             R + ".vm.bytecode");
 

@@ -49,7 +49,9 @@ class ChangedDuringACallTest {
         WITHIN {
             @Override
             void call(ProgramFunction weigh, Timeline timeline, Tensor x) {
-                weigh.invokeWithin(Duration.ofMinutes(1), x).close();
+                weigh.call(CallOptions.DEFAULTS.timeout(Duration.ofMinutes(1)), x)
+                        .await()
+                        .close();
             }
         },
         ASYNC {
@@ -64,7 +66,8 @@ class ChangedDuringACallTest {
                 try (Fence wait = timeline.at(1);
                         Fence signal = timeline.at(2)) {
                     timeline.semaphore().signal(1);
-                    weigh.submit(wait, signal, x).thenAccept(Results::close);
+                    weigh.call(CallOptions.DEFAULTS.after(wait).signal(signal), x)
+                            .thenAccept(Results::close);
                     signal.await();
                 }
             }
@@ -178,8 +181,12 @@ class ChangedDuringACallTest {
                 Fence done = results.at(2)) {
             FilesInUse.awaitRead(program);
             next.set(FileChange.OVERWRITTEN);
-            program.function("weigh").submit(ready, between, x).whenComplete((mine, _) -> close(mine));
-            copy.function("weigh").submit(between, done, x).whenComplete((mine, _) -> close(mine));
+            program.function("weigh")
+                    .call(CallOptions.DEFAULTS.after(ready).signal(between), x)
+                    .whenComplete((mine, _) -> close(mine));
+            copy.function("weigh")
+                    .call(CallOptions.DEFAULTS.after(between).signal(done), x)
+                    .whenComplete((mine, _) -> close(mine));
             timeline.semaphore().signal(1);
             failed(catchThrowable(done::await), StatusCode.UNAVAILABLE, TOUCHED);
         }

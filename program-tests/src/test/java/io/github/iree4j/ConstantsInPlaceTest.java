@@ -51,7 +51,7 @@ class ConstantsInPlaceTest {
     }
 
     private static Results insert(Program program, int x) {
-        try (Tensor tensor = Tensor.ofInts(new int[] {x, x + 1, x + 2, x + 3}, 2, 2)) {
+        try (Tensor tensor = Tensor.of(new int[] {x, x + 1, x + 2, x + 3}, 2, 2)) {
             return program.function("insert").invoke(tensor);
         }
     }
@@ -149,7 +149,7 @@ class ConstantsInPlaceTest {
             for (int i = 0; i < 6; i++) {
                 Program each = i % 2 == 0 ? program : other;
                 int x = 100 * i;
-                try (Tensor slice = Tensor.ofInts(new int[] {x, x + 1, x + 2, x + 3}, 2, 2);
+                try (Tensor slice = Tensor.of(new int[] {x, x + 1, x + 2, x + 3}, 2, 2);
                         Results put = each.function("put").invoke(slice);
                         Results table = each.function("get").invoke()) {
                     assertThat(put.tensor(0))

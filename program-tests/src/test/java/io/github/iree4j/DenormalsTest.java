@@ -47,7 +47,7 @@ class DenormalsTest {
             }
             try (Fence start = timeline.at(1);
                     Fence done = timeline.at(2)) {
-                var future = add.submit(start, done, A, B);
+                var future = add.call(CallOptions.DEFAULTS.after(start).signal(done), A, B);
                 start.signal(); // kernels on this thread restore its mode
                 assertJavaKeepsDenormals();
                 done.await();

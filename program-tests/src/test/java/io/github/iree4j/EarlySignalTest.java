@@ -52,7 +52,7 @@ class EarlySignalTest {
             // Closing the program waits for the end of the call, which releases its inputs.
             try (Program program = runtime.load(Fixtures.file(variant + "/host_for.vmfb"));
                     Results results = program.function("repeat")
-                            .call(CallOptions.DEFAULTS.between(open, done), 5, new float[] {1, 2, 3, 4})
+                            .call(CallOptions.DEFAULTS.after(open).signal(done), 5, new float[] {1, 2, 3, 4})
                             .get()) { // whose contents are not ready yet
                 assertThat(done.query()).isEqualTo(StatusCode.DEFERRED);
                 gate.signal(1);
@@ -65,7 +65,7 @@ class EarlySignalTest {
 
     @Test
     void whatFailsInTheWorkFailsTheFence() throws Exception {
-        IreeException cause = new IreeException(StatusCode.DATA_LOSS, "on purpose");
+        IreeException cause = IreeException.of(StatusCode.DATA_LOSS, "on purpose");
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(Fixtures.file("3.11.0/cpu-async/host_for.vmfb"));
                 TimelineSemaphore gate = TimelineSemaphore.create(0);
@@ -73,7 +73,7 @@ class EarlySignalTest {
                 Fence open = Fence.at(gate, 1);
                 Fence done = Fence.at(timeline, 1)) {
             CompletableFuture<Results> call = program.function("repeat")
-                    .call(CallOptions.DEFAULTS.between(open, done), 5, new float[] {1, 2, 3, 4});
+                    .call(CallOptions.DEFAULTS.after(open).signal(done), 5, new float[] {1, 2, 3, 4});
             try (Results _ = call.get()) {
                 gate.fail(cause);
                 assertThatExceptionOfType(IreeException.class)

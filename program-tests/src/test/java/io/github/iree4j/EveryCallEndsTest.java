@@ -16,6 +16,7 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.modules.vmvx.VmvxExecutableLoader;
+import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
@@ -253,7 +254,7 @@ class EveryCallEndsTest {
         }
         go.countDown();
         program.close();
-        assertThat(program.activeCalls()).isZero();
+        assertThat(program.monitor().activeCalls()).isZero();
     }
 
     private static ProgramFunction functionAt(Program program, Place place) {
@@ -271,7 +272,7 @@ class EveryCallEndsTest {
         Thread caller = Thread.ofPlatform().start(() -> {
             try {
                 function.invoke(inputs).close();
-                end.complete(new IreeException(StatusCode.OK, "it has returned"));
+                end.complete(IreeException.of(StatusCode.OK, "it has returned"));
             } catch (IreeException e) {
                 stayed.set(Thread.currentThread().isInterrupted());
                 end.complete(e);
@@ -304,7 +305,7 @@ class EveryCallEndsTest {
         Thread caller = Thread.ofPlatform().start(() -> {
             try {
                 function.invoke(inputs).close();
-                end.complete(new IreeException(StatusCode.OK, "it has returned"));
+                end.complete(IreeException.of(StatusCode.OK, "it has returned"));
             } catch (IreeException e) {
                 stayed.set(Thread.currentThread().isInterrupted());
                 end.complete(e);
@@ -312,30 +313,30 @@ class EveryCallEndsTest {
         });
         entered.await();
         int inProgress = place == Place.LINE ? 2 : 1;
-        while (program.pendingCalls(10).size() < inProgress) {
+        while (program.monitor().pendingCalls(10).size() < inProgress) {
             Thread.onSpinWait();
         }
-        long number = program.pendingCalls(10).getLast().id();
-        assertThat(program.cancelCall(number)).isTrue();
+        long number = program.monitor().pendingCalls(10).getLast().id();
+        assertThat(program.monitor().cancelCall(number)).isTrue();
         assertThat(end.get(60, TimeUnit.SECONDS))
                 .hasMessageContaining("call %d of '%s' was cancelled".formatted(number, function.fullName()))
                 .extracting(IreeException::code)
                 .isEqualTo(StatusCode.CANCELLED);
         assertThat(stayed.get()).as("the thread stays interrupted").isFalse();
         caller.join();
-        assertThat(program.cancelCall(number)).as("it has ended").isFalse();
+        assertThat(program.monitor().cancelCall(number)).as("it has ended").isFalse();
         if (other != null) {
             assertThat(other).as("another call").isNotDone();
             other.cancel(true);
         }
         go.countDown();
         program.close();
-        assertThat(program.activeCalls()).isZero();
+        assertThat(program.monitor().activeCalls()).isZero();
     }
 
     private void later(Program program, ProgramFunction function, @Nullable Object[] inputs, Way way) throws Exception {
         CallOptions options =
-                way == Way.DEADLINE ? CallOptions.DEFAULTS.within(Duration.ofMillis(20)) : CallOptions.DEFAULTS;
+                way == Way.DEADLINE ? CallOptions.DEFAULTS.timeout(Duration.ofMillis(20)) : CallOptions.DEFAULTS;
         CompletableFuture<Results> call = function.call(options, inputs);
         if (way != Way.DEADLINE) {
             entered.await();
@@ -360,11 +361,11 @@ class EveryCallEndsTest {
         for (int i = 0; i < Effort.rounds(200); i++) {
             Program program = stuck();
             CompletableFuture<Results> call = functionAt(program, place).invokeAsync();
-            while (program.pendingCalls(1).isEmpty()) {
+            while (program.monitor().pendingCalls(1).isEmpty()) {
                 Thread.onSpinWait();
             }
-            PendingCall cancelled = program.pendingCalls(1).getFirst();
-            assertThat(program.cancelCall(cancelled.id())).isTrue();
+            PendingCall cancelled = program.monitor().pendingCalls(1).getFirst();
+            assertThat(program.monitor().cancelCall(cancelled.id())).isTrue();
             program.close();
             assertThatExceptionOfType(ExecutionException.class)
                     .isThrownBy(() -> call.get(60, TimeUnit.SECONDS))
@@ -374,8 +375,8 @@ class EveryCallEndsTest {
     }
 
     private static void cancelNewest(Program program, CompletableFuture<Results> call) {
-        PendingCall newest = program.pendingCalls(10).getLast();
-        assertThat(program.cancelCall(newest.id())).isTrue();
+        PendingCall newest = program.monitor().pendingCalls(10).getLast();
+        assertThat(program.monitor().cancelCall(newest.id())).isTrue();
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(() -> call.get(60, TimeUnit.SECONDS))
                 .havingCause()

@@ -7,6 +7,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.hal.vulkan.VulkanOfProcess;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,7 +71,7 @@ class FiltersVulkan2023Test {
         }
 
         Tensor tensor() {
-            return Tensor.ofBytes(pixels, height, width, 4);
+            return Tensor.of(pixels, height, width, 4);
         }
     }
 
@@ -84,14 +85,14 @@ class FiltersVulkan2023Test {
     }
 
     private static void assertFiltered(Results results, Image image, long seed) {
-        assertThat(results.tensor(0).shape()).as("seed %d", seed).containsExactly(image.height, image.width, 4);
+        assertThat(results.tensor(0).shape()).as("seed %d", seed).isEqualTo(Shape.of(image.height, image.width, 4));
         assertThat(results.tensor(0).toByteArray())
                 .as("seed %d, %d x %d", seed, image.height, image.width)
                 .isEqualTo(filtered(image));
     }
 
     private static void assertBoxes(Tensor boxes) {
-        assertThat(boxes.shape()).containsExactly(3, 16);
+        assertThat(boxes.shape()).isEqualTo(Shape.of(3, 16));
         int[] flat = boxes.toIntArray();
         for (int row = 0; row < 3; row++) {
             for (int column = 0; column < 16; column++) {
@@ -162,7 +163,7 @@ class FiltersVulkan2023Test {
             for (int i = 0; i < 8; i++) {
                 try (Fence wait = Fence.at(timeline, 2 * i + 1);
                         Fence signal = Fence.at(timeline, 2 * i + 2)) {
-                    calls.add(filter.submit(wait, signal, input));
+                    calls.add(filter.call(CallOptions.DEFAULTS.after(wait).signal(signal), input));
                 }
             }
             assertThat(timeline.value()).isZero();

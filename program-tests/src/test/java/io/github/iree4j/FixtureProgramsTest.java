@@ -225,7 +225,7 @@ class FixtureProgramsTest {
                     "argument 1 'input1' of function 'module.add' is tensor<4xf32>; given 5xf32",
                     A,
                     Tensor.of(new float[5]));
-            assertInvalid(add, "given 4xi32", A, Tensor.ofInts(new int[4]));
+            assertInvalid(add, "given 4xi32", A, Tensor.of(new int[4]));
             assertInvalid(add, "given 2x2xf32", Tensor.of(A, 2, 2), B);
             assertInvalid(add, "argument 0 'input0'", new float[3], B);
             assertInvalid(add, "takes 2 arguments; given 1", (Object) A);
@@ -258,8 +258,8 @@ class FixtureProgramsTest {
             assertThat(program.functions()).singleElement().satisfies(add -> {
                 assertThat(add.fullName()).isEqualTo("module.add");
                 assertThat(add.declaration()).startsWith("sync func @add(%input0: tensor<4xf32>");
-                assertThat(add.argumentKinds()).isEqualTo("rr");
-                assertThat(add.resultKinds()).isEqualTo("r");
+                assertThat(add.argumentKinds()).containsExactly(ValueKind.REFERENCE, ValueKind.REFERENCE);
+                assertThat(add.resultKinds()).containsExactly(ValueKind.REFERENCE);
                 assertThat(add.isAsynchronous()).isFalse();
             });
             assertThatExceptionOfType(IreeException.class)

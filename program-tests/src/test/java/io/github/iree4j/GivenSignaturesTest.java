@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.asm.VmAssembler;
@@ -95,7 +96,7 @@ class GivenSignaturesTest {
                             new ValueDeclaration("x", "tensor<?x2xf32>", ElementType.F32, List.of(-1L, 2L)),
                             new ValueDeclaration("input1", "i32", ElementType.I32, List.of()));
             try (Results results = function.invoke(new float[6], 1)) {
-                assertThat(results.tensor(0).shape()).containsExactly(3, 2);
+                assertThat(results.tensor(0).shape()).isEqualTo(Shape.of(3, 2));
             }
         }
     }

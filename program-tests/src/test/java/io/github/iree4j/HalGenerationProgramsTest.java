@@ -242,7 +242,7 @@ class HalGenerationProgramsTest {
                 .module("program of " + generation, assembled(text, kernelVersion))
                 .build();
         try (Program program = runtime.load(options);
-                Tensor numbers = Tensor.ofInts(new int[] {1, 2, 3, 4}, 4)) {
+                Tensor numbers = Tensor.of(new int[] {1, 2, 3, 4}, 4)) {
             for (int i = 0; i < 3; i++) {
                 try (Results results = program.function("add").invoke(numbers)) {
                     assertThat(results.tensor(0).toIntArray()).containsExactly(101, 102, 103, 104);

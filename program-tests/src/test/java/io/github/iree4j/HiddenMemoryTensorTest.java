@@ -7,6 +7,7 @@ import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.hal.vulkan.FakeDriver;
 import io.github.iree4j.tensor.ArrivedBytes;
 import io.github.iree4j.tensor.DeviceMemory;
@@ -79,10 +80,10 @@ class HiddenMemoryTensorTest {
                 .putFloat(1)
                 .putFloat(2)
                 .array();
-        BufferView view = memory.create(ElementType.F32, new long[] {2}, target -> fill(target, bytes));
+        BufferView view = memory.create(ElementType.F32, Shape.of(2), target -> fill(target, bytes));
         assertThat(floats(view)).containsExactly(1, 2);
         view.release();
-        assertThatThrownBy(() -> memory.create(ElementType.F32, new long[] {3}, target -> fill(target, bytes)))
+        assertThatThrownBy(() -> memory.create(ElementType.F32, Shape.of(3), target -> fill(target, bytes)))
                 .hasMessageContaining("ends");
     }
 

@@ -52,7 +52,7 @@ class ModulePathTest {
             assertThat(jvm.waitFor(60, TimeUnit.SECONDS)).isTrue();
             assertThat(output.lines())
                     .as(output)
-                    .endsWith("io.github.iree4j.runtime", "native: null", "[6.0, 8.0, 10.0, 12.0]");
+                    .endsWith("io.github.iree4j.runtime", "native: Optional.empty", "[6.0, 8.0, 10.0, 12.0]");
         } finally {
             jvm.destroyForcibly();
         }

@@ -8,6 +8,7 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.modules.hal.HalTypes;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -99,7 +100,7 @@ class OlderProgramsTest {
         Buffer buffer = runtime.device().allocator().allocate(BufferParams.DEFAULT, elements.byteSize());
         try {
             buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).copyFrom(elements);
-            return BufferView.create(buffer, shape, type, 1);
+            return BufferView.create(buffer, Shape.of(shape), type, 1);
         } finally {
             buffer.release();
         }
@@ -171,7 +172,7 @@ class OlderProgramsTest {
     @Test
     void vulkanProgramOf2023ReportsThatItIsNotForTheCpu() {
         try (Program program = runtime.load(Fixtures.file("20231004.665/vulkan-async/filters.vmfb"));
-                Tensor image = Tensor.ofBytes(new byte[24], 2, 3, 4)) {
+                Tensor image = Tensor.of(new byte[24], 2, 3, 4)) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.function("filter_add").invoke(image))
                     .withMessageContaining("device not supported in the compiled configuration");

@@ -51,8 +51,8 @@ class ProgramWarningsTest {
         try (IreeRuntime runtime = IreeRuntime.builder().device("vulkan").build();
                 Program wrong = runtime.load(Fixtures.file("3.13.0/vulkan/compare_i1.vmfb"));
                 Program right = runtime.load(Fixtures.file("3.13.0/vulkan-ampere/int_i8.vmfb"))) {
-            assertThat(wrong.warnings()).hasSize(1);
-            assertThat(right.warnings()).isEmpty();
+            assertThat(wrong.monitor().warnings()).hasSize(1);
+            assertThat(right.monitor().warnings()).isEmpty();
         }
     }
 
@@ -60,7 +60,7 @@ class ProgramWarningsTest {
     void aProgramOnTheCpuHasNone() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(Fixtures.file("3.13.0/cpu/int_i8.vmfb"))) {
-            assertThat(program.warnings()).isEmpty();
+            assertThat(program.monitor().warnings()).isEmpty();
         }
     }
 }

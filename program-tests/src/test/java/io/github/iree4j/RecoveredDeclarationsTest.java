@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.iree4j.call.AbiDeclaration;
 import io.github.iree4j.call.Signature;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.modules.hal.HalTypes;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.tensor.TensorType;
@@ -73,7 +74,7 @@ class RecoveredDeclarationsTest {
             for (Program each : List.of(program, other)) {
                 ProgramFunction function = each.function("classifier");
                 try (Results results = function.invoke(new float[24], new int[] {7, 8, 9})) {
-                    assertThat(results.tensor(0).shape()).containsExactly(3, 4);
+                    assertThat(results.tensor(0).shape()).isEqualTo(Shape.of(3, 4));
                     assertThat(results.tensor(1).toLongArray()).containsExactly(7, 8, 9);
                 }
                 assertThatExceptionOfType(IreeException.class)
@@ -88,7 +89,7 @@ class RecoveredDeclarationsTest {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(withRules("[batch 8], [batch] -> [batch 4], [batch]"))) {
             ProgramFunction function = program.function("classifier");
-            assertThat(function.variants()).isNotNull();
+            assertThat(function.variants()).isPresent();
             assertThat(function.arguments())
                     .extracting(ValueDeclaration::type)
                     .containsExactly("tensor<?x8xf32>", "tensor<?xi64>");
@@ -103,12 +104,7 @@ class RecoveredDeclarationsTest {
     private static ProgramOptions withRules(String rules) {
         return ProgramOptions.builder()
                 .module(Fixtures.file("3.13.0/vmvx/onnx_classifier.vmfb"))
-                .variants(new VariantOptions(
-                        "classifier",
-                        ShapeRules.parse(rules),
-                        List.of(),
-                        List.of(),
-                        VariantOptions.DEFAULT_DYNAMIC_COST))
+                .variants(VariantOptions.of("classifier", ShapeRules.parse(rules)))
                 .build();
     }
 

@@ -46,8 +46,8 @@ class RuntimeDevicesTest {
             assertThat(small).isNotSameAs(wide);
             assertThat(small.allocator().poolStatistics().budget()).isEqualTo(1 << 20);
             assertThat(wide.queueCount()).isEqualTo(3);
-            assertThat(runtime.nameOf(wide)).isEqualTo("wide");
-            assertThat(runtime.options().devices()).containsExactly("small", "wide");
+            assertThat(runtime.monitor().devices().nameOf(wide)).isEqualTo("wide");
+            assertThat(runtime.monitor().devices().names()).containsExactly("small", "wide");
             try (Program program = runtime.load(ProgramOptions.builder()
                     .module(Fixtures.file("3.11.0/cpu/add.vmfb"))
                     .device("wide")
@@ -95,7 +95,7 @@ class RuntimeDevicesTest {
                 assertThat(next(second)).isEqualTo(1);
                 first.close();
                 assertThat(next(second)).isEqualTo(2);
-                assertThat(second.modules()).isEqualTo(first.modules());
+                assertThat(second.monitor().modules()).isEqualTo(first.monitor().modules());
                 assertThatExceptionOfType(IreeException.class)
                         .isThrownBy(first::newInstance)
                         .withMessageContaining("is closed");
@@ -126,7 +126,7 @@ class RuntimeDevicesTest {
                         IreeRuntime.builder().device("local", "local", limited).build();
                 Program program = runtime.load(ProgramOptions.builder()
                         .module(Fixtures.file("3.11.0/cpu/add.vmfb"))
-                        .consumer("mine")
+                        .name("mine")
                         .build())) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.function("add").invoke(FOUR, FOUR))

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
@@ -66,7 +67,7 @@ class VariantDeclarationsTest {
     }
 
     private static VariantOptions rules(String function, String text, String... names) {
-        return VariantOptions.of(function, ShapeRules.parse(text)).among(names);
+        return VariantOptions.of(function, ShapeRules.parse(text)).functions(names);
     }
 
     @Test
@@ -77,7 +78,7 @@ class VariantDeclarationsTest {
                 Tensor input = runtime.upload(Tensor.of(new float[8], 4, 2))) {
             try (Results results = program.function("f").invoke((Object) input)) {
                 assertThat(seen.get()).isSameAs(input.elements().view());
-                assertThat(results.tensor(0).shape()).containsExactly(4, 2);
+                assertThat(results.tensor(0).shape()).isEqualTo(Shape.of(4, 2));
             }
             try (Tensor less = runtime.upload(Tensor.of(new float[] {1, 2, 3, 4}, 2, 2));
                     Results results = program.function("f").invoke((Object) less)) {
@@ -122,7 +123,7 @@ class VariantDeclarationsTest {
     void aTensorThatIsGivenAwayIsTheCallsEvenIfThatFails() {
         NativeModule.Builder<List<Object>> module = module();
         module.function("f_4", "0r_r", (state, call) -> {
-                    throw new IreeException(StatusCode.ABORTED, "on purpose");
+                    throw IreeException.of(StatusCode.ABORTED, "on purpose");
                 })
                 .attribute("iree.abi.declaration", "sync func @f_4(%x: tensor<4xf32>) -> (%y: tensor<4xf32>)");
         try (Program program = load(module, rules("f", "[n] -> [n]"))) {
@@ -208,7 +209,7 @@ class VariantDeclarationsTest {
         add(module, "f_two", "%x: tensor<4xf32>, %z: tensor<4xf32>", "%y: tensor<4xf32>");
         add(module, "factor", "%x: tensor<8xf32>", "%y: tensor<8xf32>");
         try (Program program = load(module, rules("f", "[n] -> [n]"))) {
-            FunctionVariants variants = program.function("f").variants();
+            FunctionVariants variants = program.function("f").variants().orElseThrow();
             assertThat(variants).isNotNull();
             assertThat(variants.all()).map(each -> each.function().name()).containsExactly("f", "f_4");
             assertThat(program.functions())
@@ -304,7 +305,7 @@ class VariantDeclarationsTest {
     void functionsWithoutDeclarationsHaveTheSizesOfTheirNames() {
         try (Program program = undeclared("f_2x4", "f_2x8", "f", "f$async")) {
             ProgramFunction f = program.function("f");
-            FunctionVariants variants = f.variants();
+            FunctionVariants variants = f.variants().orElseThrow();
             assertThat(variants).isNotNull();
             assertThat(variants.all())
                     .map(FunctionVariant::sizes)
@@ -358,10 +359,7 @@ class VariantDeclarationsTest {
     void rulesMustComeFromSomewhere() {
         NativeModule.Builder<List<Object>> module = module();
         add(module, "f", "%x: tensor<4xf32>", "%y: tensor<4xf32>");
-        refused(
-                "neither the options nor the module declare the rules",
-                module,
-                new VariantOptions("f", null, List.of(), List.of(), 1));
+        refused("neither the options nor the module declare the rules", module, VariantOptions.of("f", null));
     }
 
     @Test
@@ -370,12 +368,12 @@ class VariantDeclarationsTest {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> ProgramOptions.builder()
                         .variants(once)
-                        .variants(once.costing(2))
+                        .variants(once.dynamicCost(2))
                         .build())
                 .withMessageContaining("declared twice")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
         assertThatExceptionOfType(IreeException.class)
-                .isThrownBy(() -> once.costing(0.5))
+                .isThrownBy(() -> once.dynamicCost(0.5))
                 .withMessageContaining("not within [1, 1e9]");
     }
 

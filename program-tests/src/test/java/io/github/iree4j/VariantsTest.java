@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.hal.Shape;
+import io.github.iree4j.monitor.VariantListener;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -58,7 +60,7 @@ class VariantsTest {
 
     /** A program with functions for some shapes only. */
     private Program staticOnly() {
-        return load(VariantOptions.of("sentences", RULES).among("encode_*"));
+        return load(VariantOptions.of("sentences", RULES).functions("encode_*"));
     }
 
     private static float[] values(Random random, int count) {
@@ -82,7 +84,7 @@ class VariantsTest {
     void aPaddedCallGivesWhatTheProgramForAnyShapeGives(String target) {
         Random random = new Random(Effort.seed(VariantsTest.class, "shapes", 16));
         try (Program program = runtime.load(options(target)
-                .variants(VariantOptions.of("sentences", RULES).among("module.encode_*"))
+                .variants(VariantOptions.of("sentences", RULES).functions("module.encode_*"))
                 .build())) {
             ProgramFunction any = open(program);
             ProgramFunction padded = program.function("sentences");
@@ -95,12 +97,12 @@ class VariantsTest {
                     mask[i] = random.nextInt(4) == 0 ? 0 : 1;
                 }
                 try (Tensor x = Tensor.of(words, batch, length);
-                        Tensor m = Tensor.ofInts(mask, batch, length)) {
+                        Tensor m = Tensor.of(mask, batch, length)) {
                     Results results = round % 2 == 0
                             ? padded.invoke(x, m)
                             : padded.invokeAsync(x, m).join();
-                    assertThat(results.tensor(0).shape()).containsExactly(batch, length);
-                    assertThat(results.tensor(1).shape()).containsExactly(batch, 4);
+                    assertThat(results.tensor(0).shape()).isEqualTo(Shape.of(batch, length));
+                    assertThat(results.tensor(1).shape()).isEqualTo(Shape.of(batch, 4));
                     assertThat(read(results)).as("%d x %d", batch, length).isDeepEqualTo(read(any.invoke(x, m)));
                 }
             }
@@ -109,7 +111,7 @@ class VariantsTest {
 
     private static ProgramFunction open(Program program) {
         ProgramFunction encode = program.function("encode");
-        FunctionVariants variants = encode.variants();
+        FunctionVariants variants = encode.variants().orElseThrow();
         if (variants == null) {
             return encode;
         }
@@ -125,14 +127,14 @@ class VariantsTest {
         try (Program program = runtime.load(options("cpu").build())) {
             ProgramFunction encode = program.function("encode");
             assertThat(program.functions()).containsExactly(encode);
-            FunctionVariants variants = encode.variants();
+            FunctionVariants variants = encode.variants().orElseThrow();
             assertThat(variants).isNotNull();
             assertThat(variants.rules()).isEqualTo(RULES);
             assertThat(variants.all()).hasSize(5);
             assertThat(encode.declaration())
                     .contains("tensor<?x?xf32>", "tensor<?x4xf32>")
                     .contains("one of 5 by shape");
-            assertThat(program.function("encode_4x8").variants()).isNull();
+            assertThat(program.function("encode_4x8").variants()).isEmpty();
         }
     }
 
@@ -154,7 +156,7 @@ class VariantsTest {
                             "variants.encode by encode: 10, 0 added",
                             "variants.encode by encode: 18, 0 added",
                             "variants.encode by encode_4x8: 64, 0 added");
-            FunctionVariants variants = encode.variants();
+            FunctionVariants variants = encode.variants().orElseThrow();
             assertThat(variants).isNotNull();
             assertThat(variants.elements()).isEqualTo(212);
             assertThat(variants.padding()).isEqualTo(58);
@@ -165,7 +167,7 @@ class VariantsTest {
 
     @Test
     void whatIsOpenCostsWhatOneSays() {
-        try (Program program = load(VariantOptions.of("encode", RULES).costing(1))) {
+        try (Program program = load(VariantOptions.of("encode", RULES).dynamicCost(1))) {
             program.function("encode").invoke(new float[3][5], new int[3][5]).close();
             assertThat(heard).containsExactly("variants.encode by encode: 30, 0 added");
         }
@@ -208,7 +210,7 @@ class VariantsTest {
                     new int[2][2]);
             refused(sentences, "takes 2 arguments, or 1 without masks; given 3", 1, 2, 3);
             refused(sentences, "argument 0 'input0' " + where + " is tensor<?x?xf32>; given null", null, new int[2][2]);
-            refused(sentences, "is tensor<?x?xf32>; given 2x2xi32", Tensor.ofInts(new int[4], 2, 2), new int[2][2]);
+            refused(sentences, "is tensor<?x?xf32>; given 2x2xi32", Tensor.of(new int[4], 2, 2), new int[2][2]);
             refused(sentences, "is tensor<?x?xf32>; given 4xf32", Tensor.of(new float[4]), new int[2][2]);
             refused(
                     sentences,
@@ -223,7 +225,7 @@ class VariantsTest {
     @Test
     void aMaskThatAloneHasAnAxisCannotBeLeftOut() {
         ShapeRules rules = ShapeRules.parse("[batch 4], [batch length] mask -> [batch 4], [batch 4]");
-        VariantOptions options = VariantOptions.of("square", rules).among("encode_*x4");
+        VariantOptions options = VariantOptions.of("square", rules).functions("encode_*x4");
         try (Program program = load(options)) {
             ProgramFunction square = program.function("square");
             String said =
@@ -258,7 +260,7 @@ class VariantsTest {
                         program.function("sentences").invoke((Object) new float[][] {{1, 2, 3, 4}, {5, 6, 7, 8}});
                 Tensor rows = results.take(0);
                 Results again = program.function("sentences").invoke((Object) rows)) {
-            assertThat(rows.shape()).containsExactly(2, 4);
+            assertThat(rows.shape()).isEqualTo(Shape.of(2, 4));
             assertThat(rows.elements().view().buffer().length())
                     .as("the four rows of the variant")
                     .isEqualTo(4 * 4 * 4);
@@ -286,8 +288,10 @@ class VariantsTest {
                 Timeline timeline = runtime.createTimeline();
                 Fence ready = timeline.at(1);
                 Fence done = timeline.at(2)) {
-            CompletableFuture<Results> call =
-                    program.function("encode").submit(ready, done, new float[][] {{1, 2, 3}}, new int[][] {{1, 1, 1}});
+            CompletableFuture<Results> call = program.function("encode")
+                    .call(CallOptions.DEFAULTS.after(ready).signal(done), new float[][] {{1, 2, 3}}, new int[][] {
+                        {1, 1, 1}
+                    });
             assertThat(call).isNotDone();
             ready.signal();
             done.await();
@@ -304,10 +308,11 @@ class VariantsTest {
                 Fence later = timeline.at(2)) {
             ProgramFunction sentences = program.function("sentences");
             assertThatExceptionOfType(IreeException.class)
-                    .isThrownBy(() -> sentences.submit(null, done, (Object) new float[1][3]))
+                    .isThrownBy(() -> sentences.call(CallOptions.DEFAULTS.signal(done), (Object) new float[1][3]))
                     .withMessageContaining("no variant of 'module.sentences' has exactly batch 1, length 3")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.FAILED_PRECONDITION));
-            CompletableFuture<Results> exact = sentences.submit(null, later, (Object) new float[1][4]);
+            CompletableFuture<Results> exact =
+                    sentences.call(CallOptions.DEFAULTS.signal(later), (Object) new float[1][4]);
             later.await();
             exact.join().close();
         }
@@ -330,12 +335,12 @@ class VariantsTest {
     void alignedCallsShareAShapeAndGetWhatIsTheirs() {
         try (Program program = staticOnly()) {
             ProgramFunction sentences = program.function("sentences");
-            FunctionVariants variants = sentences.variants();
+            FunctionVariants variants = sentences.variants().orElseThrow();
             assertThat(variants).isNotNull();
             AlignedInputs five = variants.align((Object) new float[][] {{1, 2, 3, 4, 5}});
             AlignedInputs seven = variants.align(new float[][] {{1, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 2, 2, 2, 2}}, null);
-            assertThat(five.inputs()).map(Tensor::shape).containsExactly(new long[] {1, 8}, new long[] {1, 8});
-            assertThat(seven.inputs()).map(Tensor::shape).containsExactly(new long[] {2, 8}, new long[] {2, 8});
+            assertThat(five.inputs()).map(Tensor::shape).containsExactly(Shape.of(1, 8), Shape.of(1, 8));
+            assertThat(seven.inputs()).map(Tensor::shape).containsExactly(Shape.of(2, 8), Shape.of(2, 8));
             assertThat(five.rows()).isEqualTo(1);
             assertThat(seven.rows()).isEqualTo(2);
             assertThat(five.rowSizes()).containsExactly(1L, 4L);
@@ -346,7 +351,7 @@ class VariantsTest {
             System.arraycopy(five.inputs().get(1).toIntArray(), 0, mask, 0, 8);
             System.arraycopy(seven.inputs().get(1).toIntArray(), 0, mask, 8, 16);
             List<Results> parts = sentences
-                    .invoke(Tensor.of(words, 3, 8), Tensor.ofInts(mask, 3, 8))
+                    .invoke(Tensor.of(words, 3, 8), Tensor.of(mask, 3, 8))
                     .divide(1, 2);
             assertThat(read(five.cut(parts.get(0))))
                     .isDeepEqualTo(new float[][] {{16, 17, 18, 19, 20}, {30, 30, 30, 30}});
@@ -368,14 +373,14 @@ class VariantsTest {
     void aFurtherModuleIsAPartOfTheProgram() {
         ProgramOptions options = options("cpu")
                 .variants(VariantOptions.of("encode", RULES)
-                        .in(new ProgramOptions.Source.File(Fixtures.file("3.13.0/cpu/variants_wide.vmfb"), false)))
+                        .module(new ProgramOptions.Source.File(Fixtures.file("3.13.0/cpu/variants_wide.vmfb"), false)))
                 .build();
         try (Program program = runtime.load(options)) {
             Program second = program.newInstance();
             assertThat(runtime.programs()).containsExactlyInAnyOrder(program, second);
             for (Program each : List.of(program, second)) {
                 ProgramFunction encode = each.function("encode");
-                FunctionVariants variants = encode.variants();
+                FunctionVariants variants = encode.variants().orElseThrow();
                 assertThat(variants).isNotNull();
                 assertThat(variants.all()).hasSize(6);
                 assertThat(variants.all().getLast().function().program()).isNotSameAs(each);
@@ -389,8 +394,12 @@ class VariantsTest {
                 assertThat(read(encode.invoke((Object) words))[1]).containsExactly(0, 0, 0, 0, 6, 6, 6, 6);
                 assertThat(variants.all().getLast().calls()).isEqualTo(1);
             }
-            ProgramFunction wide =
-                    second.function("encode").variants().all().getLast().function();
+            ProgramFunction wide = second.function("encode")
+                    .variants()
+                    .orElseThrow()
+                    .all()
+                    .getLast()
+                    .function();
             second.close();
             assertThat(wide.program().isClosed()).isTrue();
             assertThat(runtime.programs()).containsExactly(program);
@@ -402,9 +411,8 @@ class VariantsTest {
     void aPartThatCannotBeLoadedLeavesNothing() {
         ProgramOptions options = options("cpu")
                 .variants(VariantOptions.of("encode", RULES)
-                        .in(
-                                new ProgramOptions.Source.File(Fixtures.file("3.13.0/cpu/variants_wide.vmfb"), false),
-                                new ProgramOptions.Source.File(Fixtures.file("3.13.0/cpu/add.vmfb"), false)))
+                        .module(new ProgramOptions.Source.File(Fixtures.file("3.13.0/cpu/variants_wide.vmfb"), false))
+                        .module(new ProgramOptions.Source.File(Fixtures.file("3.13.0/cpu/add.vmfb"), false)))
                 .build();
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> runtime.load(options))

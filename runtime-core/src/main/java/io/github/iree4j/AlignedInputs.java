@@ -1,11 +1,13 @@
 package io.github.iree4j;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.List;
 
 /**
  * Inputs of a call, padded to a shape shared with other calls except for the number of rows, see
  * {@link FunctionVariants#align}. Tensors may be the caller's own; no tensor needs closing. Safe from any thread.
  */
+@NotForApplications
 public final class AlignedInputs {
     private final VariantFunction function;
     private final List<Tensor> inputs;
@@ -68,7 +70,7 @@ public final class AlignedInputs {
      *     RESOURCE_EXHAUSTED when the heap has no room for a copy
      */
     public Results cut(Results results) {
-        function.variants().aligned(added);
+        function.all().aligned(added);
         return function.cut(results, sizes, shared);
     }
 }

@@ -6,57 +6,69 @@ import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options of one call, see {@link ProgramFunction#call}.
+ * Options of one call, see {@link ProgramFunction#call}. Immutable: each method with a parameter returns changed
+ * options.
  *
- * @param after the fence at which inputs are ready; null when inputs are ready now
- * @param signal the fence to reach when the work is complete, a point neither reached nor promised; null when the future suffices
- * @param timeout how long the call may take from its submission, waiting included; null for no limit
- * @param priority calls of higher priority get the turn of their program before other waiting calls; 0 for most
+ * <pre>{@code
+ * CallOptions.DEFAULTS.after(pictured.fence()).timeout(Duration.ofSeconds(2))
+ * }</pre>
  */
-public record CallOptions(
-        @Nullable Fence after,
-        @Nullable Fence signal,
-        @Nullable Duration timeout,
-        int priority) {
+public final class CallOptions {
 
-    /** Begins at once, without a limit. */
+    /** Begins at once, without a timeout, at priority 0. */
     public static final CallOptions DEFAULTS = new CallOptions(null, null, null, 0);
 
-    /**
-     * Checks the timeout.
-     *
-     * @throws IreeException INVALID_ARGUMENT when the timeout is negative
-     */
-    public CallOptions {
-        if (timeout != null && timeout.isNegative()) {
-            throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT,
-                    "timeout of %s must not be negative".formatted(DurationText.of(timeout)));
-        }
+    private final @Nullable Fence after;
+    private final @Nullable Fence signal;
+    private final @Nullable Duration timeout;
+    private final int priority;
+
+    private CallOptions(@Nullable Fence after, @Nullable Fence signal, @Nullable Duration timeout, int priority) {
+        this.after = after;
+        this.signal = signal;
+        this.timeout = timeout;
+        this.priority = priority;
     }
 
     /**
-     * Returns these options with fences.
+     * Returns these options with a fence to wait for.
      *
-     * @param ready the fence at which inputs are ready, or null
-     * @param done the fence to reach when the work is complete, or null
+     * @param ready the fence at which inputs are ready, such as {@link Submission#fence}; null when inputs are ready now
      * @return the options
      */
-    public CallOptions between(@Nullable Fence ready, @Nullable Fence done) {
-        return new CallOptions(ready, done, timeout, priority);
+    public CallOptions after(@Nullable Fence ready) {
+        return new CallOptions(ready, signal, timeout, priority);
+    }
+
+    /**
+     * Returns these options with a fence to signal, for fences made elsewhere; {@link ProgramFunction#submit} makes a
+     * fence for the call.
+     *
+     * @param done the fence to reach when the work is complete, a point neither reached nor promised; null when the
+     *     future suffices
+     * @return the options
+     */
+    public CallOptions signal(@Nullable Fence done) {
+        return new CallOptions(after, done, timeout, priority);
     }
 
     /**
      * Returns these options with a timeout.
      *
-     * @param limit maximum duration of the call, or null
+     * @param limit maximum duration of the call from its submission, waiting included; null for no limit
      * @return the options
      * @throws IreeException INVALID_ARGUMENT when the limit is negative
      */
-    public CallOptions within(@Nullable Duration limit) {
+    public CallOptions timeout(@Nullable Duration limit) {
+        if (limit != null && limit.isNegative()) {
+            throw IreeException.of(
+                    StatusCode.INVALID_ARGUMENT,
+                    "timeout of %s must not be negative".formatted(DurationText.of(limit)));
+        }
         return new CallOptions(after, signal, limit, priority);
     }
 
@@ -67,17 +79,72 @@ public record CallOptions(
      * @return the options
      * @throws IreeException INVALID_ARGUMENT when the limit is negative
      */
-    public CallOptions limited(@Nullable Duration limit) {
-        return within(CallTerms.least(timeout, limit));
+    public CallOptions timeoutAtMost(@Nullable Duration limit) {
+        return timeout(CallTerms.least(timeout, limit));
     }
 
     /**
      * Returns these options with a priority.
      *
-     * @param value higher values come first
+     * @param value calls of higher priority get the turn of their program before other waiting calls; 0 for most
      * @return the options
      */
-    public CallOptions prioritized(int value) {
+    public CallOptions priority(int value) {
         return new CallOptions(after, signal, timeout, value);
+    }
+
+    /**
+     * Returns the fence at which inputs are ready.
+     *
+     * @return null when inputs are ready now
+     */
+    public @Nullable Fence after() {
+        return after;
+    }
+
+    /**
+     * Returns the fence to reach when the work is complete.
+     *
+     * @return null when the future suffices
+     */
+    public @Nullable Fence signal() {
+        return signal;
+    }
+
+    /**
+     * Returns the maximum duration of the call.
+     *
+     * @return null for no limit
+     */
+    public @Nullable Duration timeout() {
+        return timeout;
+    }
+
+    /**
+     * Returns the priority.
+     *
+     * @return higher first; 0 unless set
+     */
+    public int priority() {
+        return priority;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof CallOptions that
+                && Objects.equals(after, that.after)
+                && Objects.equals(signal, that.signal)
+                && Objects.equals(timeout, that.timeout)
+                && priority == that.priority;
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(after, signal, timeout, priority);
+    }
+
+    @Override
+    public String toString() {
+        return "CallOptions[after=%s, signal=%s, timeout=%s, priority=%d]".formatted(after, signal, timeout, priority);
     }
 }

@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.call.AbiDeclaration;
 import io.github.iree4j.call.CallTerms;
 import io.github.iree4j.call.FunctionCalls;
@@ -10,7 +11,7 @@ import io.github.iree4j.tensor.JavaArrays;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
+import java.util.Optional;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 final class CompiledFunction extends ProgramFunction {
     private final FunctionCalls calls;
     private final Signature signature;
+    private final List<ValueKind> argumentKinds;
+    private final List<ValueKind> resultKinds;
     private volatile @Nullable Values values; // null before the first use
 
     private record Values(List<ValueDeclaration> arguments, List<ValueDeclaration> results) {}
@@ -25,6 +28,8 @@ final class CompiledFunction extends ProgramFunction {
     CompiledFunction(Program program, ProgramCalls calls, Signature signature, boolean waitsOnHost) {
         super(program);
         this.signature = signature;
+        this.argumentKinds = ValueKind.of(signature.arguments());
+        this.resultKinds = ValueKind.of(signature.results());
         this.calls = new FunctionCalls(calls, signature, waitsOnHost);
     }
 
@@ -73,13 +78,13 @@ final class CompiledFunction extends ProgramFunction {
     }
 
     @Override
-    public String argumentKinds() {
-        return signature.arguments();
+    public List<ValueKind> argumentKinds() {
+        return argumentKinds;
     }
 
     @Override
-    public String resultKinds() {
-        return signature.results();
+    public List<ValueKind> resultKinds() {
+        return resultKinds;
     }
 
     @Override
@@ -88,8 +93,8 @@ final class CompiledFunction extends ProgramFunction {
     }
 
     @Override
-    public @Nullable FunctionVariants variants() {
-        return null;
+    public Optional<FunctionVariants> variants() {
+        return Optional.empty();
     }
 
     @Override
@@ -98,7 +103,7 @@ final class CompiledFunction extends ProgramFunction {
         try {
             return new Tensor(JavaArrays.toElements(value, declared == null ? null : declared.tensor()));
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "%s: %s".formatted(signature.describeArgument(index), e.getMessage()), e);
+            throw IreeException.of(e.code(), "%s: %s".formatted(signature.describeArgument(index), e.getMessage()), e);
         }
     }
 
@@ -108,7 +113,7 @@ final class CompiledFunction extends ProgramFunction {
     }
 
     @Override
-    CompletableFuture<Results> callHere(CallOptions options, @Nullable Duration limit, @Nullable Object[] inputs) {
+    IreeFuture<Results> callHere(CallOptions options, @Nullable Duration limit, @Nullable Object[] inputs) {
         return callHere(options, limit, UnaryOperator.identity(), inputs);
     }
 
@@ -118,7 +123,7 @@ final class CompiledFunction extends ProgramFunction {
      * @param cut owns the function's results, and converts the results for the caller; on a thread where arbitrary code
      *     may run
      */
-    CompletableFuture<Results> callHere(
+    IreeFuture<Results> callHere(
             CallOptions options, @Nullable Duration limit, UnaryOperator<Results> cut, @Nullable Object[] inputs) {
         CallTerms terms =
                 new CallTerms(options.after(), options.signal(), options.priority(), options.timeout(), limit);
@@ -130,7 +135,7 @@ final class CompiledFunction extends ProgramFunction {
     }
 
     private Results returned(@Nullable Object[] values) {
-        return Results.of(fullName(), values, program().leaks());
+        return Results.of(this, values, program().leaks());
     }
 
     /** Frees the function's resources; only when no call can run any more. */

@@ -69,7 +69,7 @@ final class DeviceQuestions implements DeviceQueryListener {
             return null;
         }
         if (!formats.isEmpty() && !formats.containsValue(true)) {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.INCOMPATIBLE,
                     "program wants executables of format %s; %s; %s%s: %s"
                             .formatted(
@@ -82,7 +82,7 @@ final class DeviceQuestions implements DeviceQueryListener {
                     new UnsupportedTarget(List.copyOf(formats.keySet())));
         }
         if (!deviceIds.isEmpty() && !deviceIds.containsValue(true)) {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.INCOMPATIBLE,
                     "program wants a device that matches %s; %s; open such a device (%s) or recompile with %s%s: %s"
                             .formatted(
@@ -97,7 +97,7 @@ final class DeviceQuestions implements DeviceQueryListener {
         }
         Matcher missing = MISSING.matcher(String.valueOf(failure.getMessage()));
         if (deviceIds.containsValue(true) && missing.find()) { // the program has found another device
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.INCOMPATIBLE,
                     "program is compiled for several devices and finds none for '%s' among the %d given (%s); give it one for each, in the program's order or by name, such as --device=%s=%s (iree.modules.<name>.devices, DeviceSource): %s"
                             .formatted(

@@ -6,7 +6,6 @@ import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.Services;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessExecutor;
 import java.util.ArrayList;
@@ -20,16 +19,12 @@ import org.slf4j.LoggerFactory;
 final class Drivers {
     private Drivers() {}
 
-    static List<DriverProvider> all() {
-        return Services.of(DriverProvider.class);
-    }
-
     /** Opens all devices of this machine, or no device. */
     static NamedDevices open(List<DeviceSource> sources, ProcessExecutor executor) {
         if (sources.isEmpty()) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "no device given; name one, such as local");
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "no device given; name one, such as local");
         }
-        List<DriverProvider> drivers = all();
+        List<DriverProvider> drivers = DriverProvider.installed();
         int sharers = (int) sources.stream()
                 .filter(source -> hasDefaultLimitOfCpu(source, drivers))
                 .count();
@@ -44,7 +39,7 @@ final class Drivers {
                 }
             }
             if (own.isEmpty()) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "the devices %s belong to other machines; add one of this machine, such as local"
                                 .formatted(
@@ -58,13 +53,13 @@ final class Drivers {
     }
 
     private static boolean isRemote(DeviceSource source, List<DriverProvider> drivers) {
-        return drivers.stream().anyMatch(driver -> driver.isRemote() && isNamed(driver, driverName(source.uri())));
+        return drivers.stream().anyMatch(driver -> driver.isRemote() && driver.isNamed(driverName(source.uri())));
     }
 
     private static boolean hasDefaultLimitOfCpu(DeviceSource source, List<DriverProvider> drivers) {
         return source.options().memoryLimit() == 0
                 && drivers.stream()
-                        .anyMatch(driver -> driver.name().equals("local") && isNamed(driver, driverName(source.uri())));
+                        .anyMatch(driver -> driver.name().equals("local") && driver.isNamed(driverName(source.uri())));
     }
 
     private static Device open(
@@ -91,17 +86,17 @@ final class Drivers {
         String called = driverName(name);
         String id = name.length() <= wanted.length() + 3 ? wanted : name.substring(wanted.length() + 3);
         for (DriverProvider driver : drivers) {
-            if (isNamed(driver, called)) {
+            if (driver.isNamed(called)) {
                 Availability availability = driver.availability();
                 if (!availability.available()) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.UNAVAILABLE,
                             "driver '%s' is not available: %s".formatted(driver.name(), availability.reason()));
                 }
                 return driver.open(id.equals(wanted) ? driver.name() + wanted.substring(called.length()) : id, options);
             }
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.NOT_FOUND,
                 "there is no driver '%s' for device '%s' (installed: %s)%s"
                         .formatted(
@@ -115,10 +110,6 @@ final class Drivers {
     private static String driverName(String uri) {
         int end = uri.indexOf(':');
         return end < 0 ? uri : uri.substring(0, end);
-    }
-
-    static boolean isNamed(DriverProvider driver, String name) {
-        return driver.name().equals(name) || driver.aliases().contains(name);
     }
 
     static void close(List<Device> devices) {

@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.monitor.VariantListener;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Selection.</b> A call selects among the variants at least as large as the call along each axis of the
  * {@linkplain ShapeRules rules}. The arguments of the selected variant have the fewest elements; an element counts
- * {@link VariantOptions#dynamicCost} times where the variant was compiled without knowing all sizes. When no variant is
+ * {@link VariantOptions#dynamicCost(double)} times where the variant was compiled without knowing all sizes. When no variant is
  * large enough the call fails with INVALID_ARGUMENT, naming the existing variants.
  *
  * <p><b>Copies.</b> A call of exactly the shape of a variant is passed on unchanged. Otherwise arguments with axes are
@@ -122,7 +123,7 @@ public final class FunctionVariants {
      */
     public AlignedInputs align(@Nullable Object... inputs) {
         if (rows < 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "calls of '%s' cannot be combined: by its shape rules, %s, no axis is the first dimension of every value"
                             .formatted(function.fullName(), rules));
@@ -189,11 +190,11 @@ public final class FunctionVariants {
         String known = all.stream().limit(NAMED).map(FunctionVariant::shape).collect(Collectors.joining(", "))
                 + (all.size() > NAMED ? " and %d more".formatted(all.size() - NAMED) : "");
         return asTheyAre
-                ? new IreeException(
+                ? IreeException.of(
                         StatusCode.FAILED_PRECONDITION,
                         "no variant of '%s' has exactly %s, and a call with fences cannot be padded; there are %s of %s: give one of these shapes, compile a variant for any, or call without fences"
                                 .formatted(function.fullName(), wanted, String.join(" x ", axes), known))
-                : new IreeException(
+                : IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "no variant of '%s' is large enough for %s; there are %s of %s: make the call smaller, or compile a variant that is large enough, or one for any size"
                                 .formatted(function.fullName(), wanted, String.join(" x ", axes), known));

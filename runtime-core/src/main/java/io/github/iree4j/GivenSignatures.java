@@ -140,7 +140,7 @@ final class GivenSignatures {
     }
 
     private static IreeException fault(String function, String what) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "the signature given for function '%s' cannot be used: %s"
                         .formatted(TensorText.abbreviate(function), what),

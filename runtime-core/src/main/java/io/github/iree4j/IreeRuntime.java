@@ -1,36 +1,29 @@
 package io.github.iree4j;
 
 import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
-import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.lifetime.UseGuard;
-import io.github.iree4j.nativeaccess.NativeLibrary;
+import io.github.iree4j.monitor.RuntimeMonitor;
+import io.github.iree4j.monitor.Workers;
 import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.task.ProcessExecutor;
 import io.github.iree4j.task.Topology;
 import io.github.iree4j.tensor.DeviceMemory;
-import io.github.iree4j.vm.ContextOptions;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The entry point: opens devices and loads programs for these devices.
@@ -50,7 +43,6 @@ import org.jspecify.annotations.Nullable;
 public final class IreeRuntime implements AutoCloseable {
     private final RuntimeOptions options;
     private final NamedDevices devices;
-    private final Topology topology;
     private final ProcessExecutor executor;
     private final Leaks leaks;
     private final ThreadDeadlines deadlines = new ThreadDeadlines();
@@ -58,14 +50,15 @@ public final class IreeRuntime implements AutoCloseable {
     private final Set<Program> programs = ConcurrentHashMap.newKeySet();
     private final Set<Program> parts = ConcurrentHashMap.newKeySet(); // programs that are part of another program
     private final OpenTimelines timelines = new OpenTimelines();
+    private final RuntimeMonitor monitor;
     private final CountDownLatch freed = new CountDownLatch(1);
     private volatile boolean isHurried; // frees on another thread, so that close(Duration) need not wait for freeing
     private final UseGuard guard = new UseGuard(() -> "runtime", this::free);
 
-    private IreeRuntime(RuntimeOptions options) {
+    IreeRuntime(RuntimeOptions options) {
         this.options = options;
         this.leaks = new Leaks(options.traceLeaks());
-        this.topology = options.tasks().resolve();
+        Topology topology = options.tasks().resolve();
         this.executor = RuntimeWorkers.start(options.tasks(), topology);
         try {
             this.devices = Drivers.open(options.sources(), executor);
@@ -73,6 +66,8 @@ public final class IreeRuntime implements AutoCloseable {
             executor.close();
             throw e;
         }
+        Workers workers = new Workers(executor, topology, options.tasks().affinity());
+        this.monitor = new MonitoredRuntime(devices, workers, timelines, leaks, programs::size);
         this.watch = leaks.watch(this, "on " + options.devices());
     }
 
@@ -83,87 +78,25 @@ public final class IreeRuntime implements AutoCloseable {
      * @throws IreeException UNAVAILABLE when the device is unavailable, with the reason
      */
     public static IreeRuntime create() {
-        return create(RuntimeOptions.DEFAULTS);
+        return builder().build();
     }
 
     /**
-     * Opens the devices named by the options.
-     *
-     * @param options the options
-     * @return the runtime; the caller closes the runtime
-     * @throws IreeException NOT_FOUND for a device unknown to every driver, naming the drivers; UNAVAILABLE when a
-     *     driver is unavailable, with the reason; INVALID_ARGUMENT for no device of this machine, or a topology smaller
-     *     than the number of workers
-     */
-    public static IreeRuntime create(RuntimeOptions options) {
-        return new IreeRuntime(options);
-    }
-
-    /**
-     * Starts with the options of {@link RuntimeOptions#DEFAULTS}.
+     * Starts with the device {@code local} and default limits.
      *
      * @return a builder
      */
-    public static Builder builder() {
-        return new Builder();
+    public static RuntimeBuilder builder() {
+        return new RuntimeBuilder();
     }
 
     /**
-     * Returns the installed drivers, whether or not the drivers work on this machine.
+     * Returns what operators see: open objects, timelines, names of devices, and workers.
      *
-     * @return the drivers found through the service loader, in no particular order
+     * @return always the same object
      */
-    public static List<DriverProvider> drivers() {
-        return Drivers.all();
-    }
-
-    /**
-     * Sets the native library of this process, before the library's first use.
-     *
-     * @param path the library's file or directory
-     * @throws IreeException FAILED_PRECONDITION when the library was searched already, under another name
-     */
-    public static void useNativeLibrary(Path path) {
-        NativeLibrary.use(path.toString());
-    }
-
-    /**
-     * Sets the directory for a copy of this process's native library when the library comes in a jar, before the
-     * library's first use.
-     *
-     * @param directory created if missing; other users must not be able to write there
-     * @throws IreeException FAILED_PRECONDITION when the library was copied already, with another directory
-     */
-    public static void copyNativeLibraryTo(Path directory) {
-        NativeLibrary.copyTo(directory.toString());
-    }
-
-    /**
-     * Returns why compiled CPU code and drivers cannot be called in this process.
-     *
-     * @return an exception with status UNAVAILABLE, a message with a remedy, and an {@link IllegalCallerException} as
-     *     the cause when native access is not enabled; null when native code can be called
-     */
-    public static @Nullable IreeException nativeUnavailabilityCause() {
-        return NativeLibrary.unavailabilityCause();
-    }
-
-    /**
-     * Returns the versions of this runtime and of the supported programs.
-     *
-     * @return always the same versions
-     */
-    public static RuntimeVersions versions() {
-        return RuntimeVersions.ofThis();
-    }
-
-    /**
-     * Returns the options of this runtime.
-     *
-     * @return the options
-     */
-    public RuntimeOptions options() {
-        return options;
+    public RuntimeMonitor monitor() {
+        return monitor;
     }
 
     /**
@@ -180,73 +113,13 @@ public final class IreeRuntime implements AutoCloseable {
      * Returns the device with a name. Opens a device of another machine unless the device is open and works, which may
      * block.
      *
-     * @param name the device's name in the options, or the device's id
+     * @param name the device's name in the builder, or the device's id
      * @return borrowed
      * @throws IreeException NOT_FOUND when there is no such device, naming the existing devices; or the reason why a
      *     device of another machine cannot be opened
      */
     public Device device(String name) {
-        return devices.find(name);
-    }
-
-    /**
-     * Returns the device with a name, if the device is open. Does not block.
-     *
-     * @param name the device's name in the options, or the device's id
-     * @return borrowed, perhaps lost; empty when there is no such device
-     */
-    public Optional<Device> findDevice(String name) {
-        return Optional.ofNullable(devices.ifOpen(name));
-    }
-
-    /**
-     * Returns whether a device belongs to another machine: the result of {@link DriverProvider#isRemote} of the
-     * device's driver.
-     *
-     * @param name the device's name in the options
-     * @return false also when there is no such device
-     */
-    public boolean isRemote(String name) {
-        return devices.isRemote(name);
-    }
-
-    /**
-     * Reports devices to a listener: now the open devices, and later each device of another machine when opened, also
-     * as a replacement of a lost device. A device opened during this call may be reported twice.
-     *
-     * @param listener called on the thread that opens the device; must not block
-     */
-    public void watchDevices(Consumer<? super Device> listener) {
-        devices.watch(listener);
-    }
-
-    /**
-     * Returns the name of a device.
-     *
-     * @param device a device from {@link #devices()}
-     * @return the device's name in the options, also for a lost and replaced device; the id of a device of another
-     *     runtime
-     */
-    public String nameOf(Device device) {
-        return devices.nameOf(device);
-    }
-
-    /**
-     * Returns the places of the workers: from the options, or else the places of this machine.
-     *
-     * @return the topology
-     */
-    public Topology topology() {
-        return topology;
-    }
-
-    /**
-     * Returns the workers, shared by devices and by asynchronous calls.
-     *
-     * @return borrowed; closed with the runtime, after the last call
-     */
-    public ProcessExecutor executor() {
-        return executor;
+        return devices.require(name);
     }
 
     /**
@@ -398,7 +271,7 @@ public final class IreeRuntime implements AutoCloseable {
 
     /**
      * Creates a timeline at 0. Invocations wait for and signal points of the timeline, see
-     * {@link ProgramFunction#submit}. The timeline belongs to the process: programs of several runtimes may share the
+     * {@link ProgramFunction#call}. The timeline belongs to the process: programs of several runtimes may share the
      * timeline, and the timeline outlives the runtime. The history is as long as the history of the first device's
      * semaphores.
      *
@@ -427,47 +300,22 @@ public final class IreeRuntime implements AutoCloseable {
     }
 
     /**
-     * Returns the timelines created here that are open and still reachable.
+     * Creates a fence to be reached by the application, with {@link Fence#signal}, or failed: for an event outside the
+     * runtime that calls wait for. The fence has a timeline of its own, and depends on no other fence.
      *
-     * @return a snapshot, by {@link io.github.iree4j.async.TimelineSemaphore#id()}
+     * @param name the name of the event in reports, for example {@code upload-finished}
+     * @return the fence; the caller closes the fence after the signal, or to cancel waiters that are still there
+     * @throws IreeException FAILED_PRECONDITION when the runtime is closed
      */
-    public List<Timeline> timelines() {
-        return timelines.list();
+    public Fence createFence(String name) {
+        try (Timeline timeline = createTimeline(name)) {
+            return timeline.at(1);
+        }
     }
 
-    /**
-     * Returns the objects that are open now, and counts of objects dropped without being closed. Also works for a
-     * closed runtime, where results may be open.
-     *
-     * @return a snapshot; clean when everything was closed
-     */
-    public LeakReport leakReport() {
-        return new LeakReport(
-                leaks.openTensors(),
-                programs.size(),
-                devices.bytesLive(),
-                leaks.forgotten(),
-                Leaks.forgottenInProcess(),
-                leaks.sites(),
-                leaks.open());
-    }
-
-    /**
-     * Returns the number of results dropped without being closed, as far as the garbage collector has noticed.
-     *
-     * @return 0 in a correct application
-     */
-    public long forgottenResults() {
-        return leaks.forgotten();
-    }
-
-    /**
-     * Returns the number of open tensors with device memory.
-     *
-     * @return the number, including tensors dropped without being closed
-     */
-    public long openResults() {
-        return leaks.openTensors();
+    /** The workers. */
+    ProcessExecutor executor() {
+        return executor;
     }
 
     /** Deadlines of synchronous calls. */
@@ -550,180 +398,5 @@ public final class IreeRuntime implements AutoCloseable {
     @Override
     public String toString() {
         return "runtime on " + options.devices() + (guard.isClosed() ? " (closed)" : "");
-    }
-
-    /** Builds a runtime. Not thread-safe. */
-    public static final class Builder {
-        private final List<DeviceSource> devices = new ArrayList<>();
-        private final Set<DeviceSource> plain = new HashSet<>(); // devices subject to the limits of this builder
-        private ContextOptions context = RuntimeOptions.DEFAULTS.context();
-        private boolean traceLeaks;
-        private long memoryLimit;
-        private final Map<String, Long> memoryQuotas = new HashMap<>();
-        private int workers;
-        private @Nullable Topology topology;
-        private boolean affinity;
-        private @Nullable Duration closeLimit;
-
-        private Builder() {}
-
-        /**
-         * Adds a device; without any device, {@code local} is opened.
-         *
-         * @param name a driver's name or {@code driver://id}
-         * @return this builder
-         */
-        public Builder device(String name) {
-            DeviceSource source = DeviceSource.of(name);
-            plain.add(source);
-            devices.add(source);
-            return this;
-        }
-
-        /**
-         * Adds a device with separate options, not subject to the limits of this builder.
-         *
-         * @param name the device's name
-         * @param uri a driver's name or {@code driver://id}
-         * @param deviceOptions the device's options
-         * @return this builder
-         */
-        public Builder device(String name, String uri, DeviceOptions deviceOptions) {
-            devices.add(new DeviceSource(name, uri, deviceOptions));
-            return this;
-        }
-
-        /**
-         * Returns the devices added so far.
-         *
-         * @return a copy; empty when {@code local} will be opened
-         */
-        public List<DeviceSource> devices() {
-            return List.copyOf(devices);
-        }
-
-        /**
-         * Sets the limits of programs.
-         *
-         * @param limits limits of each program
-         * @return this builder
-         */
-        public Builder context(ContextOptions limits) {
-            context = limits;
-            return this;
-        }
-
-        /**
-         * Sets whether to record where results are created.
-         *
-         * @param trace true to find the place where an unclosed result was created
-         * @return this builder
-         */
-        public Builder traceLeaks(boolean trace) {
-            traceLeaks = trace;
-            return this;
-        }
-
-        /**
-         * Sets the memory limit of each device without separate options. Work exceeding the limit waits until memory is
-         * freed; a request that could never fit fails at once.
-         *
-         * @param bytes the limit, at least 0; 0, the default, for the device's memory
-         * @return this builder
-         */
-        public Builder memoryLimit(long bytes) {
-            memoryLimit = bytes;
-            return this;
-        }
-
-        /**
-         * Sets the quota of one program on each device without separate options. At the quota the program's work waits
-         * until the program itself has freed memory.
-         *
-         * @param program the name of the program's last module, for a file without {@code .vmfb}
-         * @param bytes the quota, at least 0
-         * @return this builder
-         */
-        public Builder memoryQuota(String program, long bytes) {
-            memoryQuotas.put(program, bytes);
-            return this;
-        }
-
-        /**
-         * Sets the number of workers running compiled CPU code and asynchronous calls.
-         *
-         * @param count 1 to {@value ProcessExecutor#MAX_WORKERS}; 0, the default, for a worker on each core that the
-         *     process may use
-         * @return this builder
-         */
-        public Builder taskWorkers(int count) {
-            workers = count;
-            return this;
-        }
-
-        /**
-         * Sets the topology of the workers.
-         *
-         * @param places a group for each worker, and no fewer groups than workers
-         * @return this builder
-         */
-        public Builder topology(Topology places) {
-            topology = places;
-            return this;
-        }
-
-        /**
-         * Sets whether each worker stays on the processors of its group of the topology.
-         *
-         * @param bind true to pin workers; pays on a dedicated machine, harms on a shared machine
-         * @return this builder
-         */
-        public Builder taskAffinity(boolean bind) {
-            affinity = bind;
-            return this;
-        }
-
-        /**
-         * Sets the maximum total duration of {@link IreeRuntime#close()}, for applications that must stop in time.
-         *
-         * @param limit work that has not ended by then ends by itself, and is freed then
-         * @return this builder
-         */
-        public Builder closeLimit(Duration limit) {
-            closeLimit = limit;
-            return this;
-        }
-
-        /**
-         * Returns the options of the workers set so far.
-         *
-         * @return the options
-         * @throws IreeException INVALID_ARGUMENT when the options are inconsistent, naming the conflict
-         */
-        public TaskOptions tasks() {
-            return new TaskOptions(workers, topology, affinity);
-        }
-
-        /**
-         * Opens the devices.
-         *
-         * @return the runtime; the caller closes the runtime
-         * @throws IreeException as {@link IreeRuntime#create(RuntimeOptions)}
-         */
-        public IreeRuntime build() {
-            if (devices.isEmpty()) {
-                device("local");
-            }
-            List<DeviceSource> sources = devices.stream()
-                    .map(source -> plain.contains(source) ? limited(source) : source)
-                    .toList();
-            return create(new RuntimeOptions(sources, context, traceLeaks, tasks(), closeLimit));
-        }
-
-        private DeviceSource limited(DeviceSource source) {
-            DeviceOptions.Builder limits = source.options().toBuilder().memoryLimit(memoryLimit);
-            memoryQuotas.forEach(limits::memoryQuota);
-            return new DeviceSource(source.name(), source.uri(), limits.build());
-        }
     }
 }

@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.monitor.LeakReport;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;
@@ -20,7 +21,7 @@ import java.util.function.Predicate;
  *
  * <p>Both checks examine open objects, not findings of the garbage collector, and are therefore deterministic.
  * Cancelled calls end by themselves; both checks wait up to 5 seconds for such calls. With
- * {@link IreeRuntime.Builder#traceLeaks} the message contains the place of creation of each object. For one thread;
+ * {@link RuntimeBuilder#traceLeaks} the message contains the place of creation of each object. For one thread;
  * objects opened by other threads during a check count.
  */
 public final class LeakCheck implements AutoCloseable {
@@ -35,7 +36,7 @@ public final class LeakCheck implements AutoCloseable {
     private LeakCheck(IreeRuntime runtime, Duration patience) {
         this.runtime = runtime;
         this.patience = patience;
-        this.before = runtime.leakReport();
+        this.before = runtime.monitor().leaks();
         this.lastId = before.open().isEmpty() ? 0 : before.open().getLast().id();
     }
 
@@ -100,12 +101,12 @@ public final class LeakCheck implements AutoCloseable {
 
     private static LeakReport settled(IreeRuntime runtime, Duration patience, Predicate<LeakReport> clean) {
         long deadline = System.nanoTime() + patience.toNanos();
-        LeakReport report = runtime.leakReport();
+        LeakReport report = runtime.monitor().leaks();
         while (!clean.test(report)
                 && System.nanoTime() - deadline < 0
                 && !Thread.currentThread().isInterrupted()) {
             LockSupport.parkNanos(PAUSE_NANOS);
-            report = runtime.leakReport();
+            report = runtime.monitor().leaks();
         }
         return report;
     }

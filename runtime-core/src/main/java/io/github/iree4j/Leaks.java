@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
+import io.github.iree4j.monitor.LeakReport;
 import java.lang.ref.Cleaner;
 import java.security.CodeSource;
 import java.util.Comparator;
@@ -57,7 +58,7 @@ final class Leaks {
      *
      * @param program the program charged for the tensor; empty for none
      */
-    Watch watch(Tensor tensor, long[] shape, ElementType type, String program) {
+    Watch watch(Tensor tensor, Shape shape, ElementType type, String program) {
         openTensors.increment();
         return watch(tensor, new Result(this, shape, type, program));
     }
@@ -202,11 +203,11 @@ final class Leaks {
 
     /** Created for each result of each call; the description is therefore built on demand. */
     private static final class Result extends Watch {
-        private final long[] shape;
+        private final Shape shape;
         private final ElementType type;
         private final String program;
 
-        Result(Leaks leaks, long[] shape, ElementType type, String program) {
+        Result(Leaks leaks, Shape shape, ElementType type, String program) {
             super(leaks);
             this.shape = shape;
             this.type = type;
@@ -215,7 +216,7 @@ final class Leaks {
 
         @Override
         String what() {
-            return "result " + Shape.format(shape, type) + (program.isEmpty() ? "" : " of program '" + program + "'");
+            return "result " + shape.format(type) + (program.isEmpty() ? "" : " of program '" + program + "'");
         }
 
         @Override

@@ -20,7 +20,7 @@ final class LinkFailures {
             return failure;
         }
         if (OF_THE_RUNTIME.contains(unresolved.module())) {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.INCOMPATIBLE,
                     failure.getMessage()
                             + "; the module was compiled by an IREE release with another HAL than this runtime knows: compile it with"
@@ -29,7 +29,7 @@ final class LinkFailures {
         }
         if (!unresolved.moduleIsThere()) {
             String part = MissingPart.atEnd(List.of(unresolved.module()));
-            return new IreeException(
+            return IreeException.of(
                     failure.code(),
                     failure.getMessage()
                             + (part.isEmpty() ? "; add the exporting module before the importing module" : part),
@@ -44,6 +44,6 @@ final class LinkFailures {
         String part = unresolved == null ? "" : MissingPart.atEnd(List.of(unresolved.module()));
         return failure.getMessage().contains(part)
                 ? failure
-                : new IreeException(failure.code(), failure.getMessage() + part, failure);
+                : IreeException.of(failure.code(), failure.getMessage() + part, failure);
     }
 }

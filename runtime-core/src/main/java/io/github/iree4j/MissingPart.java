@@ -1,18 +1,20 @@
 package io.github.iree4j;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.loader.ExecutableLoader;
 import io.github.iree4j.hal.loader.Loaders;
 import io.github.iree4j.hal.spi.DriverProvider;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The parts of this project that an application adds only if a program or a device needs the part: what to do when such a
  * part is not found. Safe from any thread.
  */
+@NotForApplications
 public final class MissingPart {
     private static final String VMVX = "vmvx";
 
@@ -46,16 +48,15 @@ public final class MissingPart {
      *
      * @param targets names of drivers, ids or patterns of devices, formats of executables, or names of imported modules, for
      *     example {@code vulkan}, {@code cuda:0}, {@code vmvx-bytecode-fb}; any of these would suffice
-     * @return an instruction without a period, such as {@code add the dependency io.github.iree4j:iree4j-vmvx}; null when the
-     *     parts are installed, or when no part of this project knows a target
+     * @return an instruction without a period, such as {@code add the dependency io.github.iree4j:iree4j-vmvx}; empty when
+     *     the parts are installed, or when no part of this project knows a target
      */
-    public static @Nullable String remedy(Collection<String> targets) {
+    public static Optional<String> remedy(Collection<String> targets) {
         return PARTS.entrySet().stream()
                 .filter(each -> targets.stream().anyMatch(target -> isNamed(each.getKey(), target))
                         && !isInstalled(each.getKey()))
                 .map(each -> remedy(each.getKey(), each.getValue()))
-                .findFirst()
-                .orElse(null);
+                .findFirst();
     }
 
     private static String remedy(String name, Part part) {
@@ -72,8 +73,7 @@ public final class MissingPart {
 
     /** The remedy as the end of a message; empty when no part is missing. */
     static String atEnd(Collection<String> targets) {
-        String remedy = remedy(targets);
-        return remedy == null ? "" : "; " + remedy;
+        return remedy(targets).map(remedy -> "; " + remedy).orElse("");
     }
 
     private static boolean isNamed(String part, String target) {
@@ -85,6 +85,6 @@ public final class MissingPart {
         if (part.equals(VMVX)) {
             return new Loaders(List.of(), Set.of()).formats().stream().anyMatch(each -> each.startsWith(VMVX));
         }
-        return Drivers.all().stream().anyMatch(each -> Drivers.isNamed(each, part));
+        return DriverProvider.installed().stream().anyMatch(each -> each.isNamed(part));
     }
 }

@@ -1,24 +1,26 @@
 package io.github.iree4j;
 
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.monitor.DeviceMonitor;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The devices of a runtime by their names in the options: local devices, open from the start, and devices of other
+ * The devices of a runtime by their names: local devices, open from the start, and devices of other
  * machines. A device of another machine is opened on demand, and opened again after a loss. Thread-safe.
  */
-final class NamedDevices {
+final class NamedDevices implements DeviceMonitor {
     private final Map<String, Device> own; // in the order of the options
     private final Map<String, Remote> remote = new LinkedHashMap<>(); // by name; the map itself does not change
     private final Function<DeviceSource, Device> opening;
@@ -71,12 +73,18 @@ final class NamedDevices {
         return List.copyOf(all);
     }
 
-    boolean isRemote(String name) {
+    @Override
+    public List<String> names() {
+        return Stream.concat(own.keySet().stream(), remote.keySet().stream()).toList();
+    }
+
+    @Override
+    public boolean isRemote(String name) {
         return remote.containsKey(name);
     }
 
-    /** The name of a device, also of a lost device; the id of an unknown device. */
-    String nameOf(Device device) {
+    @Override
+    public String nameOf(Device device) {
         for (Map.Entry<String, Device> each : own.entrySet()) {
             if (each.getValue().equals(device)) {
                 return each.getKey();
@@ -94,7 +102,7 @@ final class NamedDevices {
 
     /** The devices with the given names, in the given order; the local devices without names. */
     List<Device> select(List<String> wanted) {
-        return wanted.isEmpty() ? own() : wanted.stream().map(this::find).toList();
+        return wanted.isEmpty() ? own() : wanted.stream().map(this::require).toList();
     }
 
     /**
@@ -103,36 +111,29 @@ final class NamedDevices {
      * @throws IreeException NOT_FOUND when there is no such device, naming the existing devices; or the reason why the
      *     device cannot be opened
      */
-    Device find(String name) {
+    Device require(String name) {
         Remote far = remote.get(name);
-        return far == null
-                ? Objects.requireNonNullElseGet(ifOpen(name), () -> {
-                    List<String> names = new ArrayList<>(own.keySet());
-                    names.addAll(remote.keySet());
-                    throw new IreeException(
-                            StatusCode.NOT_FOUND,
-                            "the runtime was not opened with device '%s' but with %s".formatted(name, names));
-                })
-                : open(far);
+        return far != null
+                ? open(far)
+                : find(name)
+                        .orElseThrow(() -> IreeException.of(
+                                StatusCode.NOT_FOUND,
+                                "the runtime was not opened with device '%s' but with %s".formatted(name, names())));
     }
 
-    /** The device with a name or an id, if the device is open. */
-    @Nullable
-    Device ifOpen(String name) {
+    @Override
+    public Optional<Device> find(String name) {
         Device known = own.get(name);
         if (known != null) {
-            return known;
+            return Optional.of(known);
         }
         Remote far = remote.get(name);
         if (far != null) {
             synchronized (this) {
-                return far.device;
+                return Optional.ofNullable(far.device);
             }
         }
-        return open().stream()
-                .filter(device -> device.id().equals(name))
-                .findFirst()
-                .orElse(null);
+        return open().stream().filter(device -> device.id().equals(name)).findFirst();
     }
 
     private @Nullable Device working(Remote far) {
@@ -172,14 +173,14 @@ final class NamedDevices {
         }
         if (told == null) {
             Drivers.close(List.of(device));
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "the runtime is closed");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "the runtime is closed");
         }
         told.forEach(each -> each.accept(device));
         return device;
     }
 
-    /** Calls a listener with each open device, and with each device opened later. */
-    void watch(Consumer<? super Device> listener) {
+    @Override
+    public void watch(Consumer<? super Device> listener) {
         synchronized (this) {
             listeners.add(listener);
         }

@@ -58,7 +58,7 @@ public final class NpyFormat {
         }
         int version = prefix[6] & 0xFF;
         if (version < 1 || version > 3) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "npy version %d.%d is not supported (1 to 3 are)".formatted(version, prefix[7] & 0xFF));
         }
@@ -72,14 +72,14 @@ public final class NpyFormat {
         }
         String header = new String(readFully(in, (int) length, "npy header"), StandardCharsets.UTF_8);
         if (field(ORDER, header, "fortran_order").equals("True")) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED, "npy array is in Fortran order; save it with numpy.ascontiguousarray");
         }
         ElementType type = elementType(field(DESCR, header, "descr"));
         long[] shape = shape(field(SHAPE, header, "shape"));
         long bytes = byteSize(type, shape);
         if (bytes > maximumBytes) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "npy array of %d bytes is larger than %d".formatted(bytes, maximumBytes));
         }
@@ -98,7 +98,7 @@ public final class NpyFormat {
         StringBuilder dict = new StringBuilder("{'descr': '")
                 .append(descr(tensor.elementType()))
                 .append("', 'fortran_order': False, 'shape': (");
-        long[] shape = tensor.shape();
+        long[] shape = tensor.shape().dimensions();
         for (int i = 0; i < shape.length; i++) {
             dict.append(i > 0 ? ", " : "").append(shape[i]);
         }
@@ -119,7 +119,7 @@ public final class NpyFormat {
     private static ElementType elementType(String descr) {
         String text = descr;
         if (text.startsWith(">")) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "npy element type '%s' is big-endian, which is not supported".formatted(descr));
         }
@@ -134,7 +134,7 @@ public final class NpyFormat {
             case 'c' -> "cf";
             case 'V' -> "*";
             default ->
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.UNIMPLEMENTED, "npy element type '%s' is not supported".formatted(descr));
         };
         int width;
@@ -161,7 +161,7 @@ public final class NpyFormat {
             default -> 'V'; // NumPy has no bf16 and no 8-bit floats; ml_dtypes also writes such types as V
         };
         if ((type.encoding() & 0xFF) < 8) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED, "npy has no element type for %s; write a .bin file".formatted(type));
         }
         return (size == 1 ? "|" : "<") + kind + size;
@@ -211,7 +211,7 @@ public final class NpyFormat {
     private static byte[] readFully(InputStream in, int length, String what) throws IOException {
         byte[] data = in.readNBytes(length);
         if (data.length < length) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%s: the data ends after %d of %d bytes".formatted(what, data.length, length));
         }
@@ -223,6 +223,6 @@ public final class NpyFormat {
     }
 
     private static IreeException invalid(String message) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, message);
     }
 }

@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.async.TimelineSemaphore;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -10,25 +11,25 @@ import java.util.WeakHashMap;
 
 /** The timelines created by a runtime. Callers close the timelines. Safe from any thread. */
 final class OpenTimelines {
-    private final Set<Timeline> timelines = Collections.newSetFromMap(new WeakHashMap<>()); // guarded by itself
+    /** Kept by a timeline, or by a fence alone; guarded by itself. */
+    private final Set<TimelineSemaphore> timelines = Collections.newSetFromMap(new WeakHashMap<>());
 
     /** Creates a timeline at 0 with a history of the given number of signals; the caller closes the timeline. */
     Timeline create(String name, int history) {
         Timeline timeline = Timeline.create(SemaphoreOptions.DEFAULT.withHistoryCapacity(history));
         timeline.semaphore().setName(name);
         synchronized (timelines) {
-            timelines.add(timeline);
+            timelines.add(timeline.semaphore());
         }
         return timeline;
     }
 
     /** The open and reachable timelines, by id. */
-    List<Timeline> list() {
+    List<TimelineSemaphore> list() {
         synchronized (timelines) {
             return timelines.stream()
-                    .filter(timeline -> timeline.semaphore().isLive())
-                    .sorted(Comparator.comparingLong(
-                            timeline -> timeline.semaphore().id()))
+                    .filter(TimelineSemaphore::isLive)
+                    .sorted(Comparator.comparingLong(TimelineSemaphore::id))
                     .toList();
         }
     }

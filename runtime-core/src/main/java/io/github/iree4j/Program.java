@@ -5,6 +5,8 @@ import io.github.iree4j.call.ProgramCalls;
 import io.github.iree4j.call.Signature;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
+import io.github.iree4j.monitor.ProgramMonitor;
 import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -17,13 +19,11 @@ import io.github.iree4j.tensor.TensorText;
 import io.github.iree4j.vm.VmFunction;
 import io.github.iree4j.vm.VmModule;
 import io.github.iree4j.vm.bytecode.BytecodeModule;
-import io.github.iree4j.vm.bytecode.ProgramCheck;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,7 +31,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,8 +55,9 @@ public final class Program implements AutoCloseable {
     private final List<ProgramFunction> listed;
     private final List<Part> parts;
     private final ProgramCalls calls;
+    private final MonitoredProgram monitor;
     private final Leaks.Watch watch;
-    private volatile @Nullable Duration callLimit; // null for none
+    private volatile @Nullable Duration timeout; // null for none
     private volatile @Nullable Succession succession; // written under the lock of the class Succession
 
     /** Programs that have taken each other's place. Shared by all these programs, so that programs in between are not kept. */
@@ -100,6 +100,10 @@ public final class Program implements AutoCloseable {
                 loaded::explained,
                 this::free);
         this.parts = List.copyOf(parts);
+        this.monitor = new MonitoredProgram(
+                calls,
+                loaded,
+                parts.stream().map(part -> part.program().monitor).toList());
         for (VmModule module : loaded.modules()) {
             BitSet waiting = waitingOnHost(module);
             for (VmFunction function : module.exports()) {
@@ -135,7 +139,7 @@ public final class Program implements AutoCloseable {
                     .toList();
             VariantFunction function = new VariantFunction(
                     this, new VariantBinder(each, compiled, further, loaded.consumer(), loaded.variantListener()));
-            function.variants().all().forEach(variant -> hidden.add(variant.function()));
+            function.all().all().forEach(variant -> hidden.add(variant.function()));
             functions.put(function.key(), function);
         }
         return functions.values().stream()
@@ -152,7 +156,8 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns the name of the last module.
+     * Returns the name of the last module, which the compiler gives. Messages have the configured name instead, if there
+     * is one, see {@link ProgramFunction#fullName}.
      *
      * @return for example {@code module}
      */
@@ -166,24 +171,12 @@ public final class Program implements AutoCloseable {
     }
 
     /**
-     * Returns the modules that the program was loaded from, without modules of the runtime.
+     * Returns what operators see: calls in progress and their end, and faults of the program.
      *
-     * @return in the order of loading
+     * @return always the same object
      */
-    public List<VmModule> modules() {
-        return loaded.modules();
-    }
-
-    /**
-     * Returns likely faults of the program, although the program could be loaded, see {@link ProgramCheck}; faults
-     * are logged as well.
-     *
-     * @return a sentence for each fault; usually empty
-     */
-    public List<String> warnings() {
-        return Stream.concat(
-                        loaded.warnings().stream(), parts.stream().flatMap(part -> part.program().warnings().stream()))
-                .toList();
+    public ProgramMonitor monitor() {
+        return monitor;
     }
 
     /**
@@ -225,7 +218,7 @@ public final class Program implements AutoCloseable {
         if (found != null) {
             return found;
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.NOT_FOUND,
                 "program '%s' has no function '%s' (it has: %s)"
                         .formatted(
@@ -265,7 +258,7 @@ public final class Program implements AutoCloseable {
         Program used = enter();
         try {
             Program again = runtime.loadAgain(used.devices, used.loaded, used.parts);
-            again.callLimit = used.callLimit;
+            again.timeout = used.timeout;
             return again;
         } finally {
             used.calls.exit();
@@ -282,22 +275,22 @@ public final class Program implements AutoCloseable {
      * @param limit for calls made from now on; null or zero for none, the default
      * @throws IreeException INVALID_ARGUMENT when the limit is negative
      */
-    public void limitCalls(@Nullable Duration limit) {
+    public void setTimeout(@Nullable Duration limit) {
         if (limit != null && limit.isNegative()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
-                    "limit of %s for calls must not be negative".formatted(DurationText.of(limit)));
+                    "timeout of %s for calls must not be negative".formatted(DurationText.of(limit)));
         }
-        callLimit = limit == null || limit.isZero() ? null : limit;
+        timeout = limit == null || limit.isZero() ? null : limit;
     }
 
     /**
-     * Returns the limit of calls.
+     * Returns the maximum duration of calls.
      *
      * @return null for none
      */
-    public @Nullable Duration callLimit() {
-        return callLimit;
+    public @Nullable Duration timeout() {
+        return timeout;
     }
 
     ThreadDeadlines deadlines() {
@@ -308,15 +301,15 @@ public final class Program implements AutoCloseable {
      * Creates an input in memory of the first device of this program, for use by calls without a copy.
      *
      * @param type the element type
-     * @param shape the shape; empty for a scalar
+     * @param shape the shape
      * @param contents writes the elements, on this thread
      * @return the tensor; the caller closes the tensor
-     * @throws IreeException RESOURCE_EXHAUSTED when the device has no memory for the tensor; INVALID_ARGUMENT for an
-     *     impossible shape or a type without size; FAILED_PRECONDITION when the program is closed; any exception of
+     * @throws IreeException RESOURCE_EXHAUSTED when the device has no memory for the tensor; INVALID_ARGUMENT for
+     *     a type without size; FAILED_PRECONDITION when the program is closed; any exception of
      *     {@code contents}
      * @throws IOException when {@code contents} throws an IOException
      */
-    public Tensor upload(ElementType type, long[] shape, TensorContents contents) throws IOException {
+    public Tensor upload(ElementType type, Shape shape, TensorContents contents) throws IOException {
         Program used = enter();
         try {
             return Tensor.adopt(used.memory().create(type, shape, contents::writeTo), used.memory(), leaks());
@@ -331,14 +324,14 @@ public final class Program implements AutoCloseable {
      * bytes has been read: a sender only announcing bytes gets no memory.
      *
      * @param type the element type
-     * @param shape the shape; empty for a scalar
+     * @param shape the shape
      * @param in the elements, row-major, little-endian; read on this thread, not closed
      * @return the tensor; the caller closes the tensor
-     * @throws IreeException OUT_OF_RANGE when the stream ends early; otherwise as {@link #upload(ElementType, long[], TensorContents)}
+     * @throws IreeException OUT_OF_RANGE when the stream ends early; otherwise as {@link #upload(ElementType, Shape, TensorContents)}
      * @throws IOException when the stream cannot be read
      */
-    public Tensor upload(ElementType type, long[] shape, InputStream in) throws IOException {
-        try (ArrivedBytes bytes = ArrivedBytes.of(in, ElementCodec.byteSize(type, shape), "tensor")) {
+    public Tensor upload(ElementType type, Shape shape, InputStream in) throws IOException {
+        try (ArrivedBytes bytes = ArrivedBytes.of(in, ElementCodec.byteSize(type, shape.elementCount()), "tensor")) {
             return upload(type, shape, bytes::fill);
         }
     }
@@ -349,19 +342,19 @@ public final class Program implements AutoCloseable {
      * slow or distant device. The elements are still on the heap where several inputs become one.
      *
      * @param type the element type
-     * @param shape the shape; empty for a scalar
+     * @param shape the shape
      * @param contents writes the elements, on this thread
      * @return the tensor; needs no closing
-     * @throws IreeException RESOURCE_EXHAUSTED when the heap has no room for the tensor; INVALID_ARGUMENT for an
-     *     impossible shape or a type without size; FAILED_PRECONDITION when the program is closed; any exception of
+     * @throws IreeException RESOURCE_EXHAUSTED when the heap has no room for the tensor; INVALID_ARGUMENT for
+     *     a type without size; FAILED_PRECONDITION when the program is closed; any exception of
      *     {@code contents}
      * @throws IOException when {@code contents} throws an IOException
      */
-    public Tensor receive(ElementType type, long[] shape, TensorContents contents) throws IOException {
+    public Tensor receive(ElementType type, Shape shape, TensorContents contents) throws IOException {
         Program used = enter();
         try {
-            TensorElements elements =
-                    new TensorElements(type, shape.clone(), HeapElements.allocate(ElementCodec.byteSize(type, shape)));
+            TensorElements elements = new TensorElements(
+                    type, shape, HeapElements.allocate(ElementCodec.byteSize(type, shape.elementCount())));
             contents.writeTo(elements.host());
             return new Tensor(elements);
         } finally {
@@ -374,83 +367,16 @@ public final class Program implements AutoCloseable {
      * elements. Memory for more than 256 KB is allocated when a quarter of the bytes has been read.
      *
      * @param type the element type
-     * @param shape the shape; empty for a scalar
+     * @param shape the shape
      * @param in the elements, row-major, little-endian; read on this thread, not closed
      * @return the tensor; needs no closing
-     * @throws IreeException OUT_OF_RANGE when the stream ends early; otherwise as {@link #receive(ElementType, long[], TensorContents)}
+     * @throws IreeException OUT_OF_RANGE when the stream ends early; otherwise as {@link #receive(ElementType, Shape, TensorContents)}
      * @throws IOException when the stream cannot be read
      */
-    public Tensor receive(ElementType type, long[] shape, InputStream in) throws IOException {
-        try (ArrivedBytes bytes = ArrivedBytes.of(in, ElementCodec.byteSize(type, shape), "tensor")) {
+    public Tensor receive(ElementType type, Shape shape, InputStream in) throws IOException {
+        try (ArrivedBytes bytes = ArrivedBytes.of(in, ElementCodec.byteSize(type, shape.elementCount()), "tensor")) {
             return receive(type, shape, bytes::fill);
         }
-    }
-
-    /**
-     * Returns the number of calls in progress: running, waiting, or in line for their turn.
-     *
-     * @return the number at some moment
-     */
-    public int activeCalls() {
-        return calls.active()
-                + parts.stream().mapToInt(part -> part.program().activeCalls()).sum();
-    }
-
-    /**
-     * Describes calls in progress and their waits, including synchronous calls.
-     *
-     * @param limit maximum number
-     * @return a snapshot, oldest first
-     */
-    public List<PendingCall> pendingCalls(int limit) {
-        List<PendingCall> own = calls.describe(limit, PendingCall::of);
-        if (parts.isEmpty()) {
-            return own;
-        }
-        return Stream.concat(own.stream(), parts.stream().flatMap(part -> part.program().pendingCalls(limit).stream()))
-                .sorted(Comparator.comparing(PendingCall::since).reversed())
-                .limit(limit)
-                .toList();
-    }
-
-    /**
-     * Ends one call in progress, in any state, as if the caller had cancelled the call: the call fails with CANCELLED.
-     * For a synchronous call, the calling thread is interrupted, and sees no interrupt after the call. Code running on
-     * a device is not stopped, but work waiting to run is withdrawn. Returns at once. Safe from any thread.
-     *
-     * @param id the {@linkplain PendingCall#id number} of the call
-     * @return false when this program has no such call in progress
-     */
-    public boolean cancelCall(long id) {
-        return cancelWith(id, " by an operator");
-    }
-
-    /**
-     * Ends one call in progress, as {@link #cancelCall(long)} does, where no operator asked for the end.
-     *
-     * @param id the {@linkplain PendingCall#id number} of the call
-     * @param why the reason, for the text of the failure
-     * @return false when this program has no such call in progress
-     */
-    public boolean cancelCall(long id, String why) {
-        return cancelWith(id, ": " + why);
-    }
-
-    private boolean cancelWith(long id, String how) {
-        return calls.cancel(id, how)
-                || parts.stream().anyMatch(part -> part.program().cancelWith(id, how));
-    }
-
-    /**
-     * Returns the number of calls waiting for their turn now, and the number and waiting time of calls that have
-     * waited.
-     *
-     * @return a snapshot
-     */
-    public TurnStatistics turns() {
-        TurnStatistics own =
-                new TurnStatistics(calls.inLine(), calls.waitedInLine(), Duration.ofNanos(calls.waitedInLineNanos()));
-        return parts.stream().map(part -> part.program().turns()).reduce(own, TurnStatistics::plus);
     }
 
     /**
@@ -465,9 +391,8 @@ public final class Program implements AutoCloseable {
      *
      * <p>A method calls the function named by the method's {@link io.github.iree4j.module.Import}, or else by the
      * method's name, found as by {@link #function}. Parameters are inputs as for {@link ProgramFunction#invoke}. A
-     * result is a {@link Tensor} (the caller closes the tensor), a Java array or number (the tensor is copied and
-     * freed), a {@code String} or {@code byte[]} for a {@code !vm.buffer}, a {@code List}, an {@code Object}; several
-     * results are a record, or {@link Results}. A method returning a {@link java.util.concurrent.CompletableFuture} of
+     * result is converted as by {@link ResultType}, or is a {@code String} for a {@code !vm.buffer}, or a reference of
+     * any class, {@code Object} included; several results are a record, or {@link Results}. A method returning a {@link java.util.concurrent.CompletableFuture} of
      * such a result calls as {@link ProgramFunction#invokeAsync}. An import on a default method is optional.
      *
      * @param type the interface, in a package that is open to this module
@@ -488,22 +413,6 @@ public final class Program implements AutoCloseable {
      */
     public boolean isClosed() {
         return calls.isClosed();
-    }
-
-    /**
-     * Returns the reason why calls fail: a file used in place by the program, such as a parameter archive, was changed,
-     * see {@link io.github.iree4j.status.FileInPlace}. Loading the program again ends the failure, and so does
-     * restoring the file. Never waits for a file system that may hang: the answer is that of an earlier look.
-     *
-     * @return DATA_LOSS, with the path of the file; UNAVAILABLE, with the path, while the file system of a file gives no
-     *     answer; null while there is no such cause, or no cause is known yet
-     */
-    public @Nullable IreeException failure() {
-        IreeException own = loaded.inPlace().failure();
-        for (Part part : parts) {
-            own = own == null ? part.program().failure() : own;
-        }
-        return own;
     }
 
     /**

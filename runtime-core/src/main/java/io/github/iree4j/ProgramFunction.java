@@ -1,18 +1,16 @@
 package io.github.iree4j;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.status.CallWait;
-import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
+import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -30,9 +28,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Checks.</b> Number, element type and shape of inputs are checked against the module's declaration; a mismatch
  * is INVALID_ARGUMENT, naming the function, the argument, the expected and the actual type.
  *
- * <p><b>Threads.</b> Calls of one program run one after the other; calls by {@link #invokeAsync} and {@link #submit}
+ * <p><b>Threads.</b> Calls of one program run one after the other; calls by {@link #invokeAsync} and {@link #call}
  * begin in the order of submission. While a call waits, for its turn or for a fence, {@link #invoke} blocks the calling
- * thread, and the other calls occupy no thread. The other calls run on the {@linkplain IreeRuntime#executor() workers}
+ * thread, and the other calls occupy no thread. The other calls run on the {@linkplain io.github.iree4j.monitor.Workers workers}
  * of the runtime; when the program has modules written in Java, which may block, each call runs on a virtual thread.
  *
  * <p><b>Memory.</b> A call begins once the memory that the call is likely to need fits beside the memory of calls in
@@ -59,7 +57,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     /**
      * Returns the name in messages, which {@link Program#function} finds as well.
      *
-     * @return for example {@code digits.add} of a program with a {@linkplain ProgramOptions.Builder#consumer name},
+     * @return for example {@code digits.add} of a program with a {@linkplain ProgramOptions.Builder#name name},
      *     {@code digits.other.add} of a module before the last; otherwise with the module's name, {@code module.add}
      */
     public abstract String fullName();
@@ -94,30 +92,30 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     /**
      * Returns the arguments passed by a caller.
      *
-     * @return without the fences of asynchronous functions; as many as {@link #argumentKinds()} has letters
+     * @return without the fences of asynchronous functions; as many as {@link #argumentKinds()}
      */
     public abstract List<ValueDeclaration> arguments();
 
     /**
      * Returns the results.
      *
-     * @return as many as {@link #resultKinds()} has letters
+     * @return as many as {@link #resultKinds()}
      */
     public abstract List<ValueDeclaration> results();
 
     /**
-     * Returns the kind of each input: {@code i} i32, {@code I} i64, {@code f} f32, {@code F} f64, {@code r} a reference such as a tensor.
+     * Returns the kind of each input.
      *
-     * @return a letter for each input; the fences of asynchronous functions are not inputs
+     * @return unmodifiable; the fences of asynchronous functions are not inputs
      */
-    public abstract String argumentKinds();
+    public abstract List<ValueKind> argumentKinds();
 
     /**
-     * Returns the kind of each result, with the letters of {@link #argumentKinds()}.
+     * Returns the kind of each result.
      *
-     * @return a letter for each result
+     * @return unmodifiable
      */
-    public abstract String resultKinds();
+    public abstract List<ValueKind> resultKinds();
 
     /**
      * Returns whether the function was compiled to take fences ({@code iree.abi.model} is {@code coarse-fences}). Such
@@ -130,9 +128,9 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     /**
      * Returns the variants from which this function selects at each call.
      *
-     * @return null for a function that is itself compiled
+     * @return empty for a function that is itself compiled
      */
-    public abstract @Nullable FunctionVariants variants();
+    public abstract Optional<FunctionVariants> variants();
 
     /**
      * Converts an array or number to a tensor, as for an input, for callers that inspect inputs before the call.
@@ -142,6 +140,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      * @return the tensor, which may share the array; needs no closing
      * @throws IreeException INVALID_ARGUMENT when the value does not fit the declaration
      */
+    @NotForApplications
     public abstract Tensor tensor(int index, Object value);
 
     /**
@@ -153,13 +152,44 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      * @return the inputs, one for each argument of the function
      * @throws IreeException INVALID_ARGUMENT when the array is null, as Java passes a null without a type
      */
+    @NotForApplications
     public static @Nullable Object[] inputs(@Nullable Object[] inputs) {
         if (inputs == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "the array of inputs is null; pass 'new Object[0]' for no inputs, and '(Object) null' for a null reference");
         }
         return inputs.getClass().getComponentType().isArray() ? new Object[] {inputs} : inputs;
+    }
+
+    /**
+     * Returns the inputs of a call in the order of the arguments.
+     *
+     * @param inputs each input by the name of the argument; {@code input0} for a first argument without a name
+     * @return the inputs, in a new array
+     * @throws IreeException INVALID_ARGUMENT when an input is missing, or there is no argument of a name
+     */
+    @NotForApplications
+    public final @Nullable Object[] inOrder(Map<String, ? extends @Nullable Object> inputs) {
+        List<String> names = ValueDeclaration.names(arguments(), ValueDeclaration.INPUT);
+        for (String name : inputs.keySet()) {
+            if (!names.contains(name)) {
+                throw IreeException.of(
+                        StatusCode.INVALID_ARGUMENT,
+                        "'%s' has no input '%s'; the inputs are %s".formatted(fullName(), name, names));
+            }
+        }
+        @Nullable Object[] ordered = new Object[names.size()];
+        for (int i = 0; i < ordered.length; i++) {
+            if (!inputs.containsKey(names.get(i))) {
+                throw IreeException.of(
+                        StatusCode.INVALID_ARGUMENT,
+                        "input '%s' (%s) of '%s' is missing; the inputs are %s"
+                                .formatted(names.get(i), arguments().get(i).type(), fullName(), names));
+            }
+            ordered[i] = inputs.get(names.get(i));
+        }
+        return ordered;
     }
 
     /**
@@ -170,11 +200,11 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      * @throws IreeException INVALID_ARGUMENT for inputs that do not fit; FAILED_PRECONDITION when the program or an
      *     input is closed; or when called on a worker of the runtime, for example by a host call; CANCELLED when the
      *     thread is interrupted while waiting (the thread stays interrupted); DEADLINE_EXCEEDED after the
-     *     {@linkplain Program#limitCalls limit} of the program; any failure of the function
+     *     {@linkplain Program#setTimeout timeout} of the program; any failure of the function
      */
     public final Results invoke(@Nullable Object... inputs) {
         ProgramFunction now = program.successor(this);
-        Duration limit = now.program.callLimit();
+        Duration limit = now.program.timeout();
         try {
             return limit == null || ThreadDeadlines.isThreadLimited()
                     ? now.invokeHere(inputs(inputs))
@@ -210,13 +240,13 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      * Starts a call. This thread first copies the inputs to memory invisible to the host, possibly memory of another
      * machine. The copy takes no longer than the call may.
      */
-    final CompletableFuture<Results> startWithin(
-            @Nullable Duration time, @Nullable Fence signal, Supplier<CompletableFuture<Results>> start) {
+    final IreeFuture<Results> startWithin(
+            @Nullable Duration time, @Nullable Fence signal, Supplier<IreeFuture<Results>> start) {
         if (time == null || program.devices().getFirst().isMemoryOfHost()) {
             return start.get();
         }
         ThreadDeadlines.Deadline deadline = program.deadlines().begin(time);
-        CompletableFuture<Results> started;
+        IreeFuture<Results> started;
         try {
             started = start.get();
         } catch (IreeException e) {
@@ -228,59 +258,13 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
             if (signal != null) {
                 signal.fail(late);
             }
-            return CompletableFuture.failedFuture(late);
+            return IreeFuture.failed(late);
         } catch (RuntimeException | Error e) {
             deadline.end();
             throw e;
         }
         deadline.end();
         return started;
-    }
-
-    /**
-     * Calls the function and waits for the results for a limited time.
-     *
-     * @param timeout maximum time to wait, including for earlier calls of the program
-     * @param inputs as many as the function takes
-     * @return the results; the caller closes the results
-     * @throws IreeException DEADLINE_EXCEEDED at the timeout: the call is then cancelled as for {@link #invokeAsync}; otherwise as
-     *     {@link #invoke}
-     */
-    public final Results invokeWithin(Duration timeout, @Nullable Object... inputs) {
-        CallOptions options = CallOptions.DEFAULTS.within(timeout.isNegative() ? Duration.ZERO : timeout);
-        CompletableFuture<Results> future = startWithin(timeout, null, () -> call(options, inputs));
-        try {
-            return future.get();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            IreeException cancelled = new IreeException(
-                    StatusCode.CANCELLED, "interrupted while waiting for '%s'".formatted(fullName()), e);
-            if (future.completeExceptionally(cancelled)) {
-                throw cancelled;
-            }
-            return settled(future);
-        } catch (ExecutionException e) {
-            throw failure(e.getCause());
-        }
-    }
-
-    private static Results settled(CompletableFuture<Results> future) {
-        try {
-            return future.join(); // settled, and completes at once if not complete yet
-        } catch (CompletionException e) {
-            throw failure(e.getCause());
-        } catch (CancellationException e) {
-            throw failure(e);
-        }
-    }
-
-    private static IreeException failure(@Nullable Throwable cause) {
-        if (cause instanceof InternalError fault) {
-            return FileFault.of("call", fault);
-        }
-        return cause instanceof IreeException e
-                ? new IreeException(e.code(), e.getMessage(), e)
-                : new IreeException(StatusCode.INTERNAL, "call failed: " + cause, cause);
     }
 
     /**
@@ -297,13 +281,13 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      * @return completes with the results, closed by the receiver, or with an {@link IreeException}
      * @throws IreeException INVALID_ARGUMENT for inputs that do not fit; FAILED_PRECONDITION when the program or an input is closed
      */
-    public final CompletableFuture<Results> invokeAsync(@Nullable Object... inputs) {
-        return submit(null, null, inputs);
+    public final IreeFuture<Results> invokeAsync(@Nullable Object... inputs) {
+        return call(CallOptions.DEFAULTS, inputs);
     }
 
     /**
-     * Submits the function between two fences, and returns at once: the function runs after one fence and signals the
-     * other fence.
+     * Submits the function with options, and returns at once: the function runs after one fence and signals another
+     * fence. {@link #submit} makes the fence to signal.
      *
      * <p><b>Order.</b> Fences are the only order between submissions, regardless of the order of the calls; work runs
      * concurrently if the fences allow. A function {@linkplain #isAsynchronous() with fences} receives both fences, so
@@ -319,50 +303,36 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      * submissions ({@link io.github.iree4j.async.Timeline#at(long, int)}).
      *
      * <p><b>Results.</b> The future of a function with fences completes when the program has returned the results,
-     * usually long before the contents are ready: results may be passed on at once, and read when {@code signal} is
-     * reached. The future of any other function, and of every function submitted without {@code signal}, completes with
-     * contents, and before {@code signal} is reached. While memory is short, a call is made once {@code wait} is
-     * reached, and the future is not complete before: signal {@code wait} before waiting for the future.
+     * usually long before the contents are ready: results may be passed on at once, and read when the fence to signal
+     * is reached. The future of any other function, and of every function submitted without a fence to signal,
+     * completes with contents, and before the fence is reached. While memory is short, a call is made once the fence to
+     * wait for is reached, and the future is not complete before: signal this fence before waiting for the future.
      *
-     * <p><b>Failure.</b> A failure of the work fails {@code signal}, with the root cause: a failed fence to wait for
-     * (the function then does not run), the function itself, or cancellation. A future that has not completed fails as
-     * well. Completing the future from outside cancels a function without fences, as described for
+     * <p><b>Failure.</b> A failure of the work fails the fence to signal, with the root cause: a failed fence to wait
+     * for (the function then does not run), the function itself, or cancellation. A future that has not completed fails
+     * as well. Completing the future from outside cancels a function without fences, as described for
      * {@link #invokeAsync}, and a function with fences until the call is made; later, fail the timeline awaited by the
-     * call, or {@linkplain Program#cancelCall cancel} the call by its number.
+     * call, or {@linkplain io.github.iree4j.monitor.ProgramMonitor#cancelCall(long) cancel} the call by its number.
+     *
+     * <p><b>Timeout.</b> At the timeout the call is abandoned: the future fails with DEADLINE_EXCEEDED, unless
+     * complete, and so does the fence to signal unless the call's work has been submitted to a device. The timeout
+     * holds until the fence is reached, also when the future has completed before.
      *
      * <p><b>Ownership.</b> Inputs are read before this method returns, and retained until the work is complete; fences
      * may be closed right away. Closing the program or the runtime cancels work that has not begun;
      * {@link Program#retire} lets such work finish.
      *
-     * @param wait the fence at which inputs are ready; null when they are ready now
-     * @param signal the fence to reach when the work is complete, a point neither reached nor promised; null when the future suffices
+     * @param options fences, timeout and priority; the {@linkplain Program#setTimeout timeout} of the program replaces a
+     *     longer timeout
      * @param inputs as many as the function takes
      * @return the results, closed by the receiver, or an {@link IreeException}
      * @throws IreeException INVALID_ARGUMENT for inputs that do not fit and for a point that is reached or promised already;
      *     FAILED_PRECONDITION when the program, an input or a fence is closed. Nothing is submitted then
      */
-    public final CompletableFuture<Results> submit(
-            @Nullable Fence wait, @Nullable Fence signal, @Nullable Object... inputs) {
-        return call(CallOptions.DEFAULTS.between(wait, signal), inputs);
-    }
-
-    /**
-     * Submits the function to timelines as {@link #submit} does, with a priority and for a limited time.
-     *
-     * <p>At the timeout the call is abandoned: the future fails with DEADLINE_EXCEEDED, unless complete, and so does
-     * {@code signal} unless the call's work has been submitted to a device. The timeout holds until {@code signal} is
-     * reached, also when the future has completed before.
-     *
-     * @param options fences, timeout and priority; the {@linkplain Program#limitCalls limit} of the program replaces a
-     *     longer timeout
-     * @param inputs as many as the function takes
-     * @return the results, closed by the receiver, or an {@link IreeException}
-     * @throws IreeException as {@link #submit}
-     */
-    public final CompletableFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
+    public final IreeFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
         ProgramFunction now = program.successor(this);
         try {
-            return now.callHere(options, now.program.callLimit(), inputs(inputs));
+            return now.callHere(options, now.program.timeout(), inputs(inputs));
         } catch (IreeException e) {
             if (now.program.hasHandedOver(e)) {
                 return now.call(options, inputs);
@@ -371,9 +341,22 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
         }
     }
 
+    /**
+     * Submits the function with a new fence, which is reached when the work of the call is complete, and returns at
+     * once: the results are inputs of the next call, and the fence orders the next call after this call. Otherwise as
+     * {@link #call} with a fence to signal.
+     *
+     * @param options a fence to wait for, timeout and priority; no fence to signal
+     * @param inputs as many as the function takes
+     * @return the results and the fence
+     * @throws IreeException as {@link #call}; INVALID_ARGUMENT when the options have a fence to signal
+     */
+    public final Submission<Results> submit(CallOptions options, @Nullable Object... inputs) {
+        return Submission.of(fullName(), options, with -> call(with, inputs));
+    }
+
     /** Like {@link #call}, for this program only. */
-    abstract CompletableFuture<Results> callHere(
-            CallOptions options, @Nullable Duration limit, @Nullable Object[] inputs);
+    abstract IreeFuture<Results> callHere(CallOptions options, @Nullable Duration limit, @Nullable Object[] inputs);
 
     @Override
     public final String toString() {

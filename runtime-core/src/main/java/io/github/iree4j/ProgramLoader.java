@@ -17,6 +17,8 @@ import io.github.iree4j.modules.parameters.ParameterArchive;
 import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.modules.parameters.ParameterProvider;
 import io.github.iree4j.modules.parameters.ParametersModule;
+import io.github.iree4j.monitor.CallListener;
+import io.github.iree4j.monitor.VariantListener;
 import io.github.iree4j.status.FileInPlace;
 import io.github.iree4j.status.FilesInPlace;
 import io.github.iree4j.status.IreeException;
@@ -143,8 +145,7 @@ final class ProgramLoader {
             for (CompiledFunction each : functions) {
                 if (each.attributes().containsKey(FunctionVariants.ATTRIBUTE)
                         && all.stream().noneMatch(known -> known.function().equals(each.name()))) {
-                    all.add(new VariantOptions(
-                            each.name(), null, List.of(), List.of(), VariantOptions.DEFAULT_DYNAMIC_COST));
+                    all.add(VariantOptions.of(each.name(), null));
                 }
             }
             return all;
@@ -240,9 +241,11 @@ final class ProgramLoader {
             this.modules = List.copyOf(modules);
             this.warnings = warnings;
             this.overlaps = options.overlappingCalls();
-            this.name = options.consumer();
+            this.name = options.name();
             this.consumer = options.account();
-            this.variants = options.variants().stream().map(VariantOptions::in).toList();
+            this.variants = options.variants().stream()
+                    .map(VariantOptions::withoutModules)
+                    .toList();
             this.variantListener = options.variantListener();
             this.callListener = options.callListener();
             this.owned = List.copyOf(owned);
@@ -258,7 +261,7 @@ final class ProgramLoader {
 
     Loaded load(ProgramOptions options) {
         if (options.modules().isEmpty()) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "a program needs at least one module");
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "a program needs at least one module");
         }
         List<AutoCloseable> owned = new ArrayList<>();
         try {
@@ -506,7 +509,7 @@ final class ProgramLoader {
     /** A program compiled for IREE's test runner checks itself: a violated expectation fails the call. */
     private static void checked(String expectation, @Nullable String failure) {
         if (failure != null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION, "%s does not hold: %s".formatted(expectation, failure));
         }
     }

@@ -2,6 +2,8 @@ package io.github.iree4j;
 
 import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.modules.parameters.ParameterProvider;
+import io.github.iree4j.monitor.CallListener;
+import io.github.iree4j.monitor.VariantListener;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.CallTracer;
@@ -9,6 +11,7 @@ import io.github.iree4j.vm.VmModule;
 import io.github.iree4j.vm.bytecode.ModuleBytes;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,40 +19,44 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The parts of a program: modules in order, where later modules may import from earlier modules, parameter archives by
- * scope, and devices.
+ * scope, devices, and listeners. Immutable.
  *
- * @param modules compiled files, bytes of compiled files, and modules written in Java
- * @param offered further modules; an offered module is added before the others if one of the others imports from the
- *     offered module
- * @param parameters archives of each scope, searched in order; the scope {@code ""} is the unnamed scope
- * @param providers further sources of parameters, consulted after the archives of their scope; stay the caller's; a
- *     loaded program retains the sources in use
- * @param devices names of the devices seen by the program, among the devices of the runtime; empty for all devices
- * @param overlappingCalls whether a call may run while another call waits for a fence; for programs whose functions
- *     keep no state, in globals or in buffers held by globals, that a call must find unchanged when resuming
- * @param consumer consumer charged for the memory of the program, and name of the program in messages; null for the
- *     name of the last module, in messages, and of the module's file without {@code .vmfb}
- * @param parameterListener notified of the progress of loading the program's parameters, or null
- * @param tracer notified of every call in the program's compiled modules, which are then interpreted; or null
- * @param variants functions with several compiled variants
- * @param variantListener notified of calls of these variants, or null
- * @param callListener notified of every call of the program's functions, or null
- * @param signatures signatures of functions not declared in a module, by name
+ * <pre>{@code
+ * ProgramOptions.builder().module(Path.of("add.vmfb")).parameters("model", Path.of("weights.irpa")).build()
+ * }</pre>
  */
-public record ProgramOptions(
-        List<Source> modules,
-        List<VmModule> offered,
-        Map<String, List<Path>> parameters,
-        List<ParameterProvider> providers,
-        List<String> devices,
-        boolean overlappingCalls,
-        @Nullable String consumer,
-        ParameterProgress.@Nullable Listener parameterListener,
-        @Nullable CallTracer tracer,
-        List<VariantOptions> variants,
-        @Nullable VariantListener variantListener,
-        @Nullable CallListener callListener,
-        Map<String, String> signatures) {
+public final class ProgramOptions {
+    private final List<Source> modules;
+    private final List<VmModule> offered;
+    private final Map<String, List<Path>> parameters; // by scope, in order
+    private final List<ParameterProvider> providers;
+    private final List<String> devices;
+    private final boolean overlappingCalls;
+    private final @Nullable String name;
+    private final ParameterProgress.@Nullable Listener parameterListener;
+    private final @Nullable CallTracer tracer;
+    private final List<VariantOptions> variants;
+    private final @Nullable VariantListener variantListener;
+    private final @Nullable CallListener callListener;
+    private final Map<String, String> signatures;
+
+    private ProgramOptions(Builder of) {
+        this.modules = List.copyOf(of.modules);
+        this.offered = List.copyOf(of.offered);
+        Map<String, List<Path>> archives = new LinkedHashMap<>();
+        of.parameters.forEach((scope, files) -> archives.put(scope, List.copyOf(files)));
+        this.parameters = Collections.unmodifiableMap(archives);
+        this.providers = List.copyOf(of.providers);
+        this.devices = List.copyOf(of.devices);
+        this.overlappingCalls = of.overlappingCalls;
+        this.name = of.name;
+        this.parameterListener = of.parameterListener;
+        this.tracer = of.tracer;
+        this.variants = List.copyOf(of.variants);
+        this.variantListener = of.variantListener;
+        this.callListener = of.callListener;
+        this.signatures = Map.copyOf(of.signatures);
+    }
 
     /** The source of a module. */
     public sealed interface Source {
@@ -99,70 +106,86 @@ public record ProgramOptions(
         record Module(VmModule module) implements Source {}
     }
 
-    /**
-     * Copies the collections.
-     *
-     * @param modules modules in order
-     * @param offered modules added on demand
-     * @param parameters archives by scope
-     * @param providers further sources of parameters
-     * @param devices names of devices, or empty
-     * @param overlappingCalls whether a call may run while another call waits
-     * @param consumer consumer charged for the program's memory
-     * @param parameterListener notified of progress, or null
-     * @param tracer notified of calls, or null
-     * @param variants functions with variants
-     * @param variantListener notified of calls of variants, or null
-     * @param callListener notified of calls, or null
-     * @param signatures signatures of functions by name
-     */
-    public ProgramOptions {
-        modules = List.copyOf(modules);
-        offered = List.copyOf(offered);
-        providers = List.copyOf(providers);
-        devices = List.copyOf(devices);
-        variants = List.copyOf(variants);
-        signatures = Map.copyOf(signatures);
-        if (variants.stream().map(VariantOptions::function).distinct().count() < variants.size()) {
-            throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT,
-                    "variants of one function are declared twice, among those of %s"
-                            .formatted(variants.stream()
-                                    .map(VariantOptions::function)
-                                    .toList()));
-        }
-        Map<String, List<Path>> copy = new LinkedHashMap<>();
-        parameters.forEach((scope, archives) -> copy.put(scope, List.copyOf(archives)));
-        parameters = copy;
+    List<Source> modules() {
+        return modules;
     }
 
-    @Override
-    public Map<String, List<Path>> parameters() {
-        return new LinkedHashMap<>(parameters);
+    /** Further modules, each added before the others if one of the others imports from the module. */
+    List<VmModule> offered() {
+        return offered;
     }
 
-    /** Returns options with another module and no variants, charged to the same consumer. */
+    /** Archives of each scope, searched in order; the scope {@code ""} is the unnamed scope. */
+    Map<String, List<Path>> parameters() {
+        return parameters;
+    }
+
+    /** Further sources of parameters, consulted after the archives of their scope. */
+    List<ParameterProvider> providers() {
+        return providers;
+    }
+
+    /** Names of the devices seen by the program; empty for all devices. */
+    List<String> devices() {
+        return devices;
+    }
+
+    boolean overlappingCalls() {
+        return overlappingCalls;
+    }
+
+    /** The program's name, if given: see {@link #account()}. */
+    @Nullable
+    String name() {
+        return name;
+    }
+
+    ParameterProgress.@Nullable Listener parameterListener() {
+        return parameterListener;
+    }
+
+    @Nullable
+    CallTracer tracer() {
+        return tracer;
+    }
+
+    List<VariantOptions> variants() {
+        return variants;
+    }
+
+    @Nullable
+    VariantListener variantListener() {
+        return variantListener;
+    }
+
+    @Nullable
+    CallListener callListener() {
+        return callListener;
+    }
+
+    /** Signatures of functions not declared in a module, by name. */
+    Map<String, String> signatures() {
+        return signatures;
+    }
+
+    /** Options with another module and no variants, charged to the same consumer. */
     ProgramOptions part(Source module) {
-        return new ProgramOptions(
-                List.of(module),
-                offered,
-                parameters,
-                providers,
-                devices,
-                overlappingCalls,
-                account(),
-                parameterListener,
-                tracer,
-                List.of(),
-                null,
-                callListener,
-                Map.of());
+        Builder part = builder().overlappingCalls(overlappingCalls).name(account());
+        part.modules.add(module);
+        part.offered.addAll(offered);
+        part.parameters.putAll(parameters);
+        part.providers.addAll(providers);
+        part.devices.addAll(devices);
+        return part.parameterListener(parameterListener)
+                .tracer(tracer)
+                .callListener(callListener)
+                .build();
     }
 
     /** The consumer charged for the program's memory: as configured, otherwise the name of the last module, as given. */
     String account() {
-        if (consumer != null) {
-            return consumer;
+        if (name != null) {
+            return name;
         }
         if (modules.isEmpty()) {
             return ""; // loading refuses this
@@ -197,7 +220,7 @@ public record ProgramOptions(
         private final List<ParameterProvider> providers = new ArrayList<>();
         private final List<String> devices = new ArrayList<>();
         private boolean overlappingCalls;
-        private @Nullable String consumer;
+        private @Nullable String name;
         private ParameterProgress.@Nullable Listener parameterListener;
         private @Nullable CallTracer tracer;
         private final List<VariantOptions> variants = new ArrayList<>();
@@ -340,14 +363,13 @@ public record ProgramOptions(
         }
 
         /**
-         * Sets the consumer charged for the memory of the program, in statistics and for quotas, and the name of the
-         * program in messages.
+         * Sets the name of the program in messages. Statistics and quotas charge the memory of the program to the name.
          *
-         * @param name name of this program, or a name shared by several programs
+         * @param programName name of this program, or a name shared by several programs
          * @return this builder
          */
-        public Builder consumer(String name) {
-            consumer = name;
+        public Builder name(String programName) {
+            name = programName;
             return this;
         }
 
@@ -416,22 +438,18 @@ public record ProgramOptions(
          * Returns the options.
          *
          * @return the options
+         * @throws IreeException INVALID_ARGUMENT when variants of one function are declared twice
          */
         public ProgramOptions build() {
-            return new ProgramOptions(
-                    modules,
-                    offered,
-                    parameters,
-                    providers,
-                    devices,
-                    overlappingCalls,
-                    consumer,
-                    parameterListener,
-                    tracer,
-                    variants,
-                    variantListener,
-                    callListener,
-                    signatures);
+            if (variants.stream().map(VariantOptions::function).distinct().count() < variants.size()) {
+                throw IreeException.of(
+                        StatusCode.INVALID_ARGUMENT,
+                        "variants of one function are declared twice, among those of %s"
+                                .formatted(variants.stream()
+                                        .map(VariantOptions::function)
+                                        .toList()));
+            }
+            return new ProgramOptions(this);
         }
     }
 }

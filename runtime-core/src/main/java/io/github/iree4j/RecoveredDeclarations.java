@@ -12,6 +12,7 @@ import io.github.iree4j.vm.bytecode.BytecodeModule;
 import io.github.iree4j.vm.bytecode.ProvenShape;
 import io.github.iree4j.vm.bytecode.ProvenShapes;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
@@ -128,10 +129,7 @@ final class RecoveredDeclarations {
         long[] dimensions =
                 shape.dimensions().stream().mapToLong(Long::longValue).toArray();
         try {
-            Shape.elementCount(shape.dimensions().stream()
-                    .mapToLong(Long::longValue)
-                    .filter(size -> size >= 0)
-                    .toArray());
+            Shape.of(Arrays.stream(dimensions).filter(size -> size >= 0).toArray()); // checks the sizes
             return ElementType.parse(type.toString()).equals(type) && type.bitCount() > 0
                     ? new TensorType(type, dimensions)
                     : null;

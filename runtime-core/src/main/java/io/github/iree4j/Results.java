@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -35,19 +36,19 @@ public final class Results implements AutoCloseable {
         }
     }
 
-    private final String function;
+    private final ProgramFunction function;
     private final @Nullable Object[] values; // written through VALUES
 
     @SuppressWarnings("UnusedVariable") // through CLOSED
     private boolean closed;
 
-    Results(String function, @Nullable Object[] values) {
+    Results(ProgramFunction function, @Nullable Object[] values) {
         this.function = function;
         this.values = values;
     }
 
     /** Takes ownership of the values returned by a call, and wraps elements in tensors, to be closed later. */
-    static Results of(String function, @Nullable Object[] values, Leaks leaks) {
+    static Results of(ProgramFunction function, @Nullable Object[] values, Leaks leaks) {
         try {
             for (int i = 0; i < values.length; i++) {
                 values[i] = wrapped(values[i], leaks);
@@ -92,8 +93,9 @@ public final class Results implements AutoCloseable {
         Object value = VALUES.getAcquire(values, index);
         if (value instanceof Taken) {
             check(index); // may have been closed concurrently
-            throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION, "result %d of '%s' was taken".formatted(index, function));
+            throw IreeException.of(
+                    StatusCode.FAILED_PRECONDITION,
+                    "result %d of '%s' was taken".formatted(index, function.fullName()));
         }
         return value;
     }
@@ -103,7 +105,7 @@ public final class Results implements AutoCloseable {
      *
      * @param index 0 is the first
      * @return the tensor, borrowed
-     * @throws IreeException INVALID_ARGUMENT when the result is not a tensor; otherwise as {@link #get}
+     * @throws IreeException INVALID_ARGUMENT when the result is not a tensor; otherwise as {@link #get(int)}
      */
     public Tensor tensor(int index) {
         return typed(index, Tensor.class);
@@ -114,12 +116,87 @@ public final class Results implements AutoCloseable {
      *
      * @param index 0 is the first
      * @return the tensor
-     * @throws IreeException INVALID_ARGUMENT when the result is not a tensor; otherwise as {@link #get}
+     * @throws IreeException INVALID_ARGUMENT when the result is not a tensor; otherwise as {@link #get(int)}
      */
     public Tensor take(int index) {
         Tensor tensor = tensor(index);
         take(index, tensor);
         return tensor;
+    }
+
+    /**
+     * Returns a result by name, which stays with this object and is freed with this object.
+     *
+     * @param name the name in the function's declaration; {@code output0} for a first result without a name
+     * @return the result, borrowed
+     * @throws IreeException INVALID_ARGUMENT when there is no such result, as for an unknown input; otherwise as {@link #get(int)}
+     */
+    public @Nullable Object get(String name) {
+        return get(index(name));
+    }
+
+    /**
+     * Returns a tensor by name, which stays with this object and is freed with this object.
+     *
+     * @param name as for {@link #get(String)}
+     * @return the tensor, borrowed
+     * @throws IreeException as {@link #get(String)}; INVALID_ARGUMENT when the result is not a tensor
+     */
+    public Tensor tensor(String name) {
+        return tensor(index(name));
+    }
+
+    /**
+     * Transfers a tensor to the caller, who closes the tensor.
+     *
+     * @param name as for {@link #get(String)}
+     * @return the tensor
+     * @throws IreeException as {@link #tensor(String)}
+     */
+    public Tensor take(String name) {
+        return take(index(name));
+    }
+
+    /** Returns the name of a result in messages. */
+    String describe(int index) {
+        return "result %d of '%s'".formatted(index, function.fullName());
+    }
+
+    /** Returns the name of the function in messages. */
+    String functionName() {
+        return function.fullName();
+    }
+
+    private int index(String name) {
+        List<String> names = ValueDeclaration.names(function.results(), ValueDeclaration.OUTPUT);
+        int index = names.indexOf(name);
+        if (index < 0) {
+            throw IreeException.of(
+                    StatusCode.INVALID_ARGUMENT,
+                    "'%s' has no result '%s'; the results are %s".formatted(function.fullName(), name, names));
+        }
+        return index;
+    }
+
+    /**
+     * Converts all results to a Java value, and closes these results, also by a failure, unless part of the value.
+     *
+     * @param type an array, a number, a record of several results or another type of {@link ResultType}
+     * @return the value; nothing needs closing, unless the type has tensors
+     * @throws IreeException INVALID_ARGUMENT when the results are of another kind; OUT_OF_RANGE when a number does not
+     *     fit; FAILED_PRECONDITION when closed
+     * @throws IllegalArgumentException for an unsupported type
+     * @param <T> the type of the value
+     */
+    public <T> T to(Class<T> type) {
+        ResultType<T> conversion;
+        try {
+            conversion = ResultType.of(type);
+        } catch (RuntimeException | Error e) {
+            close();
+            throw e;
+        }
+        return conversion.read(this);
     }
 
     private void take(int index, @Nullable Object value) {
@@ -141,7 +218,7 @@ public final class Results implements AutoCloseable {
      *
      * @param index 0 is the first
      * @return the i32
-     * @throws IreeException INVALID_ARGUMENT when the result is of another type; otherwise as {@link #get}
+     * @throws IreeException INVALID_ARGUMENT when the result is of another type; otherwise as {@link #get(int)}
      */
     public int intValue(int index) {
         return typed(index, Integer.class);
@@ -152,7 +229,7 @@ public final class Results implements AutoCloseable {
      *
      * @param index 0 is the first
      * @return the i64, or the i32 widened
-     * @throws IreeException INVALID_ARGUMENT when the result is of another type; otherwise as {@link #get}
+     * @throws IreeException INVALID_ARGUMENT when the result is of another type; otherwise as {@link #get(int)}
      */
     public long longValue(int index) {
         return get(index) instanceof Integer value ? value : typed(index, Long.class);
@@ -163,7 +240,7 @@ public final class Results implements AutoCloseable {
      *
      * @param index 0 is the first
      * @return the f32
-     * @throws IreeException INVALID_ARGUMENT when the result is of another type; otherwise as {@link #get}
+     * @throws IreeException INVALID_ARGUMENT when the result is of another type; otherwise as {@link #get(int)}
      */
     public float floatValue(int index) {
         return typed(index, Float.class);
@@ -174,7 +251,7 @@ public final class Results implements AutoCloseable {
      *
      * @param index 0 is the first
      * @return the f64, or the f32 widened
-     * @throws IreeException INVALID_ARGUMENT when the result is of another type; otherwise as {@link #get}
+     * @throws IreeException INVALID_ARGUMENT when the result is of another type; otherwise as {@link #get(int)}
      */
     public double doubleValue(int index) {
         return get(index) instanceof Float value ? value : typed(index, Double.class);
@@ -184,7 +261,7 @@ public final class Results implements AutoCloseable {
      * Returns all results, which stay with this object and are freed with this object.
      *
      * @return unmodifiable; may contain null
-     * @throws IreeException as {@link #get}
+     * @throws IreeException as {@link #get(int)}
      */
     public List<@Nullable Object> asList() {
         List<@Nullable Object> all = new ArrayList<>(values.length);
@@ -203,8 +280,9 @@ public final class Results implements AutoCloseable {
      * @param rows the number of rows of each part
      * @return as many results as there are numbers; the caller closes the results
      * @throws IreeException INVALID_ARGUMENT when a result is not a tensor; OUT_OF_RANGE when there are too few rows; RESOURCE_EXHAUSTED when the
-     *     heap has no room for a copy; otherwise as {@link #get}
+     *     heap has no room for a copy; otherwise as {@link #get(int)}
      */
+    @NotForApplications
     public List<Results> divide(long... rows) {
         @Nullable Object[][] parts = new Object[rows.length][values.length];
         try {
@@ -229,12 +307,12 @@ public final class Results implements AutoCloseable {
     private <T> T typed(int index, Class<T> type) {
         Object value = get(index);
         if (!type.isInstance(value)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "result %d of '%s' is a %s, not a %s"
                             .formatted(
                                     index,
-                                    function,
+                                    function.fullName(),
                                     value == null
                                             ? "null reference"
                                             : value.getClass().getSimpleName(),
@@ -245,12 +323,13 @@ public final class Results implements AutoCloseable {
 
     private void check(int index) {
         if (isClosed()) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "results of '%s' are closed".formatted(function));
+            throw IreeException.of(
+                    StatusCode.FAILED_PRECONDITION, "results of '%s' are closed".formatted(function.fullName()));
         }
         if (index < 0 || index >= values.length) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
-                    "'%s' has %d results; there is no result %d".formatted(function, values.length, index));
+                    "'%s' has %d results; there is no result %d".formatted(function.fullName(), values.length, index));
         }
     }
 
@@ -275,7 +354,8 @@ public final class Results implements AutoCloseable {
         }
     }
 
-    private static void free(@Nullable Object value) {
+    /** Frees everything owned by one result. */
+    static void free(@Nullable Object value) {
         switch (value) {
             case null -> {}
             case Tensor tensor -> tensor.close();
@@ -288,7 +368,7 @@ public final class Results implements AutoCloseable {
 
     @Override
     public String toString() {
-        return isClosed() ? "closed results of '" + function + "'" : Arrays.toString(values);
+        return isClosed() ? "closed results of '" + function.fullName() + "'" : Arrays.toString(values);
     }
 
     /** Replaces a taken result. */

@@ -10,7 +10,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The options of a runtime.
+ * The options of a runtime, made by {@link RuntimeBuilder}.
  *
  * @param sources the devices to open, in the order seen by programs
  * @param context limits for every program
@@ -20,44 +20,27 @@ import org.jspecify.annotations.Nullable;
  * @param closeLimit maximum total duration of {@link IreeRuntime#close()}; null for ten seconds for each program and
  *     device
  */
-public record RuntimeOptions(
+record RuntimeOptions(
         List<DeviceSource> sources,
         ContextOptions context,
         boolean traceLeaks,
         TaskOptions tasks,
         @Nullable Duration closeLimit) {
-    /** The device {@code local}; limits of {@link ContextOptions#DEFAULTS}. */
-    public static final RuntimeOptions DEFAULTS = new RuntimeOptions(
-            List.of(DeviceSource.of("local")), ContextOptions.DEFAULTS, false, TaskOptions.DEFAULTS, null);
-
-    /**
-     * Copies the list.
-     *
-     * @param sources the devices to open
-     * @param context limits for every program
-     * @param traceLeaks whether to record where each result was created
-     * @param tasks the workers
-     * @param closeLimit maximum duration of closing, or null
-     * @throws IreeException INVALID_ARGUMENT when two devices have the same name
-     */
-    public RuntimeOptions {
+    /** Copies the list; INVALID_ARGUMENT when two devices have the same name. */
+    RuntimeOptions {
         sources = List.copyOf(sources);
         Set<String> names = new HashSet<>();
         for (DeviceSource source : sources) {
             if (!names.add(source.name())) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "two devices are called '%s'; give each its own name".formatted(source.name()));
             }
         }
     }
 
-    /**
-     * Returns the names of the devices.
-     *
-     * @return the names, in the order seen by programs
-     */
-    public List<String> devices() {
+    /** The names of the devices, in the order seen by programs. */
+    List<String> devices() {
         return sources.stream().map(DeviceSource::name).toList();
     }
 }

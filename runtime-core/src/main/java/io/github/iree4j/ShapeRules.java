@@ -264,7 +264,7 @@ public record ShapeRules(List<Value> inputs, List<Value> results) {
     }
 
     private static IreeException invalid(String what) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "shape rules cannot be used: %s; they look like '[batch length], [batch length] mask -> [batch 384]'"
                         .formatted(what));

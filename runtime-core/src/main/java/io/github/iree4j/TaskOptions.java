@@ -16,24 +16,14 @@ import org.jspecify.annotations.Nullable;
  * @param affinity whether each worker stays on the processors of its group; otherwise the operating system may move
  *     workers
  */
-public record TaskOptions(int workers, @Nullable Topology topology, boolean affinity) {
-    /** A worker for each group of the topology, on any processor. */
-    public static final TaskOptions DEFAULTS = new TaskOptions(0, null, false);
-
-    /**
-     * Checks the number of workers.
-     *
-     * @param workers number of workers, 0 for a worker in each group
-     * @param topology the places of the workers, or null
-     * @param affinity whether the workers are pinned
-     * @throws IreeException INVALID_ARGUMENT when the number is out of range, or larger than the given topology
-     */
-    public TaskOptions {
+record TaskOptions(int workers, @Nullable Topology topology, boolean affinity) {
+    /** INVALID_ARGUMENT when the number of workers is out of range, or larger than the given topology. */
+    TaskOptions {
         int most = topology == null
                 ? ProcessExecutor.MAX_WORKERS
                 : topology.groups().size();
         if (workers < 0 || workers > most) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'workers' is %d and must be within [0, %d], %s"
                             .formatted(workers, most, topology == null ? "the limit" : "the groups of the topology"));

@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.call.Transfer;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
@@ -11,6 +12,7 @@ import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.tensor.ElementArrays;
 import io.github.iree4j.tensor.ElementCodec;
 import io.github.iree4j.tensor.HeapElements;
+import io.github.iree4j.tensor.JavaArrays;
 import io.github.iree4j.tensor.TensorElements;
 import io.github.iree4j.tensor.TensorStreams;
 import io.github.iree4j.tensor.TensorText;
@@ -35,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Conversions.</b> {@code toFloatArray} and {@code toDoubleArray} convert every number, rounding to nearest. The integer forms take
  * integers and booleans; a value that does not fit is OUT_OF_RANGE, except that an unsigned type of exactly the array's width
- * gives its bits, Java's representation of unsigned numbers. Complex and opaque elements are available as {@link #toBytes()}
+ * gives its bits, Java's representation of unsigned numbers. Complex and opaque elements are available as {@link #rawBytes()}
  * only.
  *
  * <p><b>Threads.</b> Any thread may use a tensor, also while a call runs. Closing a tensor during a use lets the use
@@ -45,8 +47,7 @@ public final class Tensor implements AutoCloseable {
     private static final int TEXT_ELEMENTS = 64;
 
     private final ElementType type;
-    private final long[] shape;
-    private final long count;
+    private final Shape shape;
     private final long bytes;
     private final TensorElements elements;
     private final Leaks.@Nullable Watch watch; // tracks the closing of a result
@@ -56,7 +57,7 @@ public final class Tensor implements AutoCloseable {
         this(elements, null);
     }
 
-    private Tensor(ElementType type, long[] shape, MemorySegment host) {
+    private Tensor(ElementType type, Shape shape, MemorySegment host) {
         this(new TensorElements(type, shape, host));
     }
 
@@ -64,7 +65,6 @@ public final class Tensor implements AutoCloseable {
     Tensor(TensorElements elements, @Nullable Leaks leaks) {
         this.type = elements.type();
         this.shape = elements.shape();
-        this.count = Shape.elementCount(shape);
         this.bytes = elements.byteSize();
         this.elements = elements;
         DeviceMemory memory = elements.memory();
@@ -123,7 +123,7 @@ public final class Tensor implements AutoCloseable {
      * @param shape the shape; none for one dimension
      * @return the tensor
      */
-    public static Tensor ofDoubles(double[] values, long... shape) {
+    public static Tensor of(double[] values, long... shape) {
         return copied(ElementType.F64, values.length, MemorySegment.ofArray(values.clone()), shape);
     }
 
@@ -134,7 +134,7 @@ public final class Tensor implements AutoCloseable {
      * @param shape the shape; none for one dimension
      * @return the tensor
      */
-    public static Tensor ofInts(int[] values, long... shape) {
+    public static Tensor of(int[] values, long... shape) {
         return copied(ElementType.I32, values.length, MemorySegment.ofArray(values.clone()), shape);
     }
 
@@ -145,7 +145,7 @@ public final class Tensor implements AutoCloseable {
      * @param shape the shape; none for one dimension
      * @return the tensor
      */
-    public static Tensor ofLongs(long[] values, long... shape) {
+    public static Tensor of(long[] values, long... shape) {
         return copied(ElementType.I64, values.length, MemorySegment.ofArray(values.clone()), shape);
     }
 
@@ -159,7 +159,7 @@ public final class Tensor implements AutoCloseable {
      * @throws IreeException OUT_OF_RANGE when the type cannot hold a value; INVALID_ARGUMENT when the type is not an
      *     integer type, or the shape has another number of elements
      */
-    public static Tensor ofLongs(ElementType type, long[] values, long... shape) {
+    public static Tensor of(ElementType type, long[] values, long... shape) {
         return copied(type, values.length, HeapElements.ofIntegers(type, values), shape);
     }
 
@@ -170,7 +170,7 @@ public final class Tensor implements AutoCloseable {
      * @param shape the shape; none for one dimension
      * @return the tensor
      */
-    public static Tensor ofShorts(short[] values, long... shape) {
+    public static Tensor of(short[] values, long... shape) {
         return copied(ElementType.I16, values.length, MemorySegment.ofArray(values.clone()), shape);
     }
 
@@ -181,7 +181,7 @@ public final class Tensor implements AutoCloseable {
      * @param shape the shape; none for one dimension
      * @return the tensor
      */
-    public static Tensor ofBytes(byte[] values, long... shape) {
+    public static Tensor of(byte[] values, long... shape) {
         return copied(ElementType.I8, values.length, MemorySegment.ofArray(values.clone()), shape);
     }
 
@@ -193,21 +193,43 @@ public final class Tensor implements AutoCloseable {
      * @return the tensor
      * @throws IreeException INVALID_ARGUMENT when the shape has another number of elements
      */
-    public static Tensor ofBooleans(boolean[] values, long... shape) {
+    public static Tensor of(boolean[] values, long... shape) {
         return copied(ElementType.BOOL_8, values.length, HeapElements.ofBooleans(values), shape);
     }
 
     /**
-     * Creates a tensor of rank 0: {@code f32}, {@code f64}, {@code i8}, {@code i16}, {@code i32}, {@code i64} or {@code i1} by the value's
-     * Java type.
+     * Copies a nested array into a tensor of the element's natural type, such as {@code f32} for {@code float[][]}.
      *
-     * @param value a boxed primitive other than a char
-     * @return the tensor
-     * @throws IreeException INVALID_ARGUMENT for any other object
+     * @param values an array of arrays of numbers or booleans; inner arrays of one level have one length
+     * @return the tensor; the nesting is the shape
+     * @throws IreeException INVALID_ARGUMENT when inner arrays differ in length, or elements are neither numbers nor
+     *     booleans
      */
-    public static Tensor scalar(Object value) {
+    public static Tensor of(Object[] values) {
+        return new Tensor(JavaArrays.toElements(values, null));
+    }
+
+    /**
+     * Creates a tensor of rank 0: {@code f32}, {@code f64}, {@code i8}, {@code i16}, {@code i32} or {@code i64} by the
+     * value's Java type.
+     *
+     * @param value a boxed primitive
+     * @return the tensor
+     * @throws IreeException INVALID_ARGUMENT for any other number
+     */
+    public static Tensor scalar(Number value) {
         ElementType type = ElementArrays.scalarType(value);
-        return new Tensor(type, new long[0], HeapElements.ofScalar(type, value));
+        return new Tensor(type, Shape.SCALAR, HeapElements.ofScalar(type, value));
+    }
+
+    /**
+     * Creates an {@code i1} tensor of rank 0.
+     *
+     * @param value the element
+     * @return the tensor
+     */
+    public static Tensor scalar(boolean value) {
+        return new Tensor(ElementType.BOOL_8, Shape.SCALAR, HeapElements.ofBooleans(new boolean[] {value}));
     }
 
     /**
@@ -219,7 +241,7 @@ public final class Tensor implements AutoCloseable {
      * @throws IreeException INVALID_ARGUMENT for an impossible shape or a type without size; RESOURCE_EXHAUSTED beyond 16 GB
      */
     public static Tensor zeros(ElementType type, long... shape) {
-        return new Tensor(TensorElements.zeros(type, shape.clone()));
+        return new Tensor(TensorElements.zeros(type, Shape.of(shape)));
     }
 
     /**
@@ -253,9 +275,10 @@ public final class Tensor implements AutoCloseable {
      * @throws IreeException INVALID_ARGUMENT when the segment is too short
      */
     public static Tensor wrap(MemorySegment segment, ElementType type, long... shape) {
-        long size = ElementCodec.byteSize(type, shape);
-        checkFits(segment, type, shape, size);
-        return new Tensor(TensorElements.shared(type, shape.clone(), segment.asSlice(0, size)));
+        Shape wanted = Shape.of(shape);
+        long size = ElementCodec.byteSize(type, wanted.elementCount());
+        checkFits(segment, type, wanted, size);
+        return new Tensor(TensorElements.shared(type, wanted, segment.asSlice(0, size)));
     }
 
     /**
@@ -270,7 +293,7 @@ public final class Tensor implements AutoCloseable {
      */
     public static Tensor copyOf(MemorySegment segment, ElementType type, long... shape) {
         try (Tensor wrapped = wrap(segment, type, shape)) {
-            return wrapped.copy();
+            return wrapped.copyToHost();
         }
     }
 
@@ -288,9 +311,10 @@ public final class Tensor implements AutoCloseable {
      * @throws IOException when the stream cannot be read
      */
     public static Tensor read(InputStream in, ElementType type, long... shape) throws IOException {
-        long size = ElementCodec.byteSize(type, shape);
-        try (ArrivedBytes bytes = ArrivedBytes.of(in, size, "tensor " + Shape.format(shape, type))) {
-            TensorElements elements = new TensorElements(type, shape.clone(), TensorStreams.allocate(size));
+        Shape wanted = Shape.of(shape);
+        long size = ElementCodec.byteSize(type, wanted.elementCount());
+        try (ArrivedBytes bytes = ArrivedBytes.of(in, size, "tensor " + wanted.format(type))) {
+            TensorElements elements = new TensorElements(type, wanted, TensorStreams.allocate(size));
             bytes.fill(elements.host());
             return new Tensor(elements);
         }
@@ -312,21 +336,12 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
-     * Returns the dimensions, outermost first.
+     * Returns the dimensions.
      *
-     * @return a new array, empty for a scalar
+     * @return the shape, {@link Shape#SCALAR} for a scalar
      */
-    public long[] shape() {
-        return shape.clone();
-    }
-
-    /**
-     * Returns the number of elements.
-     *
-     * @return the product of the dimensions, 1 for a scalar
-     */
-    public long elementCount() {
-        return count;
+    public Shape shape() {
+        return shape;
     }
 
     /**
@@ -352,7 +367,7 @@ public final class Tensor implements AutoCloseable {
     /**
      * Copies the elements out as floats.
      *
-     * @return as many as {@link #elementCount()}, row-major
+     * @return all elements, row-major
      */
     public float[] toFloatArray() {
         return elements.read(data -> ElementArrays.floats(type, data, arrayLength()));
@@ -361,7 +376,7 @@ public final class Tensor implements AutoCloseable {
     /**
      * Copies the elements out as doubles.
      *
-     * @return as many as {@link #elementCount()}, row-major
+     * @return all elements, row-major
      */
     public double[] toDoubleArray() {
         return elements.read(data -> ElementArrays.doubles(type, data, arrayLength()));
@@ -370,7 +385,7 @@ public final class Tensor implements AutoCloseable {
     /**
      * Copies the elements out as ints.
      *
-     * @return as many as {@link #elementCount()}, row-major
+     * @return all elements, row-major
      */
     public int[] toIntArray() {
         return elements.read(data -> ElementArrays.ints(type, data, arrayLength()));
@@ -379,7 +394,7 @@ public final class Tensor implements AutoCloseable {
     /**
      * Copies the elements out as longs.
      *
-     * @return as many as {@link #elementCount()}, row-major
+     * @return all elements, row-major
      */
     public long[] toLongArray() {
         return elements.read(data -> ElementArrays.longs(type, data, arrayLength()));
@@ -388,16 +403,16 @@ public final class Tensor implements AutoCloseable {
     /**
      * Copies the elements out as shorts.
      *
-     * @return as many as {@link #elementCount()}, row-major
+     * @return all elements, row-major
      */
     public short[] toShortArray() {
         return elements.read(data -> ElementArrays.shorts(type, data, arrayLength()));
     }
 
     /**
-     * Copies the elements out as bytes, one value each. For the bytes in memory see {@link #toBytes()}.
+     * Copies the elements out as bytes, one value each. For the bytes in memory see {@link #rawBytes()}.
      *
-     * @return as many as {@link #elementCount()}, row-major
+     * @return all elements, row-major
      * @throws IreeException INVALID_ARGUMENT for types that are not integers; OUT_OF_RANGE for a value that does not fit a byte
      */
     public byte[] toByteArray() {
@@ -407,7 +422,7 @@ public final class Tensor implements AutoCloseable {
     /**
      * Copies the elements out as booleans; every integer but 0 is true.
      *
-     * @return as many as {@link #elementCount()}, row-major
+     * @return all elements, row-major
      */
     public boolean[] toBooleanArray() {
         return elements.read(data -> ElementArrays.booleans(type, data, arrayLength()));
@@ -418,7 +433,7 @@ public final class Tensor implements AutoCloseable {
      *
      * @return as many bytes as {@link #byteSize()}
      */
-    public byte[] toBytes() {
+    public byte[] rawBytes() {
         return elements.read(data -> {
             if (bytes > Integer.MAX_VALUE - 8) {
                 throw tooLong(bytes);
@@ -449,22 +464,23 @@ public final class Tensor implements AutoCloseable {
      *     a byte; RESOURCE_EXHAUSTED when the heap has no room for the copy
      */
     public Tensor copyRows(long first, long rows) {
-        if (shape.length == 0 || !type.isByteAligned()) {
+        if (shape.rank() == 0 || !type.isByteAligned()) {
             throw invalid("%s has no rows that can be copied".formatted(elements.name()));
         }
-        if (first < 0 || rows < 0 || first > shape[0] - rows) {
-            throw new IreeException(
+        long all = shape.dimension(0);
+        if (first < 0 || rows < 0 || first > all - rows) {
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%s has no rows %d to %d".formatted(elements.name(), first, first + rows - 1));
         }
-        long[] part = shape.clone();
+        long[] part = shape.dimensions();
         part[0] = rows;
-        long row = shape[0] == 0 ? 0 : bytes / shape[0];
-        return new Tensor(type, part, elements.copy(first * row, rows * row));
+        long row = all == 0 ? 0 : bytes / all;
+        return new Tensor(type, Shape.of(part), elements.copy(first * row, rows * row));
     }
 
     /** The first elements of each dimension: sharing memory if these elements come first, otherwise a copy without device memory. */
-    Tensor corner(long[] part) {
+    Tensor corner(Shape part) {
         TensorElements corner = elements.corner(part);
         return new Tensor(corner, corner.memory() == null || watch == null ? null : watch.leaks);
     }
@@ -492,19 +508,20 @@ public final class Tensor implements AutoCloseable {
      *
      * @return the copy
      */
-    public Tensor copy() {
+    public Tensor copyToHost() {
         return new Tensor(type, shape, elements.copy(0, bytes));
     }
 
     /**
      * Returns this tensor if the host uses the memory in place, such as memory of a CPU of this machine; otherwise a
-     * {@link #copy}. Reading the returned tensor does not need the device, which may be lost by then.
+     * {@link #copyToHost}. Reading the returned tensor does not need the device, which may be lost by then.
      *
      * @return this tensor, or a copy; the copy needs no closing
      * @throws IreeException the reason why the device does not give the elements, such as ABORTED for a lost device
      */
+    @NotForApplications
     public Tensor onHost() {
-        return elements.isOnHost() ? this : copy();
+        return elements.isOnHost() ? this : copyToHost();
     }
 
     /**
@@ -589,6 +606,7 @@ public final class Tensor implements AutoCloseable {
     }
 
     private int arrayLength() {
+        long count = shape.elementCount();
         if (count > Integer.MAX_VALUE - 8) {
             throw tooLong(count);
         }
@@ -596,19 +614,19 @@ public final class Tensor implements AutoCloseable {
     }
 
     private IreeException tooLong(long length) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.RESOURCE_EXHAUSTED,
                 "%s with %d elements does not fit a Java array; use copyTo".formatted(elements.name(), length));
     }
 
-    private static void checkFits(MemorySegment segment, ElementType type, long[] shape, long size) {
+    private static void checkFits(MemorySegment segment, ElementType type, Shape shape, long size) {
         if (segment.byteSize() < size) {
             throw invalid("segment of %d bytes is too short for %s, which takes %d bytes"
-                    .formatted(segment.byteSize(), Shape.format(shape, type), size));
+                    .formatted(segment.byteSize(), shape.format(type), size));
         }
     }
 
     private static IreeException invalid(String message) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, message);
     }
 }

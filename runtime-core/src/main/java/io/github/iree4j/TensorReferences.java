@@ -21,12 +21,12 @@ final class TensorReferences implements ReferenceAdapter<Tensor> {
     @Override
     public Tensor take(Object reference) {
         if (!(reference instanceof BufferView view)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "a %s where a tensor is expected".formatted(VmTypes.nameOf(reference)));
         }
         if (!TensorElements.isDense(view)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "a view that is not a dense array, where a tensor is expected");
         }
         view.retain();

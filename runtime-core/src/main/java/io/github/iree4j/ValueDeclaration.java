@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.call.AbiDeclaration;
 import io.github.iree4j.call.Signature;
 import io.github.iree4j.hal.ElementType;
@@ -27,6 +28,9 @@ public record ValueDeclaration(
         String type,
         @Nullable ElementType elementType,
         @Nullable List<Long> shape) {
+    static final String INPUT = "input";
+    static final String OUTPUT = "output";
+
     /** Copies the shape. */
     public ValueDeclaration {
         shape = shape == null ? null : List.copyOf(shape);
@@ -53,6 +57,34 @@ public record ValueDeclaration(
         }
         long[] dimensions = shape.stream().mapToLong(Long::longValue).toArray();
         return isTensor() && new TensorType(elementType, dimensions).accepts(tensor.elementType(), tensor.shape());
+    }
+
+    /**
+     * Returns the names of arguments or results, as callers give the names: compilers may omit names.
+     *
+     * @param values all arguments or all results of a function
+     * @param unnamed prefix of the name of a value without a name, followed by the index
+     * @return as many names as values
+     */
+    @NotForApplications
+    public static List<String> names(List<ValueDeclaration> values, String unnamed) {
+        return IntStream.range(0, values.size())
+                .mapToObj(i -> name(values, i, unnamed))
+                .toList();
+    }
+
+    /**
+     * Returns the name of an argument or a result, as in {@link #names}.
+     *
+     * @param values all arguments or all results of a function
+     * @param index the index of the value
+     * @param unnamed prefix of the name of a value without a name
+     * @return the name
+     */
+    @NotForApplications
+    public static String name(List<ValueDeclaration> values, int index, String unnamed) {
+        String name = values.get(index).name();
+        return name.isEmpty() ? unnamed + index : name;
     }
 
     /** The arguments passed by callers of a function. */

@@ -3,6 +3,7 @@ package io.github.iree4j;
 import io.github.iree4j.ShapeRules.Value;
 import io.github.iree4j.call.Signature;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.monitor.VariantListener;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.Fills;
@@ -469,7 +470,7 @@ final class VariantBinder {
     }
 
     private IreeException fault(String what, @Nullable IreeException cause) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "variants of '%s' cannot be used: %s".formatted(TensorText.abbreviate(options.function()), what),
                 cause,

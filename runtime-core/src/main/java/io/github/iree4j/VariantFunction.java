@@ -1,6 +1,8 @@
 package io.github.iree4j;
 
 import io.github.iree4j.ShapeRules.Value;
+import io.github.iree4j.async.IreeFuture;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.JavaArrays;
@@ -9,7 +11,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -82,12 +84,12 @@ final class VariantFunction extends ProgramFunction {
     }
 
     @Override
-    public String argumentKinds() {
+    public List<ValueKind> argumentKinds() {
         return like.argumentKinds();
     }
 
     @Override
-    public String resultKinds() {
+    public List<ValueKind> resultKinds() {
         return like.resultKinds();
     }
 
@@ -97,7 +99,11 @@ final class VariantFunction extends ProgramFunction {
     }
 
     @Override
-    public FunctionVariants variants() {
+    public Optional<FunctionVariants> variants() {
+        return Optional.of(variants);
+    }
+
+    FunctionVariants all() {
         return variants;
     }
 
@@ -106,7 +112,7 @@ final class VariantFunction extends ProgramFunction {
         try {
             return new Tensor(JavaArrays.toElements(value, types.get(index)));
         } catch (IreeException e) {
-            throw new IreeException(e.code(), where(index) + ": " + e.getMessage(), e);
+            throw IreeException.of(e.code(), where(index) + ": " + e.getMessage(), e);
         }
     }
 
@@ -122,11 +128,11 @@ final class VariantFunction extends ProgramFunction {
     }
 
     @Override
-    CompletableFuture<Results> callHere(CallOptions options, @Nullable Duration limit, @Nullable Object[] inputs) {
+    IreeFuture<Results> callHere(CallOptions options, @Nullable Duration limit, @Nullable Object[] inputs) {
         VariantInputs given = new VariantInputs(this, inputs);
         FunctionVariant variant = variants.choose(given, options.after() != null || options.signal() != null);
         long[] padded = variant.padded(given.sizes());
-        CompletableFuture<Results> call = variant.compiled()
+        IreeFuture<Results> call = variant.compiled()
                 .callHere(options, limit, returned -> cut(returned, given.sizes(), padded), given.padded(padded));
         variants.called(variant, given, padded);
         return call;
@@ -166,12 +172,12 @@ final class VariantFunction extends ProgramFunction {
             Results.free(values);
             throw e;
         }
-        return new Results(fullName, values);
+        return new Results(this, values);
     }
 
     private Tensor cut(int index, List<String> dimensions, Results returned, long[] sizes, long[] padded) {
         Tensor tensor = returned.tensor(index);
-        long[] shape = tensor.shape();
+        long[] shape = tensor.shape().dimensions();
         long[] part = shape.clone();
         boolean fits = shape.length == dimensions.size() && tensor.elementType().isByteAligned();
         for (int d = 0; fits && d < shape.length; d++) {
@@ -182,7 +188,7 @@ final class VariantFunction extends ProgramFunction {
             }
         }
         if (!fits) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INTERNAL,
                     "result %d of '%s' is %s, and by its shape rules %s of %s %s; correct the rules"
                             .formatted(
@@ -193,6 +199,6 @@ final class VariantFunction extends ProgramFunction {
                                     String.join(" x ", rules.axes()),
                                     Arrays.toString(padded)));
         }
-        return Arrays.equals(shape, part) ? returned.take(index) : tensor.corner(part);
+        return Arrays.equals(shape, part) ? returned.take(index) : tensor.corner(Shape.of(part));
     }
 }

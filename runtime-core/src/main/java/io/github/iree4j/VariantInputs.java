@@ -8,6 +8,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.Blocks;
 import io.github.iree4j.tensor.Fills;
+import io.github.iree4j.tensor.TensorElements;
 import io.github.iree4j.tensor.TensorType;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -56,10 +57,10 @@ final class VariantInputs {
                 value = function.tensor(i, value);
                 values[i] = value;
             }
-            long[] shape = shapeOf(value);
+            Shape shape = shapeOf(value);
             TensorType type = function.type(i);
-            if (type == null ? shape.length != rule.dimensions().size() : !type.accepts(typeOf(value), shape)) {
-                throw invalid("%s is %s; given %s", i, wanted(i), Shape.format(shape, typeOf(value)));
+            if (type == null ? shape.rank() != rule.dimensions().size() : !type.accepts(typeOf(value), shape)) {
+                throw invalid("%s is %s; given %s", i, wanted(i), shape.format(typeOf(value)));
             }
             measure(i, rule.dimensions(), shape, said);
         }
@@ -86,7 +87,7 @@ final class VariantInputs {
         }
         long masks = rules.stream().filter(Value::mask).count();
         if (masks == 0 || given.length != rules.size() - masks) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "function '%s' takes %d arguments%s; given %d"
                             .formatted(
@@ -103,20 +104,25 @@ final class VariantInputs {
         return all;
     }
 
-    private void measure(int index, List<String> dimensions, long[] shape, int[] said) {
-        for (int d = 0; d < shape.length; d++) {
+    private void measure(int index, List<String> dimensions, Shape shape, int[] said) {
+        for (int d = 0; d < shape.rank(); d++) {
             int axis = axes.indexOf(dimensions.get(d));
             if (axis < 0) {
                 continue;
             }
             if (sizes[axis] < 0) {
-                sizes[axis] = shape[d];
+                sizes[axis] = shape.dimension(d);
                 said[axis] = index;
-            } else if (sizes[axis] != shape[d]) {
-                throw new IreeException(
+            } else if (sizes[axis] != shape.dimension(d)) {
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "%s has %s %d, and argument %d has %d"
-                                .formatted(function.where(index), axes.get(axis), shape[d], said[axis], sizes[axis]));
+                                .formatted(
+                                        function.where(index),
+                                        axes.get(axis),
+                                        shape.dimension(d),
+                                        said[axis],
+                                        sizes[axis]));
             }
         }
     }
@@ -125,7 +131,7 @@ final class VariantInputs {
         Object[] all = new Object[more.length + 1];
         all[0] = function.where(index);
         System.arraycopy(more, 0, all, 1, more.length);
-        return new IreeException(StatusCode.INVALID_ARGUMENT, text.formatted(all));
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, text.formatted(all));
     }
 
     /** The expected type of an argument, for messages. */
@@ -145,7 +151,7 @@ final class VariantInputs {
         for (int i = 0; i < values.length; i++) {
             if (rules.get(i).dimensions() != null) {
                 double count = 1;
-                for (long size : shape(i, of)) {
+                for (long size : dimensions(i, of)) {
                     count *= size;
                 }
                 all += count;
@@ -155,10 +161,16 @@ final class VariantInputs {
     }
 
     /** The shape of an argument at given sizes of the axes. */
-    private long[] shape(int index, long[] of) {
+    private Shape shape(int index, long[] of) {
+        return Shape.of(dimensions(index, of));
+    }
+
+    private long[] dimensions(int index, long[] of) {
         List<String> dimensions = dimensions(index);
         Object value = values[index];
-        long[] shape = value == null ? typeOfMask(index).shape().clone() : shapeOf(value);
+        long[] shape = value == null
+                ? typeOfMask(index).shape().clone()
+                : shapeOf(value).dimensions();
         for (int d = 0; d < shape.length; d++) {
             int axis = axes.indexOf(dimensions.get(d));
             shape[d] = axis < 0 ? shape[d] : of[axis];
@@ -210,13 +222,13 @@ final class VariantInputs {
 
     private Object padded(int index, long[] target) {
         Value rule = rules.get(index);
-        long[] wanted = shape(index, target);
+        Shape wanted = shape(index, target);
         Object value = values[index];
         if (value == null) {
             return mask(index, wanted);
         }
-        long[] shape = shapeOf(value);
-        if (Arrays.equals(shape, wanted)) {
+        Shape shape = shapeOf(value);
+        if (shape.equals(wanted)) {
             return value instanceof TransferredTensor transfer ? given(transfer.tensor(), transfer) : value;
         }
         ElementType type = typeOf(value);
@@ -225,7 +237,7 @@ final class VariantInputs {
         }
         MemorySegment data = Fills.filled(type, wanted, rule.mask() ? 0 : rule.fill());
         read(value, from -> Blocks.copy(from, shape, data, wanted, shape, type.bitCount() / 8));
-        Tensor copy = Tensor.wrap(data, type, wanted);
+        Tensor copy = new Tensor(TensorElements.shared(type, wanted, data));
         return value instanceof TransferredTensor transfer ? given(copy, transfer) : copy;
     }
 
@@ -236,16 +248,16 @@ final class VariantInputs {
     }
 
     /** Creates a mask with ones for the elements of the call. */
-    private Tensor mask(int index, long[] wanted) {
+    private Tensor mask(int index, Shape wanted) {
         ElementType type = typeOfMask(index).type();
-        long[] own = shape(index, sizes);
+        Shape own = shape(index, sizes);
         MemorySegment ones = Fills.filled(type, own, 1);
-        if (Arrays.equals(own, wanted)) {
-            return Tensor.wrap(ones, type, own);
+        if (own.equals(wanted)) {
+            return new Tensor(TensorElements.shared(type, own, ones));
         }
         MemorySegment data = Fills.filled(type, wanted, 0);
         Blocks.copy(ones, own, data, wanted, own, type.bitCount() / 8);
-        return Tensor.wrap(data, type, wanted);
+        return new Tensor(TensorElements.shared(type, wanted, data));
     }
 
     private void read(Object value, Consumer<MemorySegment> reader) {
@@ -260,7 +272,7 @@ final class VariantInputs {
         tensor.look(reader);
     }
 
-    private static long[] shapeOf(Object value) {
+    private static Shape shapeOf(Object value) {
         return switch (value) {
             case BufferView view -> view.shape();
             case TransferredTensor transfer -> transfer.tensor().shape();

@@ -35,7 +35,7 @@ class AdmissionModelTest {
 
     @Test
     void everyCallEndsAndNoByteStays() throws Exception {
-        int rounds = Effort.rounds(20, 120);
+        int rounds = Effort.rounds(20, 60);
         long first = Effort.seed(AdmissionModelTest.class, rounds + " rounds", 1);
         for (int i = 0; i < rounds; i++) {
             round(first + i);
@@ -79,7 +79,7 @@ class AdmissionModelTest {
             }
             programs.forEach(Program::close);
             for (Program program : programs) {
-                while (program.activeCalls() > 0) {
+                while (program.monitor().activeCalls() > 0) {
                     Thread.onSpinWait(); // a caller sees its deadline before the call is abandoned
                 }
             }
@@ -123,7 +123,10 @@ class AdmissionModelTest {
         ProgramFunction add = program.function("add");
         switch (random.nextInt(4)) {
             case 0 -> kept.add(checked(add.invoke(FOUR, FOUR)));
-            case 1 -> kept.add(checked(add.invokeWithin(Duration.ofNanos(random.nextInt(20_000_000)), FOUR, FOUR)));
+            case 1 ->
+                kept.add(checked(
+                        add.call(CallOptions.DEFAULTS.timeout(Duration.ofNanos(random.nextInt(20_000_000))), FOUR, FOUR)
+                                .await()));
             case 2 -> {
                 CompletableFuture<Results> future = add.invokeAsync(FOUR, FOUR);
                 if (!future.cancel(true)) {

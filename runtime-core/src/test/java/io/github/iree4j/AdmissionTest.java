@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.QueueCounters;
-import io.github.iree4j.hal.pool.NeverFits;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.module.Export;
 import io.github.iree4j.module.IreeModule;
 import io.github.iree4j.module.JavaModule;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.NeverFits;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -188,9 +188,11 @@ class AdmissionTest {
                 Program program = add(runtime)) {
             for (int i = 0; i < 20; i++) {
                 assertThatExceptionOfType(IreeException.class)
-                        .isThrownBy(() -> program.function("add").invokeWithin(Duration.ofMillis(20), FOUR, FOUR))
+                        .isThrownBy(() -> program.function("add")
+                                .call(CallOptions.DEFAULTS.timeout(Duration.ofMillis(20)), FOUR, FOUR)
+                                .await())
                         .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
-                while (program.activeCalls() > 0) {
+                while (program.monitor().activeCalls() > 0) {
                     Thread.onSpinWait(); // the caller sees the deadline before the call is abandoned
                 }
                 assertThat(live(runtime)).isEqualTo(kept.byteSize());
@@ -271,7 +273,9 @@ class AdmissionTest {
                 try (Results results = switch (how) {
                     case "invoke" -> add.invoke(FOUR, FOUR);
                     case "join" -> add.invokeAsync(FOUR, FOUR).join();
-                    default -> add.invokeWithin(Duration.ofMinutes(2), FOUR, FOUR);
+                    default ->
+                        add.call(CallOptions.DEFAULTS.timeout(Duration.ofMinutes(2)), FOUR, FOUR)
+                                .await();
                 }) {
                     return results.size();
                 }

@@ -9,6 +9,7 @@ import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
@@ -69,14 +70,14 @@ class ApartResultsTest {
                     .function("rows", "0v_r", (_, call) -> {
                         memory.retain();
                         call.returnRef(BufferView.adopt(
-                                memory, new long[] {3, 2}, ElementType.F32, BufferView.ENCODING_DENSE_ROW_MAJOR));
+                                memory, Shape.of(3, 2), ElementType.F32, BufferView.ENCODING_DENSE_ROW_MAJOR));
                     })
                     .build())
             .build());
 
     @AfterEach
     void nothingIsLeft() {
-        assertThat(runtime.leakReport().openTensors()).isZero();
+        assertThat(runtime.monitor().leaks().openTensors()).isZero();
         program.close();
         runtime.close();
         memory.release();
@@ -91,12 +92,12 @@ class ApartResultsTest {
     void dividingReadsTheDeviceOnceAndThePartsDoNotNeedIt() {
         List<Results> parts = call().divide(1, 2);
         assertThat(memory.reads()).isEqualTo(1);
-        memory.lose(new IreeException(StatusCode.ABORTED, "the device is lost"));
+        memory.lose(IreeException.of(StatusCode.ABORTED, "the device is lost"));
         try (Results first = parts.get(0);
                 Results second = parts.get(1)) {
             assertThat(first.tensor(0).toFloatArray()).containsExactly(1, 2);
             assertThat(second.tensor(0).toFloatArray()).containsExactly(3, 4, 5, 6);
-            assertThat(second.tensor(0).shape()).containsExactly(2, 2);
+            assertThat(second.tensor(0).shape()).isEqualTo(Shape.of(2, 2));
         }
     }
 
@@ -104,7 +105,7 @@ class ApartResultsTest {
     void aTensorOnTheHostDoesNotNeedTheDevice() {
         try (Results results = call()) {
             Tensor here = results.tensor(0).onHost();
-            memory.lose(new IreeException(StatusCode.ABORTED, "the device is lost"));
+            memory.lose(IreeException.of(StatusCode.ABORTED, "the device is lost"));
             assertThat(here.toFloatArray()).containsExactly(1, 2, 3, 4, 5, 6);
             assertThat(here.onHost()).isSameAs(here);
             assertThatExceptionOfType(IreeException.class)
@@ -115,7 +116,7 @@ class ApartResultsTest {
 
     @Test
     void whatTheDeviceDoesNotSendIsNotDivided() {
-        memory.lose(new IreeException(StatusCode.ABORTED, "the device is lost"));
+        memory.lose(IreeException.of(StatusCode.ABORTED, "the device is lost"));
         try (Results results = call()) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> results.divide(3))

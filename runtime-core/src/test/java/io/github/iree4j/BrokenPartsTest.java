@@ -19,6 +19,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -71,7 +72,7 @@ class BrokenPartsTest {
                     services.resolve(service.getName()), "no.such.Provider\n" + Throwing.class.getName() + "\n");
         }
         try (Application application = new Application(classPath(), "")) {
-            assertThat((List<?>) application.call("io.github.iree4j.IreeRuntime", "drivers"))
+            assertThat((List<?>) application.call("io.github.iree4j.hal.spi.DriverProvider", "installed"))
                     .singleElement()
                     .satisfies(
                             each -> assertThat(each.getClass().getSimpleName()).isEqualTo("LocalDriverProvider"));
@@ -91,11 +92,12 @@ class BrokenPartsTest {
     void partWhoseServiceWasLostInAMergedJarIsReportedAsSuch() throws Exception {
         String lost = "META-INF/services/" + DriverProvider.class.getName();
         try (Application application = new Application(classPath(), lost)) {
-            assertThat((String) application
+            assertThat((Optional<?>) application
                             .loadClass("io.github.iree4j.MissingPart")
                             .getMethod("remedy", Collection.class)
                             .invoke(null, List.of("local")))
-                    .contains("keep the line 'io.github.iree4j.hal.local.LocalDriverProvider' in " + lost);
+                    .hasValueSatisfying(remedy -> assertThat(remedy.toString())
+                            .contains("keep the line 'io.github.iree4j.hal.local.LocalDriverProvider' in " + lost));
         }
     }
 }

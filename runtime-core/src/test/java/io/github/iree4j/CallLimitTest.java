@@ -70,8 +70,8 @@ class CallLimitTest {
         switch (way) {
             case INVOKE -> spin.invoke().close();
             case INVOKE_ASYNC -> spin.invokeAsync().join().close();
-            case SUBMIT -> spin.submit(null, null).join().close();
-            case CALL -> spin.call(CallOptions.DEFAULTS.prioritized(1)).join().close();
+            case SUBMIT -> spin.invokeAsync().join().close();
+            case CALL -> spin.call(CallOptions.DEFAULTS.priority(1)).join().close();
             case INTERFACE -> of.bind(Endless.class).spin();
         }
     }
@@ -87,39 +87,47 @@ class CallLimitTest {
     @ParameterizedTest
     @EnumSource
     void everyWayToCallHasIt(Way way) {
-        program.limitCalls(BRIEF);
+        program.setTimeout(BRIEF);
         isLate(catchThrowable(() -> spin(program, way)));
     }
 
     @Test
     void otherInstancesAndSuccessorsHaveTheirs() {
-        program.limitCalls(BRIEF);
+        program.setTimeout(BRIEF);
         Program other = program.newInstance();
         isLate(catchThrowable(() -> spin(other, Way.INVOKE)));
         Program next = program.newInstance();
-        program.limitCalls(LONG);
+        program.setTimeout(LONG);
         program.retire(next);
         isLate(catchThrowable(() -> spin(program, Way.INVOKE)));
     }
 
     @Test
     void timeoutOfACallMayBeShorterThanTheLimitAndNotLonger() {
-        program.limitCalls(LONG);
-        isLate(catchThrowable(() -> program.function("spin").invokeWithin(BRIEF)));
+        program.setTimeout(LONG);
         isLate(catchThrowable(() -> program.function("spin")
-                .call(CallOptions.DEFAULTS.within(BRIEF))
+                .call(CallOptions.DEFAULTS.timeout(BRIEF))
+                .await()));
+        isLate(catchThrowable(() -> program.function("spin")
+                .call(CallOptions.DEFAULTS.timeout(BRIEF))
                 .join()));
-        program.limitCalls(BRIEF);
-        isLate(catchThrowable(() -> program.function("spin").invokeWithin(LONG)));
-        isLate(catchThrowable(() ->
-                program.function("spin").call(CallOptions.DEFAULTS.within(LONG)).join()));
-        program.limitCalls(LONG);
-        program.function("pass").invokeWithin(LONG).close();
+        program.setTimeout(BRIEF);
+        isLate(catchThrowable(() -> program.function("spin")
+                .call(CallOptions.DEFAULTS.timeout(LONG))
+                .await()));
+        isLate(catchThrowable(() -> program.function("spin")
+                .call(CallOptions.DEFAULTS.timeout(LONG))
+                .join()));
+        program.setTimeout(LONG);
+        program.function("pass")
+                .call(CallOptions.DEFAULTS.timeout(LONG))
+                .await()
+                .close();
     }
 
     @Test
     void threadWithADeadlineNeedsNoOther() {
-        program.limitCalls(Duration.ofHours(2));
+        program.setTimeout(Duration.ofHours(2));
         ThreadDeadlines.Deadline outer = new ThreadDeadlines().begin(BRIEF);
         Throwable failure = catchThrowable(() -> spin(program, Way.INVOKE));
         outer.end();
@@ -135,14 +143,14 @@ class CallLimitTest {
         Program add = runtime.load(Fixtures.file("3.13.0/cpu/add.vmfb"));
         Tensor four = Tensor.of(new float[] {1, 2, 3, 4}, 4);
         add.function("add").invoke(four, four).close(); // a first call may take long enough to be interrupted
-        add.limitCalls(Duration.ofNanos(1));
+        add.setTimeout(Duration.ofNanos(1));
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> add.function("add").invoke(four, four))
                 .withMessage("call of 'module.add' took longer than 1 ns")
                 .extracting(IreeException::code)
                 .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
         assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
-        add.limitCalls(LONG);
+        add.setTimeout(LONG);
         add.function("add").invoke(four, four).close();
     }
 
@@ -177,7 +185,7 @@ class CallLimitTest {
                                 (s, c) -> inner[0].invokeAsync().join().close())
                         .build())
                 .build());
-        nested.limitCalls(LONG);
+        nested.setTimeout(LONG);
         inner[0] = nested.function("pass");
         assertThat(catchThrowable(() -> nested.function("outer").invoke()))
                 .hasStackTraceContaining("was waited for from within a call of the same program");
@@ -185,12 +193,12 @@ class CallLimitTest {
 
     @Test
     void zeroAndNullAreNoLimitAndLessIsRefused() {
-        program.limitCalls(Duration.ZERO);
+        program.setTimeout(Duration.ZERO);
         program.function("pass").invoke().close();
-        program.limitCalls(null);
+        program.setTimeout(null);
         program.function("pass").invoke().close();
         assertThatExceptionOfType(IreeException.class)
-                .isThrownBy(() -> program.limitCalls(Duration.ofSeconds(-1)))
+                .isThrownBy(() -> program.setTimeout(Duration.ofSeconds(-1)))
                 .withMessageContaining("-1 s");
     }
 }

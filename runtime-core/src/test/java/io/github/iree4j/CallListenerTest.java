@@ -9,6 +9,7 @@ import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.module.Export;
 import io.github.iree4j.module.IreeModule;
 import io.github.iree4j.module.JavaModule;
+import io.github.iree4j.monitor.PendingCall;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -80,11 +81,12 @@ class CallListenerTest {
     void theNumberOfACallThatWaitsIsTheIdByWhichItIsCancelled() {
         try (Timeline timeline = runtime.createTimeline();
                 Fence never = timeline.at(1)) {
-            CompletableFuture<Results> call =
-                    program.function("twice").call(CallOptions.DEFAULTS.between(never, null), 4);
+            CompletableFuture<Results> call = program.function("twice").call(CallOptions.DEFAULTS.after(never), 4);
             long number = begun.getFirst().call();
-            assertThat(program.pendingCalls(2)).extracting(PendingCall::id).containsExactly(number);
-            assertThat(program.cancelCall(number)).isTrue();
+            assertThat(program.monitor().pendingCalls(2))
+                    .extracting(PendingCall::id)
+                    .containsExactly(number);
+            assertThat(program.monitor().cancelCall(number)).isTrue();
             assertThatExceptionOfType(CompletionException.class).isThrownBy(call::join);
         }
     }
@@ -102,7 +104,7 @@ class CallListenerTest {
             assertThatExceptionOfType(Exception.class)
                     .isThrownBy(() -> (asynchronous ? twice.invokeAsync(4).join() : twice.invoke(4)).close())
                     .withStackTraceContaining("on purpose");
-            assertThat(hostile.pendingCalls(2)).isEmpty();
+            assertThat(hostile.monitor().pendingCalls(2)).isEmpty();
         }
         assertThat(runtime.programs()).containsExactly(program);
     }

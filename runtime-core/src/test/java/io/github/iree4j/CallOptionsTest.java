@@ -55,7 +55,7 @@ class CallOptionsTest {
         try {
             go.await();
         } catch (InterruptedException e) {
-            throw new IreeException(StatusCode.CANCELLED, "interrupted", e);
+            throw IreeException.of(StatusCode.CANCELLED, "interrupted", e);
         }
     }
 
@@ -68,11 +68,11 @@ class CallOptionsTest {
         CompletableFuture<Results> first = call(CallOptions.DEFAULTS, "stay");
         entered.await();
         List<CompletableFuture<Results>> all = List.of(
-                call(CallOptions.DEFAULTS.prioritized(-1), "note", 1),
+                call(CallOptions.DEFAULTS.priority(-1), "note", 1),
                 call(CallOptions.DEFAULTS, "note", 2),
-                call(CallOptions.DEFAULTS.prioritized(5), "note", 3),
+                call(CallOptions.DEFAULTS.priority(5), "note", 3),
                 call(CallOptions.DEFAULTS, "note", 4),
-                call(CallOptions.DEFAULTS.prioritized(5), "note", 5));
+                call(CallOptions.DEFAULTS.priority(5), "note", 5));
         go.countDown();
         first.get().close();
         for (CompletableFuture<Results> each : all) {
@@ -83,7 +83,7 @@ class CallOptionsTest {
 
     @Test
     void whatTakesTooLongFailsWithItsFence() throws Exception {
-        CallOptions options = CallOptions.DEFAULTS.between(null, timeline.at(1)).within(Duration.ofMillis(20));
+        CallOptions options = CallOptions.DEFAULTS.signal(timeline.at(1)).timeout(Duration.ofMillis(20));
         CompletableFuture<Results> late = call(options, "stay");
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(late::get)
@@ -103,7 +103,7 @@ class CallOptionsTest {
         try (Fence never = timeline.at(1);
                 Timeline other = runtime.createTimeline()) {
             CallOptions options =
-                    CallOptions.DEFAULTS.between(never, other.at(1)).within(Duration.ofMillis(20));
+                    CallOptions.DEFAULTS.after(never).signal(other.at(1)).timeout(Duration.ofMillis(20));
             CompletableFuture<Results> late = call(options, "note", 1);
             assertThatExceptionOfType(ExecutionException.class).isThrownBy(late::get);
             assertThatExceptionOfType(IreeException.class)
@@ -117,7 +117,7 @@ class CallOptionsTest {
 
     @Test
     void whatIsInTimeIsNotTouched() throws Exception {
-        call(CallOptions.DEFAULTS.within(Duration.ofDays(400_000)), "note", 1)
+        call(CallOptions.DEFAULTS.timeout(Duration.ofDays(400_000)), "note", 1)
                 .get()
                 .close();
         assertThat(order).containsExactly(1);
@@ -126,7 +126,7 @@ class CallOptionsTest {
     @Test
     void aNegativeTimeoutIsRefused() {
         assertThatExceptionOfType(IreeException.class)
-                .isThrownBy(() -> CallOptions.DEFAULTS.within(Duration.ofMillis(-1)))
+                .isThrownBy(() -> CallOptions.DEFAULTS.timeout(Duration.ofMillis(-1)))
                 .withMessageContaining("-1 ms");
     }
 

@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.asm.VmAssembler;
@@ -14,6 +15,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls that end by themselves are cancelled at the same time. */
 @Timeout(300)
@@ -55,17 +58,17 @@ class CancelledByNumberTest {
                         .build())) {
             CompletableFuture<Void> call = CompletableFuture.runAsync(
                     () -> program.function("forever").invoke().close());
-            while (program.pendingCalls(2).isEmpty()) {
+            while (program.monitor().pendingCalls(2).isEmpty()) {
                 Thread.onSpinWait();
             }
-            long number = program.pendingCalls(2).getFirst().id();
+            long number = program.monitor().pendingCalls(2).getFirst().id();
             for (int i = 0; i < 200_000; i++) {
-                assertThat(program.pendingCalls(2))
+                assertThat(program.monitor().pendingCalls(2))
                         .as("look %d", i)
                         .extracting(PendingCall::id)
                         .containsExactly(number);
             }
-            assertThat(program.cancelCall(number)).isTrue();
+            assertThat(program.monitor().cancelCall(number)).isTrue();
             assertThat(call)
                     .failsWithin(Duration.ofMinutes(1))
                     .withThrowableThat()
@@ -83,12 +86,13 @@ class CancelledByNumberTest {
                         .build())) {
             CompletableFuture<Void> first = CompletableFuture.runAsync(
                     () -> program.function("forever").invoke().close());
-            while (program.pendingCalls(2).isEmpty()) {
+            while (program.monitor().pendingCalls(2).isEmpty()) {
                 Thread.onSpinWait();
             }
             CompletableFuture<Results> second = program.function("forever").invokeAsync();
-            for (PendingCall each : program.pendingCalls(2)) {
-                assertThat(program.cancelCall(each.id(), "the house is closed")).isTrue();
+            for (PendingCall each : program.monitor().pendingCalls(2)) {
+                assertThat(program.monitor().cancelCall(each.id(), "the house is closed"))
+                        .isTrue();
             }
             for (CompletableFuture<?> each : List.of(first, second)) {
                 assertThat(each)
@@ -96,6 +100,36 @@ class CancelledByNumberTest {
                         .withThrowableThat()
                         .withMessageMatching(".*call [0-9]+ of 'waiting.forever' was cancelled: the house is closed");
             }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theFailureNamesTheFunctionOfTheConfiguredProgram(boolean interrupted) throws Exception {
+        try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
+                Program program = runtime.load(ProgramOptions.builder()
+                        .name("house")
+                        .module("waiting", VmAssembler.assemble(WAITING))
+                        .build())) {
+            CompletableFuture<Void> call = new CompletableFuture<>();
+            Thread caller = Thread.ofPlatform().start(() -> {
+                try {
+                    program.function("forever").invoke().close();
+                } catch (IreeException e) {
+                    call.completeExceptionally(e);
+                }
+            });
+            while (program.monitor().pendingCalls(2).isEmpty()) {
+                Thread.onSpinWait();
+            }
+            Runnable end = interrupted ? caller::interrupt : program::close;
+            end.run();
+            assertThat(call)
+                    .failsWithin(Duration.ofMinutes(1))
+                    .withThrowableThat()
+                    .havingCause()
+                    .withMessageContaining("'house.forever'")
+                    .withMessageNotContaining("of 'waiting.");
         }
     }
 
@@ -112,8 +146,8 @@ class CancelledByNumberTest {
             ProgramFunction count = program.function("count");
             Thread operator = Thread.ofPlatform().start(() -> {
                 while (!over.get()) {
-                    for (PendingCall each : program.pendingCalls(2)) {
-                        if (program.cancelCall(each.id())) {
+                    for (PendingCall each : program.monitor().pendingCalls(2)) {
+                        if (program.monitor().cancelCall(each.id())) {
                             cancelled.add(each.id());
                         }
                     }

@@ -135,7 +135,7 @@ class ChangedFilesTest {
         try (Program second = program.newInstance()) {
             assertThat(weighed(second)).containsExactly(right);
         }
-        assertThat(program.failure()).isNull();
+        assertThat(program.monitor().failure()).isNull();
     }
 
     @Test
@@ -150,7 +150,7 @@ class ChangedFilesTest {
             isDetected(program, weights, "parameter file '" + weights + "' had ", FileChange.OVERWRITTEN);
             Files.write(weights, contents);
             assertThat(weighed(program)).containsExactly(right);
-            assertThat(program.failure()).isNull();
+            assertThat(program.monitor().failure()).isNull();
         }
     }
 
@@ -194,7 +194,7 @@ class ChangedFilesTest {
             FileChange.TOUCHED.to(weights);
             try (Program after = runtime.load(options)) {
                 assertThat(weighed(after)).containsExactly(right);
-                assertThat(after.failure()).isNull();
+                assertThat(after.monitor().failure()).isNull();
                 before.retire(after);
                 assertThat(weighed(before)).containsExactly(right);
             }
@@ -204,14 +204,16 @@ class ChangedFilesTest {
     private static void isDetected(Program program, Path changing, String message, FileChange change)
             throws IOException {
         weighed(program);
-        assertThat(program.failure()).isNull();
+        assertThat(program.monitor().failure()).isNull();
         FilesInUse.awaitRead(program);
         change.to(changing);
         for (ThrowingCallable use : List.<ThrowingCallable>of(
                 () -> weighed(program),
                 () -> {
                     try (Tensor x = Tensor.of(new float[8], 2, 4)) {
-                        program.function("weigh").invokeWithin(Duration.ofMinutes(1), x);
+                        program.function("weigh")
+                                .call(CallOptions.DEFAULTS.timeout(Duration.ofMinutes(1)), x)
+                                .await();
                     }
                 },
                 program::newInstance)) {
@@ -221,10 +223,10 @@ class ChangedFilesTest {
                     .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS))
                     .satisfies(e -> assertThat(e.getMessage()).doesNotContain(changing.toString()));
         }
-        assertThat(program.failure())
+        assertThat(program.monitor().failure())
                 .hasMessageContaining(message)
                 .hasMessageContaining("it was changed while it is in use");
-        assertThat(program.activeCalls()).isZero();
+        assertThat(program.monitor().activeCalls()).isZero();
     }
 
     @ParameterizedTest

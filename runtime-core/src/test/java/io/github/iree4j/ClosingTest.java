@@ -159,7 +159,7 @@ class ClosingTest {
         try {
             latch.await();
         } catch (InterruptedException e) {
-            throw new IreeException(StatusCode.CANCELLED, "interrupted inside", e);
+            throw IreeException.of(StatusCode.CANCELLED, "interrupted inside", e);
         }
     }
 
@@ -173,7 +173,7 @@ class ClosingTest {
     }
 
     private static void awaitActive(Program program, int calls) {
-        while (program.activeCalls() < calls) {
+        while (program.monitor().activeCalls() < calls) {
             Thread.onSpinWait();
         }
     }
@@ -181,10 +181,11 @@ class ClosingTest {
     @Test
     void callsThatWaitForTheirInputsEnd() {
         Program program = waiter(false);
-        CompletableFuture<Results> call = program.function("wait").submit(gate, done, (Object) null);
+        CompletableFuture<Results> call =
+                program.function("wait").call(CallOptions.DEFAULTS.after(gate).signal(done), (Object) null);
         program.close();
         assertClosed(call);
-        assertThat(program.activeCalls()).isZero();
+        assertThat(program.monitor().activeCalls()).isZero();
         assertThatExceptionOfType(IreeException.class).isThrownBy(done::await).withMessageContaining("was closed");
     }
 
@@ -198,7 +199,7 @@ class ClosingTest {
                 calls.add(program.function("wait").invokeAsync(gate));
             }
             program.close();
-            assertThat(program.activeCalls()).isZero();
+            assertThat(program.monitor().activeCalls()).isZero();
             calls.forEach(ClosingTest::assertClosed);
         }
     }
@@ -220,7 +221,7 @@ class ClosingTest {
             }
             awaitActive(program, 5);
             program.close();
-            assertThat(program.activeCalls()).isZero();
+            assertThat(program.monitor().activeCalls()).isZero();
             for (Thread thread : threads) {
                 thread.join();
             }
@@ -250,21 +251,24 @@ class ClosingTest {
         CompletableFuture<Results> call = program.function("block").invokeAsync();
         entered.await();
         program.close();
-        assertThat(program.activeCalls()).isZero();
+        assertThat(program.monitor().activeCalls()).isZero();
         assertClosed(call);
     }
 
     @Test
     void workThatHasNotBegunIsTakenBackWithItsMemory() throws Exception {
         Program program = worker();
-        program.function("hold").submit(gate, done).get().close();
+        program.function("hold")
+                .call(CallOptions.DEFAULTS.after(gate).signal(done))
+                .get()
+                .close();
         CompletableFuture<Results> other = program.function("hold").invokeAsync();
         while (runtime.device().allocator().statistics().bytesLive() < 2 * SIZE) {
             Thread.onSpinWait();
         }
         program.close();
         assertNothingIsLive();
-        assertThat(program.activeCalls()).isZero();
+        assertThat(program.monitor().activeCalls()).isZero();
         assertThatExceptionOfType(IreeException.class).isThrownBy(done::await).withMessageContaining("was closed");
         assertClosed(other);
     }
@@ -272,7 +276,7 @@ class ClosingTest {
     @Test
     void workThatHasBegunEndsBeforeCloseReturns() throws Exception {
         Program program = worker();
-        program.function("slow").submit(null, done).get().close();
+        program.function("slow").call(CallOptions.DEFAULTS.signal(done)).get().close();
         entered.await();
         FutureTask<Long> closing = new FutureTask<>(() -> {
             program.close();
@@ -293,7 +297,7 @@ class ClosingTest {
         CompletableFuture<Results> call = program.function("slow").invokeAsync();
         entered.await();
         assertThat(call.cancel(true)).isTrue();
-        while (program.activeCalls() > 0) {
+        while (program.monitor().activeCalls() > 0) {
             Thread.onSpinWait();
         }
         Thread releaser = Thread.ofPlatform().start(go::countDown);
@@ -310,14 +314,20 @@ class ClosingTest {
                 Fence opened = open.at(1);
                 Fence both = results.at(1, 2)) {
             open.semaphore().signal(1);
-            other.function("hold").submit(gate, both).get().close();
-            program.function("hold").submit(opened, both).get().close();
+            other.function("hold")
+                    .call(CallOptions.DEFAULTS.after(gate).signal(both))
+                    .get()
+                    .close();
+            program.function("hold")
+                    .call(CallOptions.DEFAULTS.after(opened).signal(both))
+                    .get()
+                    .close();
             while (runtime.device().allocator().statistics().bytesLive() > SIZE) {
                 Thread.onSpinWait();
             }
             program.close();
-            assertThat(program.activeCalls()).isZero();
-            assertThat(other.activeCalls()).isOne();
+            assertThat(program.monitor().activeCalls()).isZero();
+            assertThat(other.monitor().activeCalls()).isOne();
             assertThat(results.semaphore().failure()).isNull();
         }
         other.close();
@@ -386,7 +396,7 @@ class ClosingTest {
     @Test
     void anInterruptedThreadStopsWaitingAndStaysInterrupted() throws Exception {
         Program program = worker();
-        program.function("slow").submit(null, done).get().close();
+        program.function("slow").call(CallOptions.DEFAULTS.signal(done)).get().close();
         entered.await();
         Thread.currentThread().interrupt();
         program.close();
@@ -394,7 +404,7 @@ class ClosingTest {
         assertThat(runtime.device().allocator().statistics().bytesLive()).isEqualTo(SIZE);
         go.countDown();
         program.close();
-        assertThat(program.activeCalls()).isZero();
+        assertThat(program.monitor().activeCalls()).isZero();
         assertNothingIsLive();
     }
 
@@ -403,10 +413,10 @@ class ClosingTest {
         Program program = waiter(false);
         for (int i = 0; i < 200; i++) {
             CompletableFuture<Results> call = program.function("wait")
-                    .call(CallOptions.DEFAULTS.between(gate, null).within(Duration.ofNanos(1)), (Object) null);
+                    .call(CallOptions.DEFAULTS.after(gate).timeout(Duration.ofNanos(1)), (Object) null);
             assertThatExceptionOfType(ExecutionException.class).isThrownBy(call::get);
         }
-        while (program.activeCalls() > 0) {
+        while (program.monitor().activeCalls() > 0) {
             Thread.onSpinWait();
         }
         program.close();
@@ -437,7 +447,7 @@ class ClosingTest {
         }
         Thread second = random.nextBoolean() ? Thread.ofVirtual().start(program::close) : Thread.currentThread();
         program.close();
-        assertThat(program.activeCalls()).isZero();
+        assertThat(program.monitor().activeCalls()).isZero();
         assertNothingIsLive();
         for (Thread client : clients) {
             client.join();
@@ -461,8 +471,8 @@ class ClosingTest {
                     default ->
                         function.call(
                                 CallOptions.DEFAULTS
-                                        .between(random.nextBoolean() ? gate : null, null)
-                                        .within(Duration.ofNanos(random.nextInt(2_000_000))),
+                                        .after(random.nextBoolean() ? gate : null)
+                                        .timeout(Duration.ofNanos(random.nextInt(2_000_000))),
                                 inputs);
                 }
             }

@@ -112,7 +112,8 @@ class CoroutineTest {
 
     /** Waits until all calls have progressed as far as possible and no worker has work. */
     private void awaitSleep() {
-        while (runtime.executor().sleepingWorkers() < runtime.executor().workers()) {
+        while (runtime.monitor().workers().executor().sleepingWorkers()
+                < runtime.monitor().workers().executor().workers()) {
             Thread.onSpinWait();
         }
     }
@@ -127,7 +128,7 @@ class CoroutineTest {
 
     @Test
     void tenThousandCallsWaitForAFenceWithoutAThread(@TempDir Path directory) throws Exception {
-        long queues = runtime.executor().liveProcesses();
+        long queues = runtime.monitor().workers().executor().liveProcesses();
         try (Program program = program(true);
                 Fence fence = timeline.at(1)) {
             number(program.function("wait").invokeAsync(7, null)); // so that one-time initialisation is done
@@ -137,7 +138,7 @@ class CoroutineTest {
             List<CompletableFuture<Results>> all = startMany(program, fence);
             awaitSleep();
             assertThat(all).noneMatch(CompletableFuture::isDone);
-            assertThat(runtime.executor().liveProcesses()).isEqualTo(queues + MANY);
+            assertThat(runtime.monitor().workers().executor().liveProcesses()).isEqualTo(queues + MANY);
             assertThat(Thread.getAllStackTraces().size()).isLessThanOrEqualTo(threads + 4);
             assertThat(threadsOfCalls(directory)).as("virtual or not").isZero();
             long bytes = (heapInUse() - before) / MANY;
@@ -150,7 +151,7 @@ class CoroutineTest {
             }
         }
         awaitSleep();
-        assertThat(runtime.executor().liveProcesses()).isEqualTo(queues);
+        assertThat(runtime.monitor().workers().executor().liveProcesses()).isEqualTo(queues);
     }
 
     private static int threadsOfCalls(Path directory) throws Exception {
@@ -215,7 +216,7 @@ class CoroutineTest {
         try (Program program = program(true);
                 Fence fence = timeline.at(1)) {
             List<CompletableFuture<Results>> all = startMany(program, fence);
-            timeline.semaphore().fail(new IreeException(StatusCode.DATA_LOSS, "the root cause"));
+            timeline.semaphore().fail(IreeException.of(StatusCode.DATA_LOSS, "the root cause"));
             for (CompletableFuture<Results> each : all) {
                 assertThatExceptionOfType(ExecutionException.class)
                         .isThrownBy(each::get)
@@ -306,19 +307,19 @@ class CoroutineTest {
             timelines.add(runtime.createTimeline());
             List<CompletableFuture<Results>> all = new ArrayList<>();
             try (Fence last = timelines.getFirst().at(1)) {
-                all.add(function.submit(last, null)); // no fence of the caller
+                all.add(function.call(CallOptions.DEFAULTS.after(last))); // no fence of the caller
             }
             for (int i = 1; i < 20; i++) {
                 timelines.add(runtime.createTimeline());
                 try (Fence wait = timelines.get(i).at(1);
                         Fence signal = timelines.get(i - 1).at(1)) {
-                    all.addFirst(function.submit(wait, signal));
+                    all.addFirst(function.call(CallOptions.DEFAULTS.after(wait).signal(signal)));
                 }
             }
             awaitSleep();
             assertThat(all).noneMatch(CompletableFuture::isDone);
             try (Fence first = timelines.getLast().at(1)) {
-                all.addFirst(function.submit(null, first));
+                all.addFirst(function.call(CallOptions.DEFAULTS.signal(first)));
             }
             for (int i = 0; i < all.size(); i++) {
                 assertThat(number(all.get(i))).isEqualTo(i + 1);
@@ -335,13 +336,14 @@ class CoroutineTest {
                 Timeline other = runtime.createTimeline();
                 Fence signal = other.at(1)) {
             ProgramFunction function = program.function("between");
-            CompletableFuture<Results> cancelled = function.submit(wait, signal);
-            CompletableFuture<Results> failed = function.submit(wait, null);
+            CompletableFuture<Results> cancelled =
+                    function.call(CallOptions.DEFAULTS.after(wait).signal(signal));
+            CompletableFuture<Results> failed = function.call(CallOptions.DEFAULTS.after(wait));
             assertThat(cancelled.cancel(true)).isTrue();
             assertThat(other.semaphore().failure())
                     .isNotNull()
                     .satisfies(cause -> assertThat(cause.code()).isEqualTo(StatusCode.CANCELLED));
-            timeline.semaphore().fail(new IreeException(StatusCode.DATA_LOSS, "the root cause"));
+            timeline.semaphore().fail(IreeException.of(StatusCode.DATA_LOSS, "the root cause"));
             assertThatExceptionOfType(ExecutionException.class)
                     .isThrownBy(failed::get)
                     .withMessageContaining("the root cause");
@@ -382,7 +384,7 @@ class CoroutineTest {
         try (Program program = program(true);
                 Fence fence = timeline.at(1)) {
             CompletableFuture<Results> waiting = program.function("wait").invokeAsync(1, fence);
-            runtime.executor().close();
+            runtime.monitor().workers().executor().close();
             assertThatExceptionOfType(ExecutionException.class)
                     .isThrownBy(waiting::get)
                     .withMessageContaining("cancelled");

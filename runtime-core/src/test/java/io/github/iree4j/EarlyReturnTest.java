@@ -6,6 +6,7 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.lifetime.RefCounted;
 import java.lang.foreign.Arena;
 import java.util.concurrent.CompletableFuture;
@@ -65,7 +66,7 @@ class EarlyReturnTest {
                         .allocator()
                         .importHost(BufferParams.DEFAULT, Arena.ofAuto().allocate(ROWS * 256, 64), owner);
                 BufferView view = BufferView.create(
-                        buffer, new long[] {ROWS, 64}, ElementType.F32, BufferView.ENCODING_DENSE_ROW_MAJOR);
+                        buffer, Shape.of(ROWS, 64), ElementType.F32, BufferView.ENCODING_DENSE_ROW_MAJOR);
                 buffer.release();
                 CompletableFuture<Results> called = program.function("outer").invokeAsync(view, factors());
                 view.release();

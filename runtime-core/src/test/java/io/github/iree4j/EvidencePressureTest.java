@@ -120,7 +120,7 @@ class EvidencePressureTest {
                 .build();
         VmModule bad = NativeModule.builder("bad", 1, Object::new)
                 .function("fail", "0r_v", (_, call) -> {
-                    throw new IreeException(StatusCode.DATA_LOSS, "as always");
+                    throw IreeException.of(StatusCode.DATA_LOSS, "as always");
                 })
                 .build();
         try (IreeRuntime runtime = IreeRuntime.builder()

@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.monitor.PendingCall;
 import java.util.function.BooleanSupplier;
 
 /** Waits for what a program does with its files, for tests. */
@@ -15,7 +16,8 @@ final class FilesInUse {
 
     /** Waits until a call of a program is suspended. */
     static void awaitSuspended(Program program) {
-        awaitThat(() -> program.pendingCalls(1).stream().anyMatch(call -> call.state() == PendingCall.State.SUSPENDED));
+        awaitThat(() -> program.monitor().pendingCalls(1).stream()
+                .anyMatch(call -> call.state() == PendingCall.State.SUSPENDED));
     }
 
     /** Waits for a condition, and fails at the limit of the test. */

@@ -125,7 +125,7 @@ class FirstCallsTest {
                 try (Timeline timeline = runtime.createTimeline();
                         Fence after = timeline.at(1);
                         Fence done = timeline.at(2)) {
-                    function.submit(after, done, HALF);
+                    function.call(CallOptions.DEFAULTS.after(after).signal(done), HALF);
                     after.signal();
                     timeline.await(2);
                 }

@@ -70,8 +70,10 @@ class HangingFilesTest {
         ProgramFunction weigh = program.function("weigh");
         weigh.invoke(x).close();
         weigh.invokeAsync(x).join().close();
-        weigh.invokeWithin(Duration.ofMinutes(1), x).close();
-        assertThat(program.failure()).isNull();
+        weigh.call(CallOptions.DEFAULTS.timeout(Duration.ofMinutes(1)), x)
+                .await()
+                .close();
+        assertThat(program.monitor().failure()).isNull();
     }
 
     @Test
@@ -79,8 +81,12 @@ class HangingFilesTest {
         FilesInUse.awaitRead(program);
         program.function("weigh").invoke(x).close();
         files.hangLooks();
-        assertThat(program.failure()).as("the answer of the latest look").isNull();
-        assertThat(code(() -> program.function("weigh").invokeWithin(SHORT, x)))
+        assertThat(program.monitor().failure())
+                .as("the answer of the latest look")
+                .isNull();
+        assertThat(code(() -> program.function("weigh")
+                        .call(CallOptions.DEFAULTS.timeout(SHORT), x)
+                        .await()))
                 .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
         Throwable silent = catchThrowable(() -> program.function("weigh").invoke(x));
         assertThat(silent)
@@ -89,12 +95,14 @@ class HangingFilesTest {
                 .satisfies(e ->
                         assertThat(((IreeException) e).detail(FileFault.class)).isNotNull())
                 .satisfies(e -> assertThat(e.getMessage()).doesNotContain(weights.toString()));
-        assertThat(program.failure()).hasMessageContaining(weights.toString()).hasMessageContaining("check the mount");
+        assertThat(program.monitor().failure())
+                .hasMessageContaining(weights.toString())
+                .hasMessageContaining("check the mount");
         try (Program elsewhere = load(copy())) {
             elsewhere.function("weigh").invoke(x).close();
         }
         files.answer();
-        FilesInUse.awaitThat(() -> program.failure() == null);
+        FilesInUse.awaitThat(() -> program.monitor().failure() == null);
         program.function("weigh").invoke(x).close();
     }
 
@@ -136,7 +144,8 @@ class HangingFilesTest {
         CompletableFuture<Results> first = weigh.invokeAsync(x);
         CompletableFuture<Results> second = weigh.invokeAsync(x);
         FilesInUse.awaitSuspended(program);
-        assertThat(catchThrowable(() -> weigh.invokeWithin(SHORT, x)))
+        assertThat(catchThrowable(
+                        () -> weigh.call(CallOptions.DEFAULTS.timeout(SHORT), x).await()))
                 .hasMessageContaining("waiting for a file that the program uses in place to be found unchanged")
                 .satisfies(e -> assertThat(((IreeException) e).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED))
                 .satisfies(e ->
@@ -168,6 +177,6 @@ class HangingFilesTest {
     }
 
     private void awaitNoCalls() {
-        FilesInUse.awaitThat(() -> program.activeCalls() == 0);
+        FilesInUse.awaitThat(() -> program.monitor().activeCalls() == 0);
     }
 }

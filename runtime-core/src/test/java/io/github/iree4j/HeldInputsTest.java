@@ -110,20 +110,24 @@ class HeldInputsTest {
             awaitInput(runtime.device());
             long committed = committed(runtime.device());
             CompletableFuture<Results> second = end == End.TIMEOUT
-                    ? blocking(() -> add.invokeWithin(Duration.ofMillis(50), FOUR, FOUR))
-                    : add.submit(null, signal, FOUR, FOUR);
-            await("both calls", () -> program.activeCalls() == 2);
+                    ? blocking(() -> add.call(CallOptions.DEFAULTS.timeout(Duration.ofMillis(50)), FOUR, FOUR)
+                            .await())
+                    : add.call(CallOptions.DEFAULTS.signal(signal), FOUR, FOUR);
+            await("both calls", () -> program.monitor().activeCalls() == 2);
             switch (end) {
                 case CANCEL -> second.cancel(false);
                 case BY_NUMBER ->
-                    assertThat(program.cancelCall(
-                                    program.pendingCalls(2).getLast().id()))
+                    assertThat(program.monitor()
+                                    .cancelCall(program.monitor()
+                                            .pendingCalls(2)
+                                            .getLast()
+                                            .id()))
                             .isTrue();
                 case TIMEOUT -> {}
             }
             await(
                     "the end of the second",
-                    () -> program.activeCalls() == 1 && committed(runtime.device()) == committed);
+                    () -> program.monitor().activeCalls() == 1 && committed(runtime.device()) == committed);
             if (end != End.TIMEOUT) {
                 assertThatExceptionOfType(IreeException.class).isThrownBy(signal::await);
             }
@@ -165,8 +169,10 @@ class HeldInputsTest {
             CompletableFuture<Results> first = add.invokeAsync(FOUR, FOUR);
             awaitInput(runtime.device());
             CompletableFuture<Results> second = blocking(() -> add.invoke(FOUR, FOUR));
-            await("both calls", () -> program.pendingCalls(3).size() == 2);
-            assertThat(program.cancelCall(program.pendingCalls(2).getLast().id()))
+            await("both calls", () -> program.monitor().pendingCalls(3).size() == 2);
+            assertThat(program.monitor()
+                            .cancelCall(
+                                    program.monitor().pendingCalls(2).getLast().id()))
                     .isTrue();
             assertThatExceptionOfType(CompletionException.class)
                     .isThrownBy(second::join)
@@ -189,9 +195,10 @@ class HeldInputsTest {
             add.invoke(new float[32], new float[32]).close();
             add.invoke(FOUR, FOUR).close();
             takeAllBut(runtime.device(), 3);
-            CompletableFuture<Results> first = add.submit(fence, null, new float[32], new float[32]);
+            CompletableFuture<Results> first =
+                    add.call(CallOptions.DEFAULTS.after(fence), new float[32], new float[32]);
             taken.forEach(each -> runtime.device().queue(0).dealloca(fence, null, each, 0));
-            CompletableFuture<Results> second = add.submit(null, fence, FOUR, FOUR);
+            CompletableFuture<Results> second = add.call(CallOptions.DEFAULTS.signal(fence), FOUR, FOUR);
             second.join().close();
             first.join().close();
             giveBack();
@@ -207,12 +214,14 @@ class HeldInputsTest {
             ProgramFunction add = program.function("add");
             add.invoke(FOUR, FOUR).close();
             takeAllBut(runtime.device(), 0);
-            CompletableFuture<Results> call = add.submit(fence, null, FOUR, FOUR);
-            timeline.semaphore().fail(new IreeException(StatusCode.ABORTED, "as intended"));
+            CompletableFuture<Results> call = add.call(CallOptions.DEFAULTS.after(fence), FOUR, FOUR);
+            timeline.semaphore().fail(IreeException.of(StatusCode.ABORTED, "as intended"));
             assertThatExceptionOfType(CompletionException.class)
                     .isThrownBy(call::join)
                     .withMessageContaining("as intended");
-            await("the end of the call", () -> program.activeCalls() == 0 && committed(runtime.device()) == 0);
+            await(
+                    "the end of the call",
+                    () -> program.monitor().activeCalls() == 0 && committed(runtime.device()) == 0);
             giveBack();
         }
     }
@@ -255,7 +264,9 @@ class HeldInputsTest {
                 CompletableFuture<Results> later = blocks ? null : get.invokeAsync();
                 CompletableFuture<Void> given = CompletableFuture.runAsync(
                         () -> {
-                            await("both calls", () -> state.pendingCalls(3).size() == 2);
+                            await(
+                                    "both calls",
+                                    () -> state.monitor().pendingCalls(3).size() == 2);
                             giveBack();
                         },
                         Thread::startVirtualThread);
@@ -344,17 +355,19 @@ class HeldInputsTest {
             ProgramFunction add = program.function("add");
             add.invoke(FOUR, FOUR).close();
             takeAllBut(runtime.device(), 0);
-            CompletableFuture<Results> first = add.submit(fence, null, FOUR, FOUR);
+            CompletableFuture<Results> first = add.call(CallOptions.DEFAULTS.after(fence), FOUR, FOUR);
             for (int i = 0; i < Effort.rounds(400, 20_000); i++) {
                 Duration timeout = Duration.ofNanos(i % 200 * 1000L);
                 CompletableFuture<Results> late =
-                        add.call(CallOptions.DEFAULTS.between(fence, null).within(timeout), FOUR, FOUR);
-                await("the end of the late call", () -> late.isDone() && program.activeCalls() == 1);
+                        add.call(CallOptions.DEFAULTS.after(fence).timeout(timeout), FOUR, FOUR);
+                await(
+                        "the end of the late call",
+                        () -> late.isDone() && program.monitor().activeCalls() == 1);
             }
             giveBack();
             timeline.semaphore().signal(1);
             first.join().close();
-            await("the end of the first call", () -> program.activeCalls() == 0);
+            await("the end of the first call", () -> program.monitor().activeCalls() == 0);
             add.invoke(FOUR, FOUR).close();
         }
     }
@@ -386,7 +399,7 @@ class HeldInputsTest {
         try (IreeRuntime runtime = open(Duration.ofMinutes(5), 4 * UNIT);
                 Program limited = runtime.load(ProgramOptions.builder()
                         .module(Fixtures.file("3.13.0/cpu/add.vmfb"))
-                        .consumer("limited")
+                        .name("limited")
                         .build());
                 Program other = load(runtime, "cpu/add")) {
             limited.function("add").invoke(FOUR, FOUR).close();

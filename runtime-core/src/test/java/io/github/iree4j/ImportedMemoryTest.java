@@ -28,7 +28,7 @@ class ImportedMemoryTest extends ProgramFixture {
                 Results same = program.function("same").invoke(imported)) {
             memory.setAtIndex(ValueLayout.JAVA_FLOAT, 0, 5);
             assertThat(same.tensor(0).toFloatArray()).containsExactly(5, 0, 0, 0);
-            assertThat(runtime.leakReport().bytesLive())
+            assertThat(runtime.monitor().leaks().bytesLive())
                     .as("bytes that the device had to allocate")
                     .isZero();
         }
@@ -44,7 +44,7 @@ class ImportedMemoryTest extends ProgramFixture {
             try (Tensor imported = runtime.importMemory(mapped, ElementType.I8, 4);
                     Results same = program.function("any").invoke(imported)) {
                 assertThat(same.tensor(0).toByteArray()).containsExactly(1, 2, 3, 4);
-                assertThat(runtime.leakReport().bytesLive()).isZero();
+                assertThat(runtime.monitor().leaks().bytesLive()).isZero();
             }
         }
     }
@@ -57,7 +57,7 @@ class ImportedMemoryTest extends ProgramFixture {
                 "0x%x is aligned to 16 bytes, compiled code needs 64; allocate it with Arena.allocate(size, 64), or copy it"
                         .formatted(memory.address() + 16),
                 () -> runtime.importMemory(memory.asSlice(16), ElementType.F32, 4));
-        assertThat(runtime.leakReport().isClean()).isTrue();
+        assertThat(runtime.monitor().leaks().isClean()).isTrue();
     }
 
     @Test

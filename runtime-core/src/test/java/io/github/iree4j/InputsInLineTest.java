@@ -12,6 +12,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.module.JavaModule;
+import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -90,6 +91,13 @@ class InputsInLineTest {
                 .build());
         check(program.function("add").invoke(FOUR, FOUR));
         unforeseen = take(device().queue(0), BufferParams.DEFAULT, LIMIT - UNIT);
+        awaitNoInput(); // the fence of memory is reached before the request has left the line
+    }
+
+    private void awaitNoInput() {
+        await(
+                "the end of all requests in line",
+                () -> device().allocator().poolStatistics().waiting() == 0);
     }
 
     /** Takes memory in queue order; outside of a call, unknown to the gate. */
@@ -106,13 +114,15 @@ class InputsInLineTest {
     void nothingIsLeft() {
         program.close();
         unforeseen.close();
-        // The caller learns of the end of a call before the call's last operation has released its buffers.
+        // The caller learns of the end of a call before the call's last operation has released its buffers, and the
+        // call's right to hold memory ends after that.
         await(
                 "the release of all memory",
                 () -> device().allocator().statistics().bytesLive() == 0);
-        assertThat(Objects.requireNonNull(device().allocator().gate()).committed())
-                .isZero();
-        assertThat(device().allocator().poolStatistics().waiting()).isZero();
+        await(
+                "the end of all rights to hold memory",
+                () -> Objects.requireNonNull(device().allocator().gate()).committed() == 0);
+        awaitNoInput();
         runtime.close();
     }
 
@@ -147,9 +157,11 @@ class InputsInLineTest {
         ProgramFunction add = program.function("add");
         return switch (way) {
             case BLOCKING -> blocking(() -> add.invoke(left, right));
-            case WITHIN_A_LIMIT -> blocking(() -> add.invokeWithin(MINUTES, left, right));
+            case WITHIN_A_LIMIT ->
+                blocking(() -> add.call(CallOptions.DEFAULTS.timeout(MINUTES), left, right)
+                        .await());
             case FUTURE, FUTURE_OF_DEVICE_WORK -> add.invokeAsync(left, right);
-            case BEHIND_A_FENCE, AHEAD_OF_A_FENCE -> add.submit(after, null, left, right);
+            case BEHIND_A_FENCE, AHEAD_OF_A_FENCE -> add.call(CallOptions.DEFAULTS.after(after), left, right);
         };
     }
 
@@ -176,10 +188,36 @@ class InputsInLineTest {
                 Arrays.fill(right, -1);
             }
             assertThat(call).isNotDone();
-            assertThat(program.activeCalls()).isEqualTo(1);
+            assertThat(program.monitor().activeCalls()).isEqualTo(1);
             unforeseen.close();
             check(call.join());
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aCallWhoseInputsLackMemoryIsSaidToWaitForMemory(boolean overlaps) {
+        load("cpu", overlaps);
+        CompletableFuture<Results> call = program.function("add").invokeAsync(FOUR, FOUR);
+        awaitInput(device());
+        await(
+                "a wait for memory",
+                () -> program.monitor().pendingCalls(1).getFirst().state() == PendingCall.State.FOR_MEMORY);
+        assertThat(program.monitor().pendingCalls(1).getFirst().bytes()).isPositive();
+        unforeseen.close();
+        check(call.join());
+    }
+
+    @Test
+    void aBlockingCallWhoseInputsLackMemoryIsSaidToWaitForMemory() {
+        load("cpu", false);
+        CompletableFuture<Results> call = blocking(() -> program.function("add").invoke(FOUR, FOUR));
+        awaitInput(device());
+        await(
+                "a wait for memory",
+                () -> program.monitor().pendingCalls(1).getFirst().state() == PendingCall.State.FOR_MEMORY);
+        unforeseen.close();
+        check(call.join());
     }
 
     @Test
@@ -222,7 +260,9 @@ class InputsInLineTest {
                     return add.invoke(FOUR, FOUR);
                 });
             case CANCEL, FUTURE_BY_NUMBER -> add.invokeAsync(FOUR, FOUR);
-            case TIMEOUT -> blocking(() -> add.invokeWithin(Duration.ofMillis(50), FOUR, FOUR));
+            case TIMEOUT ->
+                blocking(() -> add.call(CallOptions.DEFAULTS.timeout(Duration.ofMillis(50)), FOUR, FOUR)
+                        .await());
         };
         awaitInput(device());
         switch (end) {
@@ -230,7 +270,11 @@ class InputsInLineTest {
             case CANCEL -> call.cancel(false);
             case TIMEOUT -> {}
             case BY_NUMBER, FUTURE_BY_NUMBER ->
-                assertThat(program.cancelCall(program.pendingCalls(1).getFirst().id()))
+                assertThat(program.monitor()
+                                .cancelCall(program.monitor()
+                                        .pendingCalls(1)
+                                        .getFirst()
+                                        .id()))
                         .isTrue();
         }
         if (end == End.CANCEL) {
@@ -242,7 +286,7 @@ class InputsInLineTest {
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(end.code));
         }
-        await("the end of the call", () -> program.activeCalls() == 0); // the caller learns of the end first
+        await("the end of the call", () -> program.monitor().activeCalls() == 0); // the caller learns of the end first
         assertThat(device().allocator().poolStatistics().waiting()).isZero();
         assertThat(device().allocator().statistics().bytesLive()).isEqualTo(LIMIT);
         rest.close();

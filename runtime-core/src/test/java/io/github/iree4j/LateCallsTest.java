@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.asm.VmAssembler;
@@ -57,12 +58,15 @@ class LateCallsTest {
         Throwable failure = catchThrowable(() -> {
             switch (way) {
                 case INVOKE -> {
-                    program.limitCalls(LIMIT);
+                    program.setTimeout(LIMIT);
                     function.invoke(inputs).close();
                 }
-                case WITHIN -> function.invokeWithin(LIMIT, inputs).close();
+                case WITHIN ->
+                    function.call(CallOptions.DEFAULTS.timeout(LIMIT), inputs)
+                            .await()
+                            .close();
                 case ASYNC ->
-                    function.call(CallOptions.DEFAULTS.within(LIMIT), inputs)
+                    function.call(CallOptions.DEFAULTS.timeout(LIMIT), inputs)
                             .join()
                             .close();
             }
@@ -93,13 +97,13 @@ class LateCallsTest {
             Tensor kept = small.upload(Tensor.of(new float[32], 32));
             assertLate(way, add, "add", "16 bytes of memory", FOUR, FOUR); // the first call, alone: for its result
             kept.close();
-            add.limitCalls(null);
+            add.setTimeout(null);
             add.function("add").invoke(FOUR, FOUR).close();
             kept = small.upload(Tensor.of(new float[32], 32));
             String expected =
                     "192 bytes of memory, the expected need: as much as earlier calls with inputs of the same, or the next larger, size have held";
             assertLate(way, add, "add", expected, FOUR, FOUR); // in line
-            while (add.activeCalls() > 0) {
+            while (add.monitor().activeCalls() > 0) {
                 Thread.onSpinWait();
             }
             assertThat(small.device().allocator().statistics().bytesLive()).isEqualTo(kept.byteSize());
@@ -117,7 +121,7 @@ class LateCallsTest {
     @EnumSource
     void behindAnotherCallItSaysForItsTurn(Way way) {
         CompletableFuture<Results> other = waiter.function("wait").invokeAsync(never);
-        while (waiter.pendingCalls(1).getFirst().state() != PendingCall.State.SUSPENDED) {
+        while (waiter.monitor().pendingCalls(1).getFirst().state() != PendingCall.State.SUSPENDED) {
             Thread.onSpinWait();
         }
         assertLate(way, waiter, "wait", "its turn", never);
@@ -127,7 +131,7 @@ class LateCallsTest {
     @Test
     void beforeItsInputsAreThereItSaysForWhichPoint() {
         ProgramFunction wait = waiter.function("wait");
-        CallOptions options = CallOptions.DEFAULTS.between(never, null).within(LIMIT);
+        CallOptions options = CallOptions.DEFAULTS.after(never).timeout(LIMIT);
         assertLate(catchThrowable(() -> wait.call(options, never).join()), wait, point);
     }
 }

@@ -45,7 +45,8 @@ class LateEndsTest {
         }
 
         private CompletableFuture<Results> call(Program program, @Nullable Fence wait, Fence signal) {
-            return program.function("outer").submit(wait, this == SIGNALLING ? signal : null, VALUES, FACTORS);
+            return program.function("outer")
+                    .call(CallOptions.DEFAULTS.after(wait).signal(this == SIGNALLING ? signal : null), VALUES, FACTORS);
         }
     }
 
@@ -105,7 +106,7 @@ class LateEndsTest {
                 Timeline ready = runtime.createTimeline();
                 Fence wait = ready.at(1)) {
             program.function("outer").invoke(VALUES, FACTORS).close(); // a first call takes long to submit
-            CallOptions options = CallOptions.DEFAULTS.between(wait, null).within(limit);
+            CallOptions options = CallOptions.DEFAULTS.after(wait).timeout(limit);
             CompletableFuture<Results> late = program.function("outer").call(options, VALUES, FACTORS);
             long submitted = System.nanoTime();
             whenThisThreadWaits(() -> {
@@ -118,7 +119,7 @@ class LateEndsTest {
                     .hasStackTraceContaining("DEADLINE_EXCEEDED")
                     .hasStackTraceContaining("call of 'module.outer' took longer than 100 ms");
             freeCarriers();
-            while (program.activeCalls() > 0) {
+            while (program.monitor().activeCalls() > 0) {
                 Thread.onSpinWait();
             }
             assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.monitor.LeakReport;
 import io.github.iree4j.vm.NativeModule;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -34,7 +35,7 @@ class LeakCheckTest {
         }
         runtime.close();
         LeakCheck.assertNone(runtime);
-        assertThat(runtime.leakReport().isClean()).isTrue();
+        assertThat(runtime.monitor().leaks().isClean()).isTrue();
     }
 
     @Test
@@ -65,7 +66,7 @@ class LeakCheckTest {
                     .withMessageContaining("result 2xf32 of program 'java', created here")
                     .withMessageContaining("LeakCheckTest.createdHere")
                     .satisfies(e -> assertThat(e.getMessage()).doesNotContain("3xf32", "\nprogram 'java'"));
-            assertThat(runtime.leakReport().open())
+            assertThat(runtime.monitor().leaks().open())
                     .extracting(LeakReport.Open::what)
                     .containsExactly(
                             "program 'java'", "result 3xf32 of program 'java'", "result 2xf32 of program 'java'");
@@ -83,9 +84,9 @@ class LeakCheckTest {
         IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
         Program program = runtime.load(echo());
         Buffer buffer = runtime.device().allocator().allocate(BufferParams.DEFAULT, 4096);
-        assertThat(runtime.leakReport().isClean()).isFalse();
-        assertThat(runtime.leakReport().bytesLive()).isGreaterThanOrEqualTo(4096);
-        assertThat(runtime.leakReport().openPrograms()).isEqualTo(1);
+        assertThat(runtime.monitor().leaks().isClean()).isFalse();
+        assertThat(runtime.monitor().leaks().bytesLive()).isGreaterThanOrEqualTo(4096);
+        assertThat(runtime.monitor().leaks().openPrograms()).isEqualTo(1);
         runtime.close();
         assertThatExceptionOfType(AssertionError.class)
                 .isThrownBy(() -> LeakCheck.assertNone(runtime, Duration.ofMillis(10)))
@@ -100,13 +101,13 @@ class LeakCheckTest {
     void aRuntimeDroppedWithItsProgramIsCounted() {
         long before;
         try (IreeRuntime other = IreeRuntime.builder().taskWorkers(1).build()) {
-            before = other.leakReport().forgottenInProcess();
+            before = other.monitor().leaks().forgottenInProcess();
             dropRuntime();
-            while (other.leakReport().forgottenInProcess() < before + 2) {
+            while (other.monitor().leaks().forgottenInProcess() < before + 2) {
                 System.gc();
                 Thread.onSpinWait();
             }
-            assertThat(other.leakReport().forgottenTensors())
+            assertThat(other.monitor().leaks().forgottenTensors())
                     .as("of this runtime")
                     .isZero();
         }

@@ -178,7 +178,11 @@ class MisuseTest {
                 }
             }
             case 5 ->
-                keep(shared, program.function(function).invokeWithin(Duration.ofNanos(random.nextInt(200_000)), a, b));
+                keep(
+                        shared,
+                        program.function(function)
+                                .call(CallOptions.DEFAULTS.timeout(Duration.ofNanos(random.nextInt(200_000))), a, b)
+                                .await());
             case 6, 7, 8 -> {
                 Results results = shared.results.get();
                 if (results != null) {

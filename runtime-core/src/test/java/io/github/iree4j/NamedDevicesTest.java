@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** Devices of other machines among those of a runtime. */
 class NamedDevicesTest {
-    private static final IreeException GONE = new IreeException(StatusCode.UNAVAILABLE, "node 7 is gone");
+    private static final IreeException GONE = IreeException.of(StatusCode.UNAVAILABLE, "node 7 is gone");
 
     private final VirtualDevice own = device("own");
     private final List<VirtualDevice> opened = new ArrayList<>();
@@ -49,27 +49,27 @@ class NamedDevicesTest {
     void oneIsOpenedOnceAndOnlyWhenItIsNamed() {
         assertThat(devices.select(List.of())).containsExactly(own);
         assertThat(devices.open()).containsExactly(own);
-        assertThat(devices.ifOpen("far")).isNull();
+        assertThat(devices.find("far")).isEmpty();
         assertThat(devices.isRemote("far")).isTrue();
         assertThat(devices.isRemote("local")).isFalse();
         List<Device> seen = new ArrayList<>();
         devices.watch(seen::add);
-        assertThat(devices.select(List.of("far", "local"))).containsExactly(devices.find("far"), own);
+        assertThat(devices.select(List.of("far", "local"))).containsExactly(devices.require("far"), own);
         assertThat(opened).hasSize(1);
         assertThat(devices.open()).containsExactly(own, opened.getFirst());
         assertThat(devices.select(List.of())).as("of programs that name none").containsExactly(own);
         assertThat(seen).containsExactly(own, opened.getFirst());
         assertThat(devices.nameOf(opened.getFirst())).isEqualTo("far");
-        assertThat(devices.ifOpen("far@0")).isSameAs(opened.getFirst());
+        assertThat(devices.find("far@0")).containsSame(opened.getFirst());
     }
 
     @Test
     void aLostOneIsReplacedWhenItIsNamedAgainAndClosedWhenNothingUsesIt() {
-        devices.find("far");
+        devices.require("far");
         VirtualDevice first = opened.getFirst();
         first.lose(GONE);
-        assertThat(devices.ifOpen("far")).as("until it is wanted").isSameAs(first);
-        Device second = devices.find("far");
+        assertThat(devices.find("far")).as("until it is wanted").containsSame(first);
+        Device second = devices.require("far");
         assertThat(second).isNotSameAs(first);
         assertThat(devices.open()).containsExactly(own, second);
         assertThat(devices.nameOf(first)).isEqualTo("far");
@@ -77,7 +77,7 @@ class NamedDevicesTest {
         assertThat(devices.nameOf(first)).isEqualTo("far");
         devices.closeReplaced(_ -> false);
         assertThat(devices.nameOf(first)).as("closed, and forgotten").isEqualTo("far@0");
-        assertThat(devices.find("far")).isSameAs(second);
+        assertThat(devices.require("far")).isSameAs(second);
     }
 
     @Test
@@ -89,9 +89,9 @@ class NamedDevicesTest {
             }
             return open();
         });
-        assertThatThrownBy(() -> devices.find("far")).isSameAs(GONE);
-        assertThat(devices.ifOpen("far")).isNull();
-        assertThat(devices.find("far").id()).isEqualTo("far@1");
+        assertThatThrownBy(() -> devices.require("far")).isSameAs(GONE);
+        assertThat(devices.find("far")).isEmpty();
+        assertThat(devices.require("far").id()).isEqualTo("far@1");
         opened.getFirst().close();
     }
 
@@ -101,12 +101,12 @@ class NamedDevicesTest {
             devices.close();
             return open();
         });
-        assertThatThrownBy(() -> devices.find("far")).hasMessageContaining("the runtime is closed");
+        assertThatThrownBy(() -> devices.require("far")).hasMessageContaining("the runtime is closed");
         assertThat(opened.getFirst().failure()).isNotNull();
     }
 
     @Test
     void anUnknownNameIsAnsweredWithThoseOfAllMachines() {
-        assertThatThrownBy(() -> devices.find("gpu")).hasMessageContaining("[local, far]");
+        assertThatThrownBy(() -> devices.require("gpu")).hasMessageContaining("[local, far]");
     }
 }

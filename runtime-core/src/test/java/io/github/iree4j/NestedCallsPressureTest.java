@@ -74,7 +74,7 @@ class NestedCallsPressureTest {
             Tensor in = Tensor.of(values, ROWS, COLUMNS);
             Tensor by = Tensor.of(factors, ROWS, 1);
             if (after != null) {
-                left = inner.submit(after, null, in, by);
+                left = inner.call(CallOptions.DEFAULTS.after(after), in, by);
                 return value * value;
             }
             try (Results results = way == Way.JOIN ? inner.invokeAsync(in, by).join() : inner.invoke(in, by)) {

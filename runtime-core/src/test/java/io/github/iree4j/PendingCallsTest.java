@@ -3,11 +3,13 @@ package io.github.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.github.iree4j.PendingCall.State;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.monitor.PendingCall;
+import io.github.iree4j.monitor.PendingCall.State;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.asm.VmAssembler;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,6 +17,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The descriptions of calls in progress. */
 @Timeout(300)
@@ -64,12 +68,12 @@ class PendingCallsTest {
         while (!runtime.programs().isEmpty()) {
             Thread.onSpinWait();
         }
-        assertThat(program.pendingCalls(10)).isEmpty();
+        assertThat(program.monitor().pendingCalls(10)).isEmpty();
     }
 
     private List<PendingCall> calls(int count, State state) {
         while (true) {
-            List<PendingCall> calls = program.pendingCalls(10);
+            List<PendingCall> calls = program.monitor().pendingCalls(10);
             if (calls.size() == count && calls.getFirst().state() == state) {
                 return calls;
             }
@@ -101,7 +105,7 @@ class PendingCallsTest {
             timeline.semaphore().signal(5);
             end(call);
         }
-        assertThat(program.pendingCalls(10)).isEmpty();
+        assertThat(program.monitor().pendingCalls(10)).isEmpty();
     }
 
     @Test
@@ -113,7 +117,7 @@ class PendingCallsTest {
             timeline.semaphore().signal(6);
             caller.join();
         }
-        assertThat(program.pendingCalls(10)).isEmpty();
+        assertThat(program.monitor().pendingCalls(10)).isEmpty();
     }
 
     @Test
@@ -125,25 +129,25 @@ class PendingCallsTest {
                         .start(() -> program.function("wait").invoke(fence).close()));
                 calls(i + 1, State.SUSPENDED);
             }
-            List<PendingCall> calls = program.pendingCalls(10);
+            List<PendingCall> calls = program.monitor().pendingCalls(10);
             assertThat(calls)
                     .extracting(PendingCall::state)
                     .containsExactly(State.SUSPENDED, State.IN_LINE, State.IN_LINE);
-            assertThat(calls).hasSize(program.activeCalls());
+            assertThat(calls).hasSize(program.monitor().activeCalls());
             assertThat(calls).extracting(PendingCall::id).doesNotHaveDuplicates();
-            assertThat(program.pendingCalls(10))
+            assertThat(program.monitor().pendingCalls(10))
                     .extracting(PendingCall::id)
                     .as("the same calls")
                     .isEqualTo(calls.stream().map(PendingCall::id).toList());
-            assertThat(program.turns().inLine()).isEqualTo(2);
+            assertThat(program.monitor().turns().inLine()).isEqualTo(2);
             timeline.semaphore().signal(6);
             for (Thread each : callers) {
                 each.join();
             }
         }
-        assertThat(program.turns().inLine()).isZero();
-        assertThat(program.turns().waited()).isEqualTo(2);
-        assertThat(program.turns().time()).isPositive();
+        assertThat(program.monitor().turns().inLine()).isZero();
+        assertThat(program.monitor().turns().waited()).isEqualTo(2);
+        assertThat(program.monitor().turns().time()).isPositive();
     }
 
     @Test
@@ -161,16 +165,16 @@ class PendingCallsTest {
             Thread caller = Thread.ofPlatform()
                     .start(() -> assertThatExceptionOfType(IreeException.class)
                             .isThrownBy(() -> spinning.function("spin").invoke()));
-            while (spinning.pendingCalls(10).stream().noneMatch(call -> call.state() == State.RUNNING)) {
+            while (spinning.monitor().pendingCalls(10).stream().noneMatch(call -> call.state() == State.RUNNING)) {
                 Thread.onSpinWait();
             }
-            assertThat(spinning.pendingCalls(10)).singleElement().satisfies(call -> {
+            assertThat(spinning.monitor().pendingCalls(10)).singleElement().satisfies(call -> {
                 assertThat(call.function()).isEqualTo("spinner.spin");
                 assertThat(call.unchanged()).isPositive();
             });
             caller.interrupt();
             caller.join();
-            assertThat(spinning.pendingCalls(10)).isEmpty();
+            assertThat(spinning.monitor().pendingCalls(10)).isEmpty();
         }
     }
 
@@ -180,7 +184,10 @@ class PendingCallsTest {
                 Timeline results = runtime.createTimeline("results");
                 Fence ready = inputs.at(3);
                 Fence done = results.at(4)) {
-            program.function("barrier").submit(ready, done).join().close();
+            program.function("barrier")
+                    .call(CallOptions.DEFAULTS.after(ready).signal(done))
+                    .join()
+                    .close();
             assertThat(runtime.device().queue(0).pending(10)).singleElement().satisfies(operation -> {
                 assertThat(operation.program()).isEqualTo("waiter");
                 assertThat(operation.function()).isEqualTo("waiter.barrier");
@@ -191,7 +198,7 @@ class PendingCallsTest {
                         .containsExactly(
                                 new PendingOperation.Point(results.semaphore().id(), 4, "results"));
             });
-            assertThat(program.pendingCalls(10))
+            assertThat(program.monitor().pendingCalls(10))
                     .singleElement()
                     .satisfies(call -> assertThat(call.waits())
                             .extracting(PendingOperation.Wait::timeline)
@@ -204,8 +211,7 @@ class PendingCallsTest {
     @Test
     void timelinesOfProgramsHaveTheNamesOfTheirCalls() {
         try (Fence ready = timeline.at(3)) {
-            CompletableFuture<Results> call =
-                    program.function("barrier").call(CallOptions.DEFAULTS.between(ready, null));
+            CompletableFuture<Results> call = program.function("barrier").call(CallOptions.DEFAULTS.after(ready));
             assertThat(calls(1, State.BEFORE_RESULTS).getFirst().waits())
                     .extracting(PendingOperation.Wait::timeline)
                     .containsExactly("call of 'waiter.barrier'");
@@ -218,7 +224,8 @@ class PendingCallsTest {
     void aCallWhoseInputsAreNotReadySaysForWhichPoint() {
         try (Fence inputs = timeline.at(7);
                 Fence done = timeline.at(8)) {
-            CompletableFuture<Results> call = program.function("wait").submit(inputs, done, (Object) null);
+            CompletableFuture<Results> call = program.function("wait")
+                    .call(CallOptions.DEFAULTS.after(inputs).signal(done), (Object) null);
             assertWaitsFor(calls(1, State.BEFORE_INPUTS).getFirst(), 7);
             timeline.semaphore().signal(7);
             end(call);
@@ -235,7 +242,7 @@ class PendingCallsTest {
             assertThat(calls(2, State.SUSPENDED))
                     .extracting(PendingCall::state)
                     .containsExactly(State.SUSPENDED, State.IN_LINE);
-            assertThat(program.pendingCalls(1)).hasSize(1);
+            assertThat(program.monitor().pendingCalls(1)).hasSize(1);
             timeline.semaphore().signal(1);
             end(first);
             end(second);
@@ -246,13 +253,14 @@ class PendingCallsTest {
     void workThatDevicesHaveIsWaitedForUntilItIsDone() {
         try (Fence inputs = timeline.at(1);
                 Fence done = timeline.at(2)) {
-            end(program.function("barrier").submit(inputs, done)); // has returned; its work waits
+            end(program.function("barrier")
+                    .call(CallOptions.DEFAULTS.after(inputs).signal(done))); // has returned; its work waits
             PendingCall pending = calls(1, State.BEFORE_RESULTS).getFirst();
             assertThat(pending.waits()).extracting(PendingOperation.Wait::value).containsExactly(2L);
             timeline.semaphore().signal(1);
             done.await();
         }
-        while (!program.pendingCalls(10).isEmpty()) {
+        while (!program.monitor().pendingCalls(10).isEmpty()) {
             Thread.onSpinWait(); // leaves on a separate thread
         }
     }
@@ -260,12 +268,12 @@ class PendingCallsTest {
     @Test
     void workWithoutAFenceOfTheCallerIsWaitedForAsWell() {
         try (Fence gate = timeline.at(1)) {
-            CompletableFuture<Results> call = program.function("barrier").submit(gate, null);
+            CompletableFuture<Results> call = program.function("barrier").call(CallOptions.DEFAULTS.after(gate));
             assertThat(calls(1, State.BEFORE_RESULTS).getFirst().waits()).hasSize(1);
             timeline.semaphore().signal(1);
             end(call);
         }
-        assertThat(program.pendingCalls(10)).isEmpty();
+        assertThat(program.monitor().pendingCalls(10)).isEmpty();
     }
 
     @Test
@@ -273,19 +281,73 @@ class PendingCallsTest {
         try (Fence fence = timeline.at(9)) {
             CompletableFuture<Results> inside = program.function("wait").invokeAsync(fence);
             calls(1, State.SUSPENDED);
-            CompletableFuture<Results> before = program.function("wait").submit(fence, null, (Object) null);
+            CompletableFuture<Results> before =
+                    program.function("wait").call(CallOptions.DEFAULTS.after(fence), (Object) null);
             calls(2, State.SUSPENDED);
             before.cancel(true);
             assertThat(calls(1, State.SUSPENDED)).hasSize(1);
             inside.cancel(true);
-            while (!program.pendingCalls(10).isEmpty()) {
+            while (!program.monitor().pendingCalls(10).isEmpty()) {
                 Thread.onSpinWait(); // ends in its turn
             }
             try (Fence reached = timeline.at(0)) {
                 assertThatExceptionOfType(IreeException.class)
-                        .isThrownBy(() -> program.function("wait").submit(null, reached, (Object) null));
+                        .isThrownBy(() ->
+                                program.function("wait").call(CallOptions.DEFAULTS.signal(reached), (Object) null));
             }
         }
-        assertThat(program.pendingCalls(10)).isEmpty();
+        assertThat(program.monitor().pendingCalls(10)).isEmpty();
+    }
+
+    /** Else a recording taken in between says that nobody signals the point. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aCallIsListedUntilItsFenceHasAnOutcome(boolean succeeds) {
+        try (Timeline own = runtime.createTimeline();
+                Fence inputs = own.at(1);
+                Fence done = timeline.at(1)) {
+            CompletableFuture<List<PendingCall>> seen = program.function("wait")
+                    .call(CallOptions.DEFAULTS.after(inputs).signal(done), (Object) null)
+                    .handle((results, failure) -> {
+                        assertThat(failure == null).isEqualTo(succeeds);
+                        assertThat(done.query()).isEqualTo(StatusCode.DEFERRED);
+                        if (results != null) {
+                            results.close();
+                        }
+                        return program.monitor().pendingCalls(10);
+                    });
+            if (succeeds) {
+                inputs.signal();
+            } else {
+                inputs.fail(IreeException.of(StatusCode.ABORTED, "given up"));
+            }
+            assertThat(seen.join()).singleElement().satisfies(call -> {
+                assertThat(call.state()).as("keeps no turn").isEqualTo(State.BEFORE_RESULTS);
+                assertThat(call.waits()).as("not for its own signal").isEmpty();
+            });
+            CompletableFuture<StatusCode> outcome = new CompletableFuture<>();
+            done.whenReached(_ -> outcome.complete(done.query()));
+            assertThat(outcome.join()).isEqualTo(succeeds ? StatusCode.OK : StatusCode.ABORTED);
+        }
+        while (!program.monitor().pendingCalls(10).isEmpty()) {
+            Thread.onSpinWait(); // leaves the list after the signal
+        }
+    }
+
+    @Test
+    void aCallWhoseFenceHasNoOutcomeYetDoesNotKeepAContinuationFromClosingItsProgram() {
+        try (Fence inputs = timeline.at(1);
+                Fence done = timeline.at(2)) {
+            CompletableFuture<Boolean> freed = program.function("wait")
+                    .call(CallOptions.DEFAULTS.after(inputs).signal(done), (Object) null)
+                    .thenApply(results -> {
+                        results.close();
+                        program.close();
+                        return runtime.programs().isEmpty();
+                    });
+            inputs.signal();
+            assertThat(freed.join()).isTrue();
+            done.await();
+        }
     }
 }

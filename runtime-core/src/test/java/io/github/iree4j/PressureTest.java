@@ -211,7 +211,8 @@ class PressureTest {
                 int point = isBackwards ? CHAIN - 1 - i : i;
                 try (Fence after = point == 0 ? null : timeline.at(point);
                         Fence signal = timeline.at(point + 1L)) {
-                    calls.add(program.function("outer").submit(after, signal, input(number + point), FACTORS));
+                    calls.add(program.function("outer")
+                            .call(CallOptions.DEFAULTS.after(after).signal(signal), input(number + point), FACTORS));
                 }
             }
             if (isBackwards) {

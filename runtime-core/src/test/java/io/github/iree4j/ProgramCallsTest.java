@@ -136,9 +136,10 @@ class ProgramCallsTest extends ProgramFixture {
                     ProgramFunction inner = self.get().function("inner");
                     Duration limit = Duration.ofMillis(1);
                     switch (how) {
-                        case "within" -> inner.invokeWithin(limit);
+                        case "within" ->
+                            inner.call(CallOptions.DEFAULTS.timeout(limit)).await();
                         case "deadline" ->
-                            inner.call(CallOptions.DEFAULTS.within(limit)).join();
+                            inner.call(CallOptions.DEFAULTS.timeout(limit)).join();
                         default -> {
                             other.set(inner.invokeAsync());
                             try {
@@ -252,7 +253,7 @@ class ProgramCallsTest extends ProgramFixture {
         try (Program program = program()) {
             ProgramFunction function = program.function("async");
             assertThat(function.isAsynchronous()).isTrue();
-            assertThat(function.argumentKinds()).isEqualTo("r");
+            assertThat(function.argumentKinds()).containsExactly(ValueKind.REFERENCE);
             CompletableFuture<Results> future = function.invokeAsync((Object) new float[] {3, 4});
             entered.await();
             assertThat(future).isNotDone();
@@ -270,7 +271,7 @@ class ProgramCallsTest extends ProgramFixture {
             CompletableFuture<Results> future = program.function("async").invokeAsync((Object) new float[] {3, 4});
             entered.await();
             Fence fence = toSignal.getAndSet(null);
-            fence.fail(new IreeException(StatusCode.DATA_LOSS, "the root cause"));
+            fence.fail(IreeException.of(StatusCode.DATA_LOSS, "the root cause"));
             fence.release();
             assertThatExceptionOfType(ExecutionException.class)
                     .isThrownBy(future::get)
@@ -295,7 +296,9 @@ class ProgramCallsTest extends ProgramFixture {
             assertFails(
                     StatusCode.DEADLINE_EXCEEDED,
                     "'java.wait' took longer than 10 ms",
-                    () -> program.function("wait").invokeWithin(Duration.ofMillis(10)));
+                    () -> program.function("wait")
+                            .call(CallOptions.DEFAULTS.timeout(Duration.ofMillis(10)))
+                            .await());
             program.function("one").invoke().close();
         }
     }
@@ -354,12 +357,12 @@ class ProgramCallsTest extends ProgramFixture {
             Program program = own.load(ProgramOptions.builder().module(module()).build());
             forget(program);
             program.function("same").invoke((Object) new float[] {1, 2}).close();
-            while (own.forgottenResults() == 0) {
+            while (own.monitor().forgottenTensors() == 0) {
                 System.gc();
                 Thread.onSpinWait();
             }
             System.gc();
-            assertThat(own.forgottenResults()).isEqualTo(1);
+            assertThat(own.monitor().forgottenTensors()).isEqualTo(1);
             assertThat(own.device().allocator().statistics().bytesLive()).isPositive();
         }
     }
@@ -368,15 +371,15 @@ class ProgramCallsTest extends ProgramFixture {
     void forgottenResultsAreCountedByProgramAndPlace() {
         try (IreeRuntime own = IreeRuntime.builder().traceLeaks(true).build()) {
             Program program = own.load(
-                    ProgramOptions.builder().module(module()).consumer("echo").build());
+                    ProgramOptions.builder().module(module()).name("echo").build());
             for (int i = 0; i < 3; i++) {
                 forget(program);
             }
-            while (own.forgottenResults() < 3) {
+            while (own.monitor().forgottenTensors() < 3) {
                 System.gc();
                 Thread.onSpinWait();
             }
-            assertThat(own.leakReport().sites()).singleElement().satisfies(site -> {
+            assertThat(own.monitor().leaks().sites()).singleElement().satisfies(site -> {
                 assertThat(site.program()).isEqualTo("echo");
                 assertThat(site.place()).contains("ProgramCallsTest.forget");
                 assertThat(site.count()).isEqualTo(3);

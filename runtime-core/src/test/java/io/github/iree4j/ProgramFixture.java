@@ -61,7 +61,7 @@ abstract class ProgramFixture {
                 .function("wait", "0v_i", this::waitUntilAllowed)
                 .function("one", "0v_i", this::oneAtATime)
                 .function("fail", "0v_v", (s, c) -> {
-                    throw new IreeException(StatusCode.ABORTED, "as asked");
+                    throw IreeException.of(StatusCode.ABORTED, "as asked");
                 })
                 .function("crash", "0v_v", (s, c) -> {
                     throw new IllegalStateException("a bug in a Java module");
@@ -139,7 +139,7 @@ abstract class ProgramFixture {
         try {
             go.await();
         } catch (InterruptedException e) {
-            throw new IreeException(StatusCode.CANCELLED, "interrupted inside", e);
+            throw IreeException.of(StatusCode.CANCELLED, "interrupted inside", e);
         }
         call.returnI32(calls.incrementAndGet());
     }

@@ -80,7 +80,7 @@ class ProgramLoadingTest {
                 Results results = program.function("quadruple").invoke(5)) {
             assertThat(results.intValue(0)).isEqualTo(20);
             assertThat(program.name()).isEqualTo("main");
-            assertThat(program.modules()).extracting(VmModule::name).containsExactly("java", "main");
+            assertThat(program.monitor().modules()).extracting(VmModule::name).containsExactly("java", "main");
             assertThat(program.functions())
                     .extracting(ProgramFunction::fullName)
                     .containsExactly("java.twice", "main.quadruple");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
@@ -72,7 +73,7 @@ class ProgramSuccessorTest {
             try (Program again = held.newInstance()) {
                 assertThat(call(again.function("number"), 5)).isEqualTo(number + 5);
             }
-            held.upload(ElementType.F32, new long[] {4}, memory -> memory.fill((byte) 0))
+            held.upload(ElementType.F32, Shape.of(4), memory -> memory.fill((byte) 0))
                     .close();
             assertThat(held.isClosed()).isTrue();
             assertThat(next.isClosed()).isFalse();
@@ -89,12 +90,12 @@ class ProgramSuccessorTest {
     void aProgramRefusesCallsForTheReasonItRetiredWithUntilItHasASuccessor() {
         Program held = numbered(1);
         ProgramFunction function = held.function("number");
-        held.retire(new IreeException(StatusCode.NOT_FOUND, "program 'numbers' was unloaded"));
+        held.retire(IreeException.of(StatusCode.NOT_FOUND, "program 'numbers' was unloaded"));
         held.close();
         for (ThrowingCallable use : List.<ThrowingCallable>of(
                 () -> function.invoke(0),
                 () -> function.invokeAsync(0),
-                () -> held.receive(ElementType.F32, new long[] {4}, memory -> memory.fill((byte) 0)))) {
+                () -> held.receive(ElementType.F32, Shape.of(4), memory -> memory.fill((byte) 0)))) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(use)
                     .withMessage("program 'numbers' was unloaded")
@@ -161,7 +162,7 @@ class ProgramSuccessorTest {
                 .function("fail", "0_i", (state, call) -> {
                     calls.incrementAndGet();
                     programs[0].retire(programs[1]);
-                    throw new IreeException(StatusCode.FAILED_PRECONDITION, "of itself");
+                    throw IreeException.of(StatusCode.FAILED_PRECONDITION, "of itself");
                 })
                 .build();
         programs[0] = runtime.load(ProgramOptions.builder().module(module).build());
@@ -182,10 +183,10 @@ class ProgramSuccessorTest {
         ProgramFunction encode = held.function("encode");
         try (Program next = runtime.load(options);
                 Tensor words = Tensor.of(new float[6], 2, 3);
-                Tensor mask = Tensor.ofInts(new int[6], 2, 3)) {
+                Tensor mask = Tensor.of(new int[6], 2, 3)) {
             held.retire(next);
             try (Results results = encode.invoke(words, mask)) {
-                assertThat(results.tensor(0).shape()).containsExactly(2, 3);
+                assertThat(results.tensor(0).shape()).isEqualTo(Shape.of(2, 3));
             }
         }
     }

@@ -74,9 +74,11 @@ class ProgramTest extends ProgramFixture {
             Object[] rows =
                     new float[][] {{1, 2}, {3, 4}}; // as Java passes a float[][] to a variable number of arguments
             assertThat(read(same.invoke(rows))).isEqualTo("2x2xf32=[1 2][3 4]");
-            assertThat(read(same.invokeWithin(Duration.ofMinutes(5), rows))).isEqualTo("2x2xf32=[1 2][3 4]");
+            assertThat(read(same.call(CallOptions.DEFAULTS.timeout(Duration.ofMinutes(5)), rows)
+                            .await()))
+                    .isEqualTo("2x2xf32=[1 2][3 4]");
             assertThat(read(same.invokeAsync(rows).join())).isEqualTo("2x2xf32=[1 2][3 4]");
-            assertThat(read(same.submit(null, null, rows).join())).isEqualTo("2x2xf32=[1 2][3 4]");
+            assertThat(read(same.invokeAsync(rows).join())).isEqualTo("2x2xf32=[1 2][3 4]");
             assertThat(read(same.call(CallOptions.DEFAULTS, rows).join())).isEqualTo("2x2xf32=[1 2][3 4]");
         }
     }
@@ -90,7 +92,8 @@ class ProgramTest extends ProgramFixture {
             assertFails(
                     StatusCode.INVALID_ARGUMENT,
                     "the array of inputs is null",
-                    () -> same.invokeWithin(Duration.ofMinutes(5), none));
+                    () -> same.call(CallOptions.DEFAULTS.timeout(Duration.ofMinutes(5)), none)
+                            .await());
             assertFails(StatusCode.INVALID_ARGUMENT, "the array of inputs is null", () -> same.invokeAsync(none));
             assertFails(
                     StatusCode.INVALID_ARGUMENT,
@@ -140,7 +143,7 @@ class ProgramTest extends ProgramFixture {
     @Test
     void messagesNameTheProgramWhereItHasAName() {
         ProgramOptions named =
-                ProgramOptions.builder().module(module()).consumer("digits").build();
+                ProgramOptions.builder().module(module()).name("digits").build();
         try (Program program = runtime.load(named)) {
             ProgramFunction same = program.function("same");
             assertThat(same.fullName()).isEqualTo("digits.same");
@@ -174,7 +177,7 @@ class ProgramTest extends ProgramFixture {
         try (Program program = runtime.load(ProgramOptions.builder()
                 .module("first", modules[0])
                 .module("second", modules[1])
-                .consumer("adder")
+                .name("adder")
                 .build())) {
             assertThat(program.functions())
                     .hasSize(2)
@@ -221,7 +224,9 @@ class ProgramTest extends ProgramFixture {
             assertFails(
                     StatusCode.ABORTED,
                     "as asked",
-                    () -> program.function("fail").invokeWithin(Duration.ofSeconds(50)));
+                    () -> program.function("fail")
+                            .call(CallOptions.DEFAULTS.timeout(Duration.ofSeconds(50)))
+                            .await());
             try (Results again = program.function("one").invoke()) {
                 assertThat(again.intValue(0)).isEqualTo(1);
             }

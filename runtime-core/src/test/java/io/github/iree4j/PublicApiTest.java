@@ -3,8 +3,11 @@ package io.github.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.lang.classfile.AttributedElement;
+import java.lang.classfile.Attributes;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
+import java.lang.classfile.MethodModel;
 import java.lang.classfile.attribute.ModuleAttribute;
 import java.lang.classfile.attribute.ModuleExportInfo;
 import java.lang.constant.ClassDesc;
@@ -14,25 +17,41 @@ import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What the module promises to others, in a file: public types of exported packages and their public and protected members. A change of it is
- * seen in a review. {@code -Diree4j.api.write=true} writes the file anew.
+ * The public types of a module's exported packages with their public and protected members, in two files: {@code public-api.txt} has what
+ * applications are promised, {@code marked-api.txt} what is marked {@link io.github.iree4j.api.NotForApplications}, with members of other
+ * types that mention a marked type. A change is seen in a review. {@code -Diree4j.api.write=true} writes the files anew.
  */
 class PublicApiTest {
-    private static final Path CLASSES = Path.of("target/classes");
-    private static final Path LISTING = Path.of("src/test/resources/api/public-api.txt");
-
     private static final Set<String> OF_OBJECT = Set.of("equals", "hashCode", "toString");
+    private static final Pattern OURS = Pattern.compile("io/github/iree4j/[\\w/$]+");
+    private static final ClassDesc MARKER = ClassDesc.of("io.github.iree4j.api.NotForApplications");
 
-    private static List<ModuleExportInfo> exports() throws IOException {
-        return ClassFile.of().parse(CLASSES.resolve("module-info.class")).attributes().stream()
+    private final Map<String, Boolean> marked = new HashMap<>();
+
+    /** The folder of the module in question. */
+    Path folder() {
+        return Path.of("");
+    }
+
+    private Path classes() {
+        return folder().resolve("target/classes");
+    }
+
+    private List<ModuleExportInfo> exports() throws IOException {
+        return ClassFile.of().parse(classes().resolve("module-info.class")).attributes().stream()
                 .filter(ModuleAttribute.class::isInstance)
                 .map(ModuleAttribute.class::cast)
                 .flatMap(module -> module.exports().stream())
@@ -43,17 +62,33 @@ class PublicApiTest {
         return export.exportedPackage().name().stringValue().replace('/', '.');
     }
 
-    /** Packages exported to all, in order. */
-    private static Set<String> promised() throws IOException {
-        return exports().stream()
-                .filter(export -> export.exportsTo().isEmpty())
-                .map(PublicApiTest::packageName)
-                .collect(Collectors.toCollection(TreeSet::new));
+    /**
+     * Packages exported to all; where there is none, packages exported to modules of this project; without a descriptor, all packages. In
+     * order.
+     */
+    private Set<String> promised() throws IOException {
+        if (!Files.exists(classes().resolve("module-info.class"))) {
+            return packages();
+        }
+        List<ModuleExportInfo> all = exports();
+        List<ModuleExportInfo> open =
+                all.stream().filter(export -> export.exportsTo().isEmpty()).toList();
+        return (open.isEmpty() ? all : open)
+                .stream().map(PublicApiTest::packageName).collect(Collectors.toCollection(TreeSet::new));
     }
 
-    private static Stream<ClassModel> types(String packageName) throws IOException {
+    private Set<String> packages() throws IOException {
+        try (Stream<Path> files = Files.walk(classes())) {
+            return files.filter(file -> file.toString().endsWith(".class"))
+                    .map(file ->
+                            classes().relativize(file.getParent()).toString().replace('/', '.'))
+                    .collect(Collectors.toCollection(TreeSet::new));
+        }
+    }
+
+    private Stream<ClassModel> types(String packageName) throws IOException {
         List<ClassModel> types = new ArrayList<>();
-        try (Stream<Path> files = Files.list(CLASSES.resolve(packageName.replace('.', '/')))) {
+        try (Stream<Path> files = Files.list(classes().resolve(packageName.replace('.', '/')))) {
             for (Path file : files.filter(each -> each.toString().endsWith(".class"))
                     .sorted()
                     .toList()) {
@@ -67,13 +102,13 @@ class PublicApiTest {
     }
 
     /** Whether it is public, and so are the types around it. */
-    private static boolean isPromised(ClassModel type) throws IOException {
+    private boolean isPromised(ClassModel type) throws IOException {
         String name = type.thisClass().asInternalName();
         if (name.endsWith("package-info") || !isVisible(flags(type))) {
             return false;
         }
         int outer = name.lastIndexOf('$');
-        return outer < 0 || isPromised(ClassFile.of().parse(CLASSES.resolve(name.substring(0, outer) + ".class")));
+        return outer < 0 || isPromised(ClassFile.of().parse(classes().resolve(name.substring(0, outer) + ".class")));
     }
 
     /** Of a nested type, those that its declaration says. */
@@ -93,6 +128,9 @@ class PublicApiTest {
     }
 
     private static String name(ClassDesc type) {
+        if (type.isArray()) {
+            return name(type.componentType()) + "[]";
+        }
         String full = type.packageName().isEmpty() ? type.displayName() : type.packageName() + "." + type.displayName();
         return full.replace('$', '.').replace("java.lang.", "");
     }
@@ -106,8 +144,7 @@ class PublicApiTest {
         return text.isEmpty() ? "" : text + " ";
     }
 
-    private static List<String> describe(ClassModel type) {
-        List<String> lines = new ArrayList<>();
+    private static String head(ClassModel type) {
         int flags = flags(type);
         boolean isInterface = (flags & Modifier.INTERFACE) != 0;
         StringBuilder head = new StringBuilder(modifiers(
@@ -123,62 +160,185 @@ class PublicApiTest {
                     .map(each -> name(each.asSymbol()))
                     .collect(Collectors.joining(", ", isInterface ? " extends " : " implements ", "")));
         }
-        lines.add(head.toString());
-        List<String> members = new ArrayList<>();
+        return head.toString();
+    }
+
+    /**
+     * A public or protected member.
+     *
+     * @param text the line of the listing
+     * @param mentioned names of the types in the declaration, type arguments included, between other characters
+     * @param marked whether the member itself has the marker
+     */
+    private record Member(String text, String mentioned, boolean marked) {}
+
+    private static List<Member> members(ClassModel type) {
+        List<Member> members = new ArrayList<>();
         type.fields().stream()
                 .filter(field -> isVisible(field.flags().flagsMask()))
-                .forEach(field ->
-                        members.add("    " + modifiers(field.flags().flagsMask(), 0) + name(field.fieldTypeSymbol())
-                                + " " + field.fieldName().stringValue()));
+                .forEach(field -> members.add(new Member(
+                        "    " + modifiers(field.flags().flagsMask(), 0) + name(field.fieldTypeSymbol()) + " "
+                                + field.fieldName().stringValue(),
+                        field.fieldType().stringValue() + signature(field),
+                        hasMarker(field))));
         type.methods().stream()
                 .filter(method -> isVisible(method.flags().flagsMask()))
                 .filter(method -> !OF_OBJECT.contains(method.methodName().stringValue()))
-                .forEach(method -> {
-                    MethodTypeDesc shape = method.methodTypeSymbol();
-                    String called = method.methodName().stringValue();
-                    members.add("    " + modifiers(method.flags().flagsMask(), Modifier.TRANSIENT | Modifier.VOLATILE)
-                            + (called.equals("<init>") ? "new" : name(shape.returnType()) + " " + called)
-                            + shape.parameterList().stream()
-                                    .map(PublicApiTest::name)
-                                    .collect(Collectors.joining(", ", "(", ")")));
-                });
-        members.stream().sorted().forEach(lines::add);
-        return lines;
+                .forEach(method -> members.add(new Member(
+                        text(method), method.methodType().stringValue() + signature(method), hasMarker(method))));
+        members.sort(Comparator.comparing(Member::text));
+        return members;
     }
 
-    private static List<String> listing() throws IOException {
+    private static String text(MethodModel method) {
+        MethodTypeDesc shape = method.methodTypeSymbol();
+        String called = method.methodName().stringValue();
+        return "    " + modifiers(method.flags().flagsMask(), Modifier.TRANSIENT | Modifier.VOLATILE)
+                + (called.equals("<init>") ? "new" : name(shape.returnType()) + " " + called)
+                + shape.parameterList().stream().map(PublicApiTest::name).collect(Collectors.joining(", ", "(", ")"));
+    }
+
+    private static String signature(AttributedElement member) {
+        return member.findAttribute(Attributes.signature())
+                .map(each -> each.signature().stringValue())
+                .orElse("");
+    }
+
+    /** Whether the class file of a type or of a package has the marker; also of other modules of this project. */
+    private boolean hasMarker(String file) throws IOException {
+        Path name = Path.of(file + ".class");
+        List<Path> found = Stream.concat(Stream.of(classes()), Modules.folders("target/classes").stream())
+                .map(each -> each.resolve(name))
+                .filter(Files::exists)
+                .toList();
+        assertThat(file.endsWith("package-info") || !found.isEmpty())
+                .as("%s is built", file)
+                .isTrue();
+        return !found.isEmpty() && hasMarker(ClassFile.of().parse(found.getFirst()));
+    }
+
+    private static boolean hasMarker(AttributedElement element) {
+        return element.findAttribute(Attributes.runtimeInvisibleAnnotations()).stream()
+                .flatMap(all -> all.annotations().stream())
+                .anyMatch(each -> each.classSymbol().equals(MARKER));
+    }
+
+    /** Whether the type, a type around it, or the package is marked. */
+    private boolean isMarked(String binaryName) throws IOException {
+        Boolean known = marked.get(binaryName);
+        if (known == null) {
+            int outer = binaryName.lastIndexOf('$');
+            known = hasMarker(binaryName)
+                    || (outer > 0
+                            ? isMarked(binaryName.substring(0, outer))
+                            : hasMarker(binaryName.substring(0, binaryName.lastIndexOf('/') + 1) + "package-info"));
+            marked.put(binaryName, known);
+        }
+        return known;
+    }
+
+    /** Whether the member is marked, or mentions a marked type. */
+    private boolean isMarked(Member member) throws IOException {
+        if (member.marked()) {
+            return true;
+        }
+        for (String name : OURS.matcher(member.mentioned())
+                .results()
+                .map(MatchResult::group)
+                .toList()) {
+            if (isMarked(name)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The lines on a type in one of the listings. All members of a marked type are in the second listing. */
+    private List<String> describe(ClassModel type, boolean ofMarked) throws IOException {
+        boolean isMarked = isMarked(type.thisClass().asInternalName());
+        List<String> lines = new ArrayList<>();
+        for (Member member : members(type)) {
+            if ((isMarked || isMarked(member)) == ofMarked) {
+                lines.add(member.text());
+            }
+        }
+        if (isMarked == ofMarked) {
+            return concat(head(type), lines);
+        }
+        return isMarked || lines.isEmpty()
+                ? List.of()
+                : concat("members of " + name(type.thisClass().asSymbol()), lines);
+    }
+
+    private static List<String> concat(String head, List<String> lines) {
+        return Stream.concat(Stream.of(head), lines.stream()).toList();
+    }
+
+    private List<String> listing(boolean ofMarked) throws IOException {
         List<String> lines = new ArrayList<>();
         for (String each : promised()) {
-            lines.add("package " + each);
-            types(each).flatMap(type -> describe(type).stream()).forEach(lines::add);
+            List<String> types = new ArrayList<>();
+            for (ClassModel type : types(each).toList()) {
+                types.addAll(describe(type, ofMarked));
+            }
+            if (!types.isEmpty()) {
+                lines.add("package " + each);
+                lines.addAll(types);
+            }
         }
         return lines;
     }
 
     @Test
     void theListingSaysWhatIsPromised() throws IOException {
-        List<String> now = listing();
+        compare(listing(false), "public-api.txt", "the promise to applications");
+    }
+
+    @Test
+    void theListingSaysWhatIsMarked() throws IOException {
+        compare(listing(true), "marked-api.txt", "the public parts that are marked @NotForApplications");
+    }
+
+    private void compare(List<String> now, String name, String what) throws IOException {
+        Path file = folder().resolve("src/test/resources/api").resolve(name);
         if (Boolean.getBoolean("iree4j.api.write")) {
-            Files.write(LISTING, now);
+            Files.createDirectories(file.getParent());
+            Files.write(file, now);
         }
-        List<String> before = Files.readAllLines(LISTING);
+        List<String> before = Files.readAllLines(file);
         List<String> gone = new ArrayList<>(before);
         gone.removeAll(now);
         List<String> come = new ArrayList<>(now);
         come.removeAll(before);
         assertThat(now)
                 .as(
-                        "the public promise: gone %s, new %s; where that is wanted, run this test with -Diree4j.api.write=true and say so"
-                                + " in the commit",
-                        gone, come)
+                        "%s: gone %s, new %s; where that is wanted, run this test with -Diree4j.api.write=true and say so in the commit",
+                        what, gone, come)
                 .isEqualTo(before);
+    }
+
+    /** What everyday users import. Operators' types are in {@code monitor}, drivers' types in {@code hal.spi}. */
+    @Test
+    void everydayTypesAreFewAndSmall() throws IOException {
+        int all = 0;
+        for (ClassModel type : types("io.github.iree4j").toList()) {
+            String name = type.thisClass().asInternalName();
+            if (!isMarked(name)) {
+                all++;
+            }
+            if (name.endsWith("/IreeRuntime") || name.endsWith("/Program")) {
+                assertThat(members(type)).as(name).hasSizeLessThanOrEqualTo(21);
+            }
+        }
+        assertThat(all).as("types of the root package").isLessThanOrEqualTo(35);
     }
 
     @Test
     void noPromisedTypeNeedsOneThatIsNot() throws IOException {
         Set<String> promised = promised();
         Set<String> missing = new TreeSet<>();
-        for (String line : listing()) {
+        for (String line :
+                Stream.concat(listing(false).stream(), listing(true).stream()).toList()) {
             for (String word : line.split("[ (),\\[\\]]+")) {
                 int type = word.startsWith("io.github.iree4j.") ? firstType(word) : -1;
                 if (type > 0 && !promised.contains(word.substring(0, type)) && isOurs(word.substring(0, type))) {
@@ -192,9 +352,9 @@ class PublicApiTest {
     }
 
     /** Whether the package is one of this module. */
-    private static boolean isOurs(String packageName) {
+    private boolean isOurs(String packageName) {
         String[] classes =
-                CLASSES.resolve(packageName.replace('.', '/')).toFile().list((_, name) -> name.endsWith(".class"));
+                classes().resolve(packageName.replace('.', '/')).toFile().list((_, name) -> name.endsWith(".class"));
         return classes != null && classes.length > 0;
     }
 

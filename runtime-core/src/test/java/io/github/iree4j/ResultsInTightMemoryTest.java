@@ -7,6 +7,7 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
@@ -14,7 +15,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -31,7 +31,7 @@ class ResultsInTightMemoryTest {
     @AfterEach
     void nothingIsLeft() {
         fillers.forEach(Tensor::close);
-        assertThat(runtime.leakReport().openTensors()).isZero();
+        assertThat(runtime.monitor().leaks().openTensors()).isZero();
         runtime.close();
     }
 
@@ -39,7 +39,7 @@ class ResultsInTightMemoryTest {
     private void fill() {
         for (int size = (int) LIMIT / 4; size > 0; ) {
             try {
-                fillers.add(runtime.upload(Tensor.ofBytes(new byte[size], size)));
+                fillers.add(runtime.upload(Tensor.of(new byte[size], size)));
             } catch (IreeException e) {
                 assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
                 size /= 2;
@@ -80,9 +80,9 @@ class ResultsInTightMemoryTest {
             List<Results> parts = results.divide(100, 200);
             try (Results first = parts.get(0);
                     Results second = parts.get(1)) {
-                assertThat(first.tensor(0).shape()).containsExactly(100, 64);
+                assertThat(first.tensor(0).shape()).isEqualTo(Shape.of(100, 64));
                 assertThat(first.tensor(0).toFloatArray()[99 * 64]).isEqualTo(100);
-                assertThat(second.tensor(0).shape()).containsExactly(200, 64);
+                assertThat(second.tensor(0).shape()).isEqualTo(Shape.of(200, 64));
                 assertThat(second.tensor(0).toFloatArray()[0]).isEqualTo(101);
             }
         }
@@ -94,7 +94,7 @@ class ResultsInTightMemoryTest {
             long before = live();
             List<Results> parts = program.function("same").invoke(rows(3)).divide(1, 2);
             assertThat(live()).isEqualTo(before);
-            assertThat(runtime.leakReport().openTensors()).isZero();
+            assertThat(runtime.monitor().leaks().openTensors()).isZero();
             try (Results again = program.function("same").invoke(parts.get(1).tensor(0))) {
                 assertThat(again.tensor(0).toFloatArray()[64])
                         .as("what was divided is an input like any other")
@@ -115,17 +115,17 @@ class ResultsInTightMemoryTest {
                 .variants(VariantOptions.of(
                                 "sentences",
                                 ShapeRules.parse("[batch length], [batch length] mask -> [batch length], [batch 4]"))
-                        .among("encode_*"))
+                        .functions("encode_*"))
                 .build())) {
             ProgramFunction sentences = program.function("sentences");
-            AlignedInputs seven = Objects.requireNonNull(sentences.variants()).align((Object)
+            AlignedInputs seven = sentences.variants().orElseThrow().align((Object)
                     new float[][] {{1, 1, 1, 1, 1, 1, 1}, {2, 2, 2, 2, 2, 2, 2}});
             Results padded = sentences.invoke(seven.inputs().toArray());
             fill();
             try (Results own = seven.cut(padded)) {
                 assertThat(own.tensor(0).shape())
                         .as("no first part of the memory")
-                        .containsExactly(2, 7);
+                        .isEqualTo(Shape.of(2, 7));
                 assertThat(own.tensor(0).toFloatArray())
                         .containsExactly(8, 8, 8, 8, 8, 8, 8, 16, 16, 16, 16, 16, 16, 16);
                 assertThat(own.tensor(1).toFloatArray()).containsExactly(14, 14, 14, 14, 28, 28, 28, 28);

@@ -90,7 +90,18 @@ class RuntimeDiagnosticsTest {
                 Timeline kept = runtime.createTimeline()) {
             Timeline closed = runtime.createTimeline();
             closed.close();
-            assertThat(runtime.timelines()).containsExactly(kept);
+            assertThat(runtime.monitor().timelines()).containsExactly(kept.semaphore());
+        }
+    }
+
+    @Test
+    void fencesOfTheRuntimeAreListedAsLongAsTheyAreOpen() {
+        try (IreeRuntime runtime = IreeRuntime.create()) {
+            try (Fence fence = runtime.createFence("uploaded")) {
+                System.gc(); // drops what nobody else keeps
+                assertThat(runtime.monitor().timelines()).containsExactly(fence.semaphore(0));
+            }
+            assertThat(runtime.monitor().timelines()).isEmpty();
         }
     }
 

@@ -26,7 +26,7 @@ class RuntimeWorkersTest {
     /** Runs an action on a worker. */
     private static <T> T onWorker(IreeRuntime runtime, Supplier<T> body) throws Exception {
         CompletableFuture<T> result = new CompletableFuture<>();
-        runtime.executor().submit(new TaskProcess(ProcessOptions.named("test")) {
+        runtime.monitor().workers().executor().submit(new TaskProcess(ProcessOptions.named("test")) {
             @Override
             protected DrainResult drain(WorkerContext worker) {
                 result.complete(body.get());
@@ -39,20 +39,20 @@ class RuntimeWorkersTest {
     @Test
     void thereIsOneForEachGroupUnlessANumberIsGiven() {
         try (IreeRuntime runtime = IreeRuntime.create()) {
-            assertThat(runtime.executor().workers())
-                    .isEqualTo(runtime.topology().groups().size())
+            assertThat(runtime.monitor().workers().executor().workers())
+                    .isEqualTo(runtime.monitor().workers().topology().groups().size())
                     .isEqualTo(Topology.of("auto").groups().size());
         }
         try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(7).build()) {
-            assertThat(runtime.executor().workers()).isEqualTo(7);
-            assertThat(runtime.topology().groups()).hasSizeGreaterThanOrEqualTo(7);
+            assertThat(runtime.monitor().workers().executor().workers()).isEqualTo(7);
+            assertThat(runtime.monitor().workers().topology().groups()).hasSizeGreaterThanOrEqualTo(7);
         }
         try (IreeRuntime runtime = IreeRuntime.builder()
                 .topology(Topology.ofWorkers(3))
                 .taskWorkers(2)
                 .build()) {
-            assertThat(runtime.executor().workers()).isEqualTo(2);
-            assertThat(runtime.topology()).isEqualTo(Topology.ofWorkers(3));
+            assertThat(runtime.monitor().workers().executor().workers()).isEqualTo(2);
+            assertThat(runtime.monitor().workers().topology()).isEqualTo(Topology.ofWorkers(3));
         }
     }
 
@@ -62,14 +62,15 @@ class RuntimeWorkersTest {
             try (Program program = runtime.load(Fixtures.file("3.11.0/cpu/add.vmfb"))) {
                 assertThat(program.functions()).isNotEmpty();
                 assertThat(workerThreads(runtime)).isZero();
-                assertThat(runtime.executor().sleepingWorkers()).isEqualTo(4);
+                assertThat(runtime.monitor().workers().executor().sleepingWorkers())
+                        .isEqualTo(4);
             }
         }
     }
 
     /** Its name is in its description. */
     private static long workerThreads(IreeRuntime runtime) {
-        String prefix = runtime.executor().toString().split("'")[1] + "-worker-";
+        String prefix = runtime.monitor().workers().executor().toString().split("'")[1] + "-worker-";
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith(prefix))
                 .count();
@@ -139,7 +140,7 @@ class RuntimeWorkersTest {
     @Test
     void closingEndsTheThreadsAlsoFromAWorker() throws Exception {
         IreeRuntime runtime = IreeRuntime.builder().taskWorkers(2).build();
-        ProcessExecutor executor = runtime.executor();
+        ProcessExecutor executor = runtime.monitor().workers().executor();
         Thread worker = onWorker(runtime, () -> {
             runtime.close();
             return Thread.currentThread();

@@ -9,6 +9,7 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmCall;
@@ -65,7 +66,7 @@ class StatefulProgramTest {
         void get(VmCall call) {
             BufferView x;
             try (var buffer = runtime.device().allocator().allocate(BufferParams.DEFAULT, 16)) {
-                x = BufferView.create(buffer, new long[] {2, 2}, ElementType.F32, BufferView.ENCODING_DENSE_ROW_MAJOR);
+                x = BufferView.create(buffer, Shape.of(2, 2), ElementType.F32, BufferView.ENCODING_DENSE_ROW_MAJOR);
             }
             x.retain();
             enqueue(
@@ -136,11 +137,11 @@ class StatefulProgramTest {
     @Test
     void callsAreOrderedWithoutAnyFenceOfTheUser() throws Exception {
         try (Program m = program()) {
-            m.function("set").submit(null, null, INPUT);
-            m.function("matmul").submit(null, null, A);
-            m.function("matmul").submit(null, null, B);
-            m.function("matmul").submit(null, null, C);
-            try (Results output = m.function("get").submit(null, null).get()) {
+            m.function("set").invokeAsync(INPUT);
+            m.function("matmul").invokeAsync(A);
+            m.function("matmul").invokeAsync(B);
+            m.function("matmul").invokeAsync(C);
+            try (Results output = m.function("get").invokeAsync().get()) {
                 assertThat(output.tensor(0).toFloatArray()).containsExactly(expected());
             }
             m.function("set").invoke((Object) INPUT).close();
@@ -159,14 +160,16 @@ class StatefulProgramTest {
                 Fence start = timeline.at(1);
                 Fence computed = timeline.at(2);
                 Fence passedOn = timeline.at(3)) {
-            m.function("set").submit(start, null, INPUT);
-            m.function("matmul").submit(null, null, A);
-            m.function("matmul").submit(null, null, B);
-            m.function("matmul").submit(null, null, C);
+            m.function("set").call(CallOptions.DEFAULTS.after(start), INPUT);
+            m.function("matmul").invokeAsync(A);
+            m.function("matmul").invokeAsync(B);
+            m.function("matmul").invokeAsync(C);
             // The results are available before their contents, and so can be passed to the next program.
-            try (Results output = m.function("get").submit(null, computed).get()) {
-                next.function("set").submit(computed, null, output.tensor(0));
-                CompletableFuture<Results> copied = next.function("get").submit(null, passedOn);
+            try (Results output = m.function("get")
+                    .call(CallOptions.DEFAULTS.signal(computed))
+                    .get()) {
+                next.function("set").call(CallOptions.DEFAULTS.after(computed), output.tensor(0));
+                CompletableFuture<Results> copied = next.function("get").call(CallOptions.DEFAULTS.signal(passedOn));
                 try (Results copy = copied.get()) {
                     assertThat(timeline.value()).as("nothing has run").isZero();
                     assertThat(passedOn.isReached()).isFalse();

@@ -125,20 +125,20 @@ class SubmissionTest {
                 .function("sum", "0ii_i", (s, c) -> c.returnI32(c.i32() + c.i32()))
                 .function("same", "0r_r", (s, c) -> c.returnRef(retained(c.ref(Object.class))))
                 .function("fail", "0v_v", (s, c) -> {
-                    throw new IreeException(StatusCode.DATA_LOSS, "the root cause");
+                    throw IreeException.of(StatusCode.DATA_LOSS, "the root cause");
                 })
                 .function("crash", "0v_v", (s, c) -> {
                     throw new IllegalStateException("a bug in a Java module");
                 })
                 .function("stay", "0v_v", this::stay)
                 .function(
-                        "nested", "0v_v", (s, c) -> self.get().function("count").submit(null, null))
+                        "nested", "0v_v", (s, c) -> self.get().function("count").invokeAsync())
                 .function("note", "0irr_i", this::note)
                 .attribute("iree.abi.model", "coarse-fences")
                 .function("forgetful", "0rr_v", (s, c) -> c.ref(Fence.class))
                 .attribute("iree.abi.model", "coarse-fences")
                 .function("refuse", "0rr_v", (s, c) -> {
-                    throw new IreeException(StatusCode.ABORTED, "refused");
+                    throw IreeException.of(StatusCode.ABORTED, "refused");
                 })
                 .attribute("iree.abi.model", "coarse-fences")
                 .build();
@@ -161,7 +161,7 @@ class SubmissionTest {
         try {
             go.await();
         } catch (InterruptedException e) {
-            throw new IreeException(StatusCode.CANCELLED, "interrupted inside", e);
+            throw IreeException.of(StatusCode.CANCELLED, "interrupted inside", e);
         }
     }
 
@@ -190,7 +190,7 @@ class SubmissionTest {
     }
 
     private Tensor onDevice(int... values) {
-        try (Tensor tensor = Tensor.ofInts(values, values.length)) {
+        try (Tensor tensor = Tensor.of(values, values.length)) {
             return runtime.upload(tensor);
         }
     }
@@ -216,11 +216,21 @@ class SubmissionTest {
                 Fence a = timeline.at(1);
                 Fence b = timeline.at(2);
                 Fence c = timeline.at(3)) {
-            program.function("fn0").submit(a, b, x).get().close(); // submitted; its contents are ready at b
-            program.function("fn1").submit(b, c, x).get().close();
-            CompletableFuture<Results> second = program.function("fn2").submit(b, c, x);
-            CompletableFuture<Results> third = program.function("fn3").submit(null, c, x);
-            program.function("fn4").submit(a, c, x).get().close();
+            program.function("fn0")
+                    .call(CallOptions.DEFAULTS.after(a).signal(b), x)
+                    .get()
+                    .close(); // submitted; its contents are ready at b
+            program.function("fn1")
+                    .call(CallOptions.DEFAULTS.after(b).signal(c), x)
+                    .get()
+                    .close();
+            CompletableFuture<Results> second =
+                    program.function("fn2").call(CallOptions.DEFAULTS.after(b).signal(c), x);
+            CompletableFuture<Results> third = program.function("fn3").call(CallOptions.DEFAULTS.signal(c), x);
+            program.function("fn4")
+                    .call(CallOptions.DEFAULTS.after(a).signal(c), x)
+                    .get()
+                    .close();
 
             third.get().close(); // has no waits, so nothing delays it
             assertThat(second).isNotDone();
@@ -239,9 +249,9 @@ class SubmissionTest {
     void aPointMayBeSaidToTakeSeveralSignals() throws Exception {
         try (Program program = program();
                 Fence done = timeline.at(1, 3)) {
-            program.function("count").submit(null, done).get();
-            program.function("note").submit(null, done, 1).get();
-            program.function("count").submit(null, done).get();
+            program.function("count").call(CallOptions.DEFAULTS.signal(done)).get();
+            program.function("note").call(CallOptions.DEFAULTS.signal(done), 1).get();
+            program.function("count").call(CallOptions.DEFAULTS.signal(done)).get();
             done.await();
             assertThat(calls).hasValue(2);
         }
@@ -253,8 +263,10 @@ class SubmissionTest {
                 Fence first = timeline.at(1);
                 Fence second = timeline.at(2);
                 Fence both = timeline.at(3, 2)) {
-            program.function("count").submit(null, first).get();
-            program.function("count").submit(first, second).get();
+            program.function("count").call(CallOptions.DEFAULTS.signal(first)).get();
+            program.function("count")
+                    .call(CallOptions.DEFAULTS.after(first).signal(second))
+                    .get();
             second.await();
             Frontier before = Objects.requireNonNull(timeline.semaphore().frontierAt(1));
             Frontier after = Objects.requireNonNull(timeline.semaphore().frontierAt(2));
@@ -265,8 +277,12 @@ class SubmissionTest {
             assertThat(runtime.device().schedulingDomain().tracker().completed(axis))
                     .isGreaterThanOrEqualTo(after.producerEpoch());
 
-            program.function("count").submit(second, both).get(); // the host
-            program.function("note").submit(second, both, 1).get(); // and a queue
+            program.function("count")
+                    .call(CallOptions.DEFAULTS.after(second).signal(both))
+                    .get(); // the host
+            program.function("note")
+                    .call(CallOptions.DEFAULTS.after(second).signal(both), 1)
+                    .get(); // and a queue
             both.await();
             Frontier joined = Objects.requireNonNull(timeline.semaphore().frontierAt(3));
             assertThat(joined.epochOf(axis)).isGreaterThan(after.producerEpoch());
@@ -279,12 +295,12 @@ class SubmissionTest {
         try (Program program = program();
                 Tensor x = onDevice(0, 0, 0, 0, 0);
                 Fence done = timeline.at(1)) {
-            program.function("count").submit(null, done).get();
+            program.function("count").call(CallOptions.DEFAULTS.signal(done)).get();
             done.await();
             assertFails(
                     StatusCode.INVALID_ARGUMENT,
                     "semaphore value 1 takes no further signal: it is reached",
-                    () -> program.function("fn3").submit(null, done, x));
+                    () -> program.function("fn3").call(CallOptions.DEFAULTS.signal(done), x));
             assertThat(timeline.semaphore().failure()).isNull();
         }
     }
@@ -299,7 +315,8 @@ class SubmissionTest {
                 Fence c = timeline.at(2);
                 Fence d = other.at(2);
                 Fence fork = Fence.join(List.of(c, d))) {
-            CompletableFuture<Results> sum = program.function("sum").submit(both, fork, 1, 2);
+            CompletableFuture<Results> sum = program.function("sum")
+                    .call(CallOptions.DEFAULTS.after(both).signal(fork), 1, 2);
             a.signal();
             assertThat(sum).isNotDone();
             b.signal();
@@ -319,7 +336,7 @@ class SubmissionTest {
             List<CompletableFuture<Results>> all = new ArrayList<>();
             for (int i = 0; i < count; i++) {
                 expected.add(i);
-                all.add(program.function("note").submit(null, null, i));
+                all.add(program.function("note").invokeAsync(i));
             }
             for (CompletableFuture<Results> each : all) {
                 each.get().close();
@@ -347,9 +364,10 @@ class SubmissionTest {
                 Fence a = timeline.at(1);
                 Fence b = after.at(1);
                 Fence c = later.at(1)) {
-            CompletableFuture<Results> host = program.function("count").submit(a, b);
-            program.function("note").submit(b, c, 1);
-            a.fail(new IreeException(StatusCode.DATA_LOSS, "the root cause"));
+            CompletableFuture<Results> host =
+                    program.function("count").call(CallOptions.DEFAULTS.after(a).signal(b));
+            program.function("note").call(CallOptions.DEFAULTS.after(b).signal(c), 1);
+            a.fail(IreeException.of(StatusCode.DATA_LOSS, "the root cause"));
             assertFailed(b, StatusCode.DATA_LOSS, "the root cause");
             assertFailed(c, StatusCode.DATA_LOSS, "the root cause");
             assertThat(host)
@@ -368,11 +386,11 @@ class SubmissionTest {
                 Fence a = timeline.at(1);
                 Fence b = second.at(1);
                 Fence c = third.at(1)) {
-            program.function("fail").submit(null, a);
+            program.function("fail").call(CallOptions.DEFAULTS.signal(a));
             assertFailed(a, StatusCode.DATA_LOSS, "the root cause");
-            program.function("crash").submit(null, b);
+            program.function("crash").call(CallOptions.DEFAULTS.signal(b));
             assertFailed(b, StatusCode.INTERNAL, "a bug in a Java module");
-            program.function("refuse").submit(null, c);
+            program.function("refuse").call(CallOptions.DEFAULTS.signal(c));
             assertFailed(c, StatusCode.ABORTED, "refused");
         }
     }
@@ -383,7 +401,7 @@ class SubmissionTest {
         try (Program program = program();
                 Fence done = timeline.at(1)) {
             try (Fence never = given.at(1)) {
-                program.function("count").submit(never, done);
+                program.function("count").call(CallOptions.DEFAULTS.after(never).signal(done));
             }
             given.close();
             assertFailed(done, StatusCode.CANCELLED, "closed before it reached 1");
@@ -394,7 +412,7 @@ class SubmissionTest {
     @Test
     void aProgramThatForgetsItsFenceFailsTheFuture() {
         try (Program program = program()) {
-            assertThat(program.function("forgetful").submit(null, null))
+            assertThat(program.function("forgetful").invokeAsync())
                     .failsWithin(java.time.Duration.ofSeconds(50))
                     .withThrowableThat()
                     .withStackTraceContaining("semaphore was closed");
@@ -408,13 +426,13 @@ class SubmissionTest {
         Fence closed = timeline.at(1);
         closed.close();
         ProgramFunction same = program.function("same");
-        assertFails(StatusCode.FAILED_PRECONDITION, "closed", () -> same.submit(closed, null, x));
-        assertFails(StatusCode.FAILED_PRECONDITION, "closed", () -> same.submit(null, closed, x));
-        assertFails(StatusCode.INVALID_ARGUMENT, "takes 1 argument;", () -> same.submit(null, null, x, x));
+        assertFails(StatusCode.FAILED_PRECONDITION, "closed", () -> same.call(CallOptions.DEFAULTS.after(closed), x));
+        assertFails(StatusCode.FAILED_PRECONDITION, "closed", () -> same.call(CallOptions.DEFAULTS.signal(closed), x));
+        assertFails(StatusCode.INVALID_ARGUMENT, "takes 1 argument;", () -> same.invokeAsync(x, x));
         x.close();
-        assertFails(StatusCode.FAILED_PRECONDITION, "argument 0", () -> same.submit(null, null, x));
+        assertFails(StatusCode.FAILED_PRECONDITION, "argument 0", () -> same.invokeAsync(x));
         program.close();
-        assertFails(StatusCode.FAILED_PRECONDITION, "closed", () -> same.submit(null, null, 1));
+        assertFails(StatusCode.FAILED_PRECONDITION, "closed", () -> same.invokeAsync(1));
         runtime.close();
         assertFails(StatusCode.FAILED_PRECONDITION, "runtime is closed", runtime::createTimeline);
     }
@@ -427,7 +445,8 @@ class SubmissionTest {
                 Timeline after = runtime.createTimeline();
                 Fence a = timeline.at(1);
                 Fence b = after.at(1)) {
-            CompletableFuture<Results> future = program.function("count").submit(a, b);
+            CompletableFuture<Results> future =
+                    program.function("count").call(CallOptions.DEFAULTS.after(a).signal(b));
             assertThat(future.cancel(true)).isTrue();
             assertThat(b.query()).isEqualTo(StatusCode.CANCELLED);
             a.signal();
@@ -441,7 +460,7 @@ class SubmissionTest {
     void cancellingWhatRunsFailsItsFence() throws Exception {
         try (Program program = program();
                 Fence done = timeline.at(1)) {
-            CompletableFuture<Results> future = program.function("stay").submit(null, done);
+            CompletableFuture<Results> future = program.function("stay").call(CallOptions.DEFAULTS.signal(done));
             entered.await();
             assertThat(future.cancel(true)).isTrue();
             assertFailed(done, StatusCode.CANCELLED, "");
@@ -456,7 +475,8 @@ class SubmissionTest {
                 Fence b = after.at(1)) {
             CompletableFuture<Results> first = program.function("stay").invokeAsync();
             entered.await();
-            CompletableFuture<Results> future = program.function("note").submit(a, b, 1);
+            CompletableFuture<Results> future =
+                    program.function("note").call(CallOptions.DEFAULTS.after(a).signal(b), 1);
             assertThat(timeline.semaphore().isAwaited(1)).isTrue();
             assertThat(future.cancel(true)).isTrue();
             assertFailed(b, StatusCode.CANCELLED, "");
@@ -474,14 +494,14 @@ class SubmissionTest {
                 Timeline after = runtime.createTimeline();
                 Fence a = timeline.at(1);
                 Fence b = after.at(1)) {
-            CallOptions options = CallOptions.DEFAULTS.between(a, b).within(Duration.ofSeconds(1));
+            CallOptions options = CallOptions.DEFAULTS.after(a).signal(b).timeout(Duration.ofSeconds(1));
             program.function("add").call(options, x, x).join().close();
             assertFailed(
                     b,
                     StatusCode.DEADLINE_EXCEEDED,
                     "call of 'module.add' took longer than 1 s, waiting for timeline %d to reach 1, currently 0"
                             .formatted(timeline.semaphore().id()));
-            while (program.activeCalls() > 0
+            while (program.monitor().activeCalls() > 0
                     || runtime.device().allocator().statistics().bytesLive() > 0) {
                 Thread.onSpinWait(); // leaves on a separate thread
             }
@@ -497,7 +517,8 @@ class SubmissionTest {
             CompletableFuture<Results> future;
             try (Tensor x = onDevice(1, 2);
                     Fence start = timeline.at(1)) {
-                future = program.function("same").submit(start, done, x);
+                future = program.function("same")
+                        .call(CallOptions.DEFAULTS.after(start).signal(done), x);
             }
             timeline.semaphore().signal(1);
             done.await();
@@ -514,9 +535,15 @@ class SubmissionTest {
         Fence a = timeline.at(1);
         Fence b = timeline.at(2);
         Fence c = timeline.at(3);
-        program.function("fn0").submit(a, b, x).get().close();
-        program.function("fn1").submit(b, c, x).get().close();
-        program.function("fn2").submit(b, c, x);
+        program.function("fn0")
+                .call(CallOptions.DEFAULTS.after(a).signal(b), x)
+                .get()
+                .close();
+        program.function("fn1")
+                .call(CallOptions.DEFAULTS.after(b).signal(c), x)
+                .get()
+                .close();
+        program.function("fn2").call(CallOptions.DEFAULTS.after(b).signal(c), x);
         program.retire();
         assertThat(closedStates).as("work needs the program").hasValue(0);
         a.signal();
@@ -536,9 +563,9 @@ class SubmissionTest {
         Fence a = timeline.at(1);
         try (Timeline after = runtime.createTimeline();
                 Fence b = after.at(1)) {
-            program.function("count").submit(a, b);
+            program.function("count").call(CallOptions.DEFAULTS.after(a).signal(b));
             program.retire();
-            a.fail(new IreeException(StatusCode.ABORTED, "given up"));
+            a.fail(IreeException.of(StatusCode.ABORTED, "given up"));
             assertFailed(b, StatusCode.ABORTED, "given up");
         }
         a.close();
@@ -557,10 +584,13 @@ class SubmissionTest {
                 for (int i = 0; i < count; i++) {
                     all.add(
                             i % 2 == 0
-                                    ? program.function("count").submit(a, c)
-                                    : program.function("note").submit(a, c, i));
+                                    ? program.function("count")
+                                            .call(CallOptions.DEFAULTS.after(a).signal(c))
+                                    : program.function("note")
+                                            .call(CallOptions.DEFAULTS.after(a).signal(c), i));
                 }
-                all.add(program.function("same").submit(a, c, x));
+                all.add(program.function("same")
+                        .call(CallOptions.DEFAULTS.after(a).signal(c), x));
                 a.signal();
                 c.await();
             }

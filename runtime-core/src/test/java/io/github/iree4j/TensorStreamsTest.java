@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.DeviceMemory;
@@ -31,7 +32,7 @@ class TensorStreamsTest {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         tensor.writeTo(out);
         assertThat(out.toByteArray()).isEqualTo(bytes);
-        assertThat(tensor.toBytes()).isEqualTo(bytes);
+        assertThat(tensor.rawBytes()).isEqualTo(bytes);
     }
 
     @Test
@@ -73,7 +74,7 @@ class TensorStreamsTest {
     void rowsAreCopiedOut() {
         Tensor tensor = Tensor.of(new float[] {1, 2, 3, 4, 5, 6}, 3, 2);
         assertThat(tensor.copyRows(1, 2)).hasToString("2x2xf32=[3 4][5 6]");
-        assertThat(tensor.copyRows(3, 0).elementCount()).isZero();
+        assertThat(tensor.copyRows(3, 0).shape().elementCount()).isZero();
         for (long[] none : new long[][] {{-1, 1}, {2, 2}, {0, -1}, {Long.MAX_VALUE, 1}, {1, Long.MAX_VALUE}}) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> tensor.copyRows(none[0], none[1]))
@@ -92,17 +93,17 @@ class TensorStreamsTest {
                 Program program = runtime.load(ProgramOptions.builder()
                         .module(NativeModule.builder("host", 1, Object::new).build())
                         .build())) {
-            long before = runtime.leakReport().bytesLive();
+            long before = runtime.monitor().leaks().bytesLive();
             try (Tensor input = program.upload(
-                    ElementType.F32, new long[] {2}, memory -> memory.setAtIndex(ValueLayout.JAVA_FLOAT, 1, 5f))) {
+                    ElementType.F32, Shape.of(2), memory -> memory.setAtIndex(ValueLayout.JAVA_FLOAT, 1, 5f))) {
                 assertThat(input.toFloatArray()[1]).isEqualTo(5);
-                assertThat(runtime.leakReport().bytesLive()).isGreaterThan(before);
+                assertThat(runtime.monitor().leaks().bytesLive()).isGreaterThan(before);
             }
             assertThatExceptionOfType(IOException.class)
-                    .isThrownBy(() -> program.upload(ElementType.F32, new long[] {2}, memory -> {
+                    .isThrownBy(() -> program.upload(ElementType.F32, Shape.of(2), memory -> {
                         throw new IOException("connection reset");
                     }));
-            assertThat(runtime.leakReport().bytesLive()).isEqualTo(before);
+            assertThat(runtime.monitor().leaks().bytesLive()).isEqualTo(before);
         }
         LeakCheck.assertNone(runtime);
     }

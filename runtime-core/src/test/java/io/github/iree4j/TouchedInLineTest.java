@@ -132,7 +132,7 @@ class TouchedInLineTest {
     @Test
     void callsInLineGoOnInOrderWhenAFileWasTouched() {
         assertThat(numbers(inLine(this::touch))).hasSize(CALLS).isSorted().doesNotHaveDuplicates();
-        assertThat(program.failure()).isNull();
+        assertThat(program.monitor().failure()).isNull();
     }
 
     @Test

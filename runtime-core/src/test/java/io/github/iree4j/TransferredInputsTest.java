@@ -9,6 +9,7 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmCall;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** Ownership of inputs: the program may free a transferred one; only the caller may free a lent one. */
 class TransferredInputsTest {
     private static final long BYTES = 4096;
-    private static final long[] SHAPE = {1024};
+    private static final Shape SHAPE = Shape.of(1024);
 
     private final IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
     private final List<Long> seen = new ArrayList<>();
@@ -51,7 +52,7 @@ class TransferredInputsTest {
     }
 
     private long live() {
-        return runtime.leakReport().bytesLive();
+        return runtime.monitor().leaks().bytesLive();
     }
 
     /** A tensor in queue-ordered memory, full of ones. */
@@ -189,8 +190,10 @@ class TransferredInputsTest {
                 Fence start = timeline.at(1);
                 Fence first = timeline.at(2);
                 Fence second = timeline.at(3)) {
-            var one = program.function("freeLater").submit(start, first, given.transfer());
-            var other = program.function("freeLater").submit(first, second, lent);
+            var one = program.function("freeLater")
+                    .call(CallOptions.DEFAULTS.after(start).signal(first), given.transfer());
+            var other = program.function("freeLater")
+                    .call(CallOptions.DEFAULTS.after(first).signal(second), lent);
             assertThat(given.isClosed()).as("once submitted").isTrue();
             assertThat(live()).as("before it may run").isEqualTo(2 * BYTES);
             start.signal();

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.api.NotForApplications;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param p99 the nearest rank of the measured calls; null for fewer than {@value #FEW}, of which it is the slowest
  * @param slowest of the measured calls; null without any
  */
+@NotForApplications
 public record CallDurations(
         long ended,
         long failed,

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring;
 
 import io.github.iree4j.Results;
+import io.github.iree4j.api.NotForApplications;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 
 /** Applies the configured timeout of a program to calls: a call's own timeout may be shorter, not longer. */
+@NotForApplications
 public final class CallTimeouts implements InvocationInterceptor, Ordered {
 
     private volatile CallLimits timeouts;
@@ -43,6 +45,6 @@ public final class CallTimeouts implements InvocationInterceptor, Ordered {
         return chain.proceed(
                 timeout == null || timeout.isZero()
                         ? request
-                        : request.withOptions(request.options().limited(timeout)));
+                        : request.withOptions(request.options().timeoutAtMost(timeout)));
     }
 }

@@ -112,7 +112,7 @@ final class CallsInFlight {
             return cancelled
                             && failure.code() == StatusCode.CANCELLED
                             && !failure.getMessage().endsWith(STOPS) // with the number of the call
-                    ? new IreeException(
+                    ? IreeException.of(
                             StatusCode.CANCELLED, "call of '%s' was cancelled: %s".formatted(function, STOPS), failure)
                     : failure;
         }

@@ -18,6 +18,9 @@ public record ClientText(String text) implements FailureDetail {
     private static final Pattern PATH =
             Pattern.compile("(?<![^\\s(\\[=:\"])" + ROOT + "(?:[^\\s'\"/)\\],;]+/++)++([^\\s'\"/)\\],;]+)");
 
+    /** Begins the places in a program's code, at the end of the message of a failure. */
+    private static final String PLACES = "; in @";
+
     /** Of memory: a client could find the places of code and data. */
     private static final Pattern ADDRESS = Pattern.compile("0x[0-9a-f]{9,16}+(?![0-9a-zA-Z])");
 
@@ -25,24 +28,27 @@ public record ClientText(String text) implements FailureDetail {
      * Returns the text of a failure to show to clients.
      *
      * @param failure the failure of a call, or of loading a program
-     * @return the failure's message, or the replacement text, with file names but without directories, and without
-     *     addresses; for a memory shortage without the place of occurrence, possibly a nested call of a program unknown
-     *     to the client
+     * @return the failure's message, or the replacement text, with file names but without directories, without
+     *     addresses, and without places in programs; for a memory shortage without any place of occurrence, possibly a
+     *     nested call of a program unknown to the client
      */
     public static String of(Throwable failure) {
         ClientText text = failure instanceof IreeException e ? e.detail(ClientText.class) : null;
-        return text == null ? redacted(String.valueOf(withoutPlaces(failure).getMessage())) : text.text();
+        return text == null ? redacted(withoutPlaces(failure)) : text.text();
     }
 
-    private static Throwable withoutPlaces(Throwable failure) {
-        Throwable inner = failure;
-        while (inner instanceof IreeException e
-                && e.code() == StatusCode.RESOURCE_EXHAUSTED
+    /** Returns the message without places. What the caller was doing, put behind the message of the cause, stays. */
+    private static String withoutPlaces(Throwable failure) {
+        String message = String.valueOf(failure.getMessage());
+        if (failure instanceof IreeException e
                 && e.getCause() instanceof IreeException cause
-                && e.getMessage().startsWith(cause.getMessage())) {
-            inner = cause;
+                && message.startsWith(cause.getMessage())) {
+            String rest = message.substring(cause.getMessage().length());
+            boolean isPlace = e.code() == StatusCode.RESOURCE_EXHAUSTED || rest.startsWith(PLACES);
+            return withoutPlaces(cause) + (isPlace ? "" : rest);
         }
-        return inner;
+        int places = message.indexOf(PLACES);
+        return places < 0 ? message : message.substring(0, places);
     }
 
     private static String redacted(String message) {

@@ -1,7 +1,10 @@
 package io.github.iree4j.spring;
 
-import io.github.iree4j.hal.pool.NeverFits;
+import io.github.iree4j.api.NotForApplications;
+import io.github.iree4j.status.CallTimeoutException;
+import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.FileFault;
+import io.github.iree4j.status.InvalidInputException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.KernelFault;
 import java.time.Duration;
@@ -12,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * The party responsible for a failed call, by status. Counters of failures against a model, such as circuit breakers,
  * count {@link #MODEL} and {@link #DEVICE} only: one caller's actions must not take the model from other callers.
  */
+@NotForApplications
 public enum Fault {
     /** The caller requested something nonexistent or unfitting, gave up, or set a deadline below the limit. */
     CALLER,
@@ -40,21 +44,25 @@ public enum Fault {
      */
     public static Fault of(Throwable failure, @Nullable Duration own, @Nullable Duration limit, Duration took) {
         return switch (failure) {
-            case IreeException e ->
-                switch (e.code()) {
-                    case INVALID_ARGUMENT, OUT_OF_RANGE, NOT_FOUND, ALREADY_EXISTS, UNAUTHENTICATED, CANCELLED ->
-                        CALLER;
-                    case UNIMPLEMENTED, INCOMPATIBLE, DATA_LOSS -> OPERATOR;
-                    case INTERNAL -> e.detail(KernelFault.class) == null ? MODEL : UNKNOWN;
-                    case DEADLINE_EXCEEDED -> isHaste(own, limit, took) ? CALLER : ofFileOr(MODEL, e);
-                    case ABORTED, UNAVAILABLE -> ofFileOr(DEVICE, e);
-                    case RESOURCE_EXHAUSTED -> e.detail(NeverFits.class) == null ? UNKNOWN : CALLER;
-                    // The closed object may be an input or the program; the forbidden use may be the caller's or the
-                    // program's.
-                    case UNKNOWN, PERMISSION_DENIED, FAILED_PRECONDITION, OK, DEFERRED -> UNKNOWN;
-                };
+            case DeviceLostException e -> ofFileOr(DEVICE, e);
+            case InvalidInputException _ -> CALLER;
+            case CallTimeoutException e -> isHaste(own, limit, took) ? CALLER : ofFileOr(MODEL, e);
+            case IreeException e -> ofCode(e);
             case CancellationException _ -> CALLER;
             default -> UNKNOWN;
+        };
+    }
+
+    private static Fault ofCode(IreeException failure) {
+        return switch (failure.code()) {
+            case INVALID_ARGUMENT, OUT_OF_RANGE, NOT_FOUND, ALREADY_EXISTS, UNAUTHENTICATED, CANCELLED -> CALLER;
+            case UNIMPLEMENTED, INCOMPATIBLE, DATA_LOSS -> OPERATOR;
+            case INTERNAL -> failure.detail(KernelFault.class) == null ? MODEL : UNKNOWN;
+            case ABORTED, UNAVAILABLE -> ofFileOr(DEVICE, failure);
+            // The closed object may be an input or the program; the forbidden use may be the caller's or the
+            // program's; others may hold the memory.
+            case UNKNOWN, PERMISSION_DENIED, FAILED_PRECONDITION, RESOURCE_EXHAUSTED, DEADLINE_EXCEEDED, OK, DEFERRED ->
+                UNKNOWN;
         };
     }
 

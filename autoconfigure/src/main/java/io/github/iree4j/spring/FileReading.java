@@ -69,7 +69,7 @@ final class FileReading<T extends AutoCloseable> {
             return files;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.CANCELLED,
                     "cancelled while '%s' was being read; if it is on a mount that does not answer, mend that"
                             .formatted(location),

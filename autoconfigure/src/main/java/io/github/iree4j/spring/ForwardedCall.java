@@ -1,6 +1,7 @@
 package io.github.iree4j.spring;
 
 import io.github.iree4j.Results;
+import io.github.iree4j.async.IreeFuture;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Completes like the chain's future. Completing or cancelling this future early cancels the chain's future, and results
  * arriving afterwards are closed.
  */
-public final class ForwardedCall extends CompletableFuture<Results> {
+public final class ForwardedCall extends IreeFuture<Results> {
 
     /** Runs around the completion. */
     @FunctionalInterface
@@ -31,6 +32,7 @@ public final class ForwardedCall extends CompletableFuture<Results> {
      * @param settling runs around the completion
      */
     public ForwardedCall(CompletableFuture<Results> call, Settling settling) {
+        super(function(call));
         whenComplete((_, _) -> {
             if (!call.isDone()) {
                 call.cancel(true);
@@ -51,10 +53,5 @@ public final class ForwardedCall extends CompletableFuture<Results> {
 
     private static Throwable unwrapped(Throwable failure) {
         return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-    }
-
-    @Override
-    public <U> CompletableFuture<U> newIncompleteFuture() {
-        return new CompletableFuture<>();
     }
 }

@@ -3,6 +3,7 @@ package io.github.iree4j.spring;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.monitor.DeviceMonitor;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
@@ -32,7 +33,7 @@ final class InstanceChoice {
     Program of(LoadedProgram loaded, @Nullable String device) {
         Program chosen = choose(loaded, device == null ? null : device(device));
         if (chosen == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "program %s does not run on device '%s' but on %s; set iree.modules.%s.devices to change that"
                             .formatted(
@@ -40,7 +41,7 @@ final class InstanceChoice {
                                     device,
                                     loaded.instances().stream()
                                             .flatMap(each -> each.devices().stream())
-                                            .map(runtime::nameOf)
+                                            .map(runtime.monitor().devices()::nameOf)
                                             .distinct()
                                             .toList(),
                                     loaded.source().name()));
@@ -62,7 +63,7 @@ final class InstanceChoice {
             if (device != null && !instance.devices().contains(device)) {
                 continue;
             }
-            long load = instance.activeCalls()
+            long load = instance.monitor().activeCalls()
                     + (severalDevices ? (calls(instance.devices().getFirst()) << 32) : 0)
                     + obstacle(instance.devices());
             if (load < least) {
@@ -84,16 +85,17 @@ final class InstanceChoice {
     private long calls(Device device) {
         long calls = 0;
         for (Program program : runtime.programs()) {
-            calls += program.devices().contains(device) ? program.activeCalls() : 0;
+            calls += program.devices().contains(device) ? program.monitor().activeCalls() : 0;
         }
         return calls;
     }
 
     /** Finds a device by name. A call does not wait until a device of another machine is open; loading a program does. */
     private Device device(String name) {
-        return runtime.isRemote(name)
-                ? runtime.findDevice(name)
-                        .orElseThrow(() -> new IreeException(
+        DeviceMonitor devices = runtime.monitor().devices();
+        return devices.isRemote(name)
+                ? devices.find(name)
+                        .orElseThrow(() -> IreeException.of(
                                 StatusCode.UNAVAILABLE,
                                 "device '%s' belongs to another machine, and no program on it is loaded"
                                         .formatted(name)))

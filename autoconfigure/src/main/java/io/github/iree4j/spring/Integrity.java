@@ -1,5 +1,6 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.nio.charset.StandardCharsets;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A signature is detached, in a separate file: the Ed25519 signature (RFC 8032) of the 32 bytes of the file's
  * SHA-256, as 64 bytes or in base64.
  */
+@NotForApplications
 public final class Integrity {
 
     /** The proof required of files. */
@@ -95,7 +97,7 @@ public final class Integrity {
     /** Fails for a module whose settings do not allow the required verification. */
     void requireSettings(String location, @Nullable String sha256, @Nullable String signature) {
         if (required == Requirement.CHECKSUM && sha256 == null && signature == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "module '%s' has neither a checksum nor a signature, and 'iree.integrity.require' is 'checksum'"
                             .formatted(location),
@@ -115,7 +117,7 @@ public final class Integrity {
      */
     void verify(String location, byte[] digest, String where, byte[] signature) {
         if (key == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "'%s' has signature '%s', and there is no public key to verify it".formatted(location, where),
                     null,
@@ -142,7 +144,7 @@ public final class Integrity {
     }
 
     private static IreeException invalid(String location, byte[] digest, String where, @Nullable Exception cause) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.DATA_LOSS,
                 "'%s', with SHA-256 %s, does not have the signature '%s': the file or the signature is a different one or damaged, or signed with another key"
                         .formatted(location, HexFormat.of().formatHex(digest), where),

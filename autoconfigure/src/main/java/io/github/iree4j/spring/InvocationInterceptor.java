@@ -14,7 +14,9 @@ import java.util.concurrent.CompletableFuture;
  *   <li>MUST NOT block, unless the request is {@linkplain InvocationRequest#blocking() blocking};
  *   <li>SHOULD return the future returned by the chain, after {@code whenComplete}, so that cancellation still reaches
  *     the call; an implementation returning another future propagates the cancellation, as {@link ForwardedCall} does;
- *   <li>MUST close received results that are not passed on.
+ *   <li>MUST close received results that are not passed on;
+ *   <li>MUST signal the {@linkplain io.github.iree4j.CallOptions#signal() fence} of a request answered without the
+ *       chain, once the results have contents. A failed future fails the fence.
  * </ul>
  */
 @FunctionalInterface

@@ -2,9 +2,9 @@ package io.github.iree4j.spring;
 
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
-import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,10 +38,10 @@ public interface InvocationOperations {
      *     completes the future exceptionally with an {@link IreeException}. Cancelling the future cancels the call and
      *     frees the call's resources
      */
-    CompletableFuture<Results> invokeAsync(String function, @Nullable Object... inputs);
+    IreeFuture<Results> invokeAsync(String function, @Nullable Object... inputs);
 
     /**
-     * Starts the specification of a call with fences, a deadline, a priority or a device.
+     * Starts the specification of a call with inputs by name, fences, a timeout, a priority or a device.
      *
      * @param function the program's name, a dot, the function's name
      * @return the specification of the call

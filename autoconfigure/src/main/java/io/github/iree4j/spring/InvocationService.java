@@ -3,16 +3,14 @@ package io.github.iree4j.spring;
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +39,7 @@ public final class InvocationService implements InvocationOperations {
     private final List<InvocationInterceptor> interceptors;
     private final InvocationChain chain;
     private final CallsInFlight inFlight;
+    private final CallMonitor monitor;
 
     /**
      * Creates a service with the functions of the given programs.
@@ -64,6 +63,7 @@ public final class InvocationService implements InvocationOperations {
     InvocationService(Programs programs, List<? extends InvocationInterceptor> interceptors, CallsInFlight inFlight) {
         this.inFlight = inFlight;
         this.programs = programs;
+        this.monitor = new CallMonitor(programs, inFlight);
         this.interceptors = List.copyOf(interceptors);
         InvocationChain next = this::call;
         for (InvocationInterceptor interceptor : this.interceptors.reversed()) {
@@ -79,22 +79,22 @@ public final class InvocationService implements InvocationOperations {
     }
 
     @Override
-    public CompletableFuture<Results> invokeAsync(String function, @Nullable Object... inputs) {
+    public IreeFuture<Results> invokeAsync(String function, @Nullable Object... inputs) {
         try {
             return invokeAsync(programs.locate(function), CallOptions.DEFAULTS, ProgramFunction.inputs(inputs));
         } catch (IreeException e) {
-            return CompletableFuture.failedFuture(e);
+            return IreeFuture.failed(e);
         }
     }
 
     @Override
     public InvocationSpec request(String function) {
-        return new InvocationSpec(this, function, null);
+        return new DefaultInvocationSpec(this, function, null);
     }
 
     @Override
     public InvocationSpec request(LocatedFunction function) {
-        return new InvocationSpec(this, function.function().name(), function);
+        return new DefaultInvocationSpec(this, function.function().name(), function);
     }
 
     @Override
@@ -123,22 +123,34 @@ public final class InvocationService implements InvocationOperations {
         if (interceptors.isEmpty() && isForThisThread(options)) {
             return callHere(located.program(), located.function(), options.timeout(), inputs);
         }
-        InvocationRequest request = request(located, options, true, inputs);
-        return await(chain.proceed(request), request);
+        return proceed(request(located, options, true, inputs)).await();
     }
 
-    CompletableFuture<Results> invokeAsync(LocatedFunction located, CallOptions options, @Nullable Object[] inputs) {
+    IreeFuture<Results> invokeAsync(LocatedFunction located, CallOptions options, @Nullable Object[] inputs) {
         CallTimes times = located.program().times(located.function());
         long begun = System.nanoTime();
-        CompletableFuture<Results> call;
+        IreeFuture<Results> call;
         try {
-            call = chain.proceed(request(located, options, false, inputs));
+            call = proceed(request(located, options, false, inputs));
         } catch (RuntimeException | Error e) { // of an interceptor
             times.ended(begun, true);
             throw e;
         }
         call.whenComplete((_, failure) -> times.ended(begun, failure != null));
         return call;
+    }
+
+    private IreeFuture<Results> proceed(InvocationRequest request) {
+        Fence signal = request.options().signal();
+        CompletableFuture<Results> call;
+        try {
+            call = chain.proceed(request);
+        } catch (RuntimeException | Error e) { // of an interceptor
+            CallSignal.fail(signal, IreeFuture.failureOf(e));
+            throw e;
+        }
+        CallSignal.failWith(call, signal);
+        return IreeFuture.of(call);
     }
 
     private static InvocationRequest request(
@@ -150,23 +162,24 @@ public final class InvocationService implements InvocationOperations {
     private CompletableFuture<Results> call(InvocationRequest request) {
         try {
             return request.blocking() && isForThisThread(request.options())
-                    ? CompletableFuture.completedFuture(callHere(
+                    ? IreeFuture.completed(callHere(
                             request.program(),
                             request.function(),
                             request.options().timeout(),
                             request.inputs().toArray()))
                     : start(request);
         } catch (IreeException e) {
-            return CompletableFuture.failedFuture(e);
+            return IreeFuture.failed(e);
         }
     }
 
     /** Returns whether the options have at most a timeout, long enough for occasional checks. */
     private static boolean isForThisThread(CallOptions options) {
         Duration timeout = options.timeout();
-        return timeout == null
-                ? options.equals(CallOptions.DEFAULTS)
-                : timeout.compareTo(COARSE) >= 0 && options.equals(CallOptions.DEFAULTS.within(timeout));
+        return options.after() == null
+                && options.signal() == null
+                && options.priority() == 0
+                && (timeout == null || timeout.compareTo(COARSE) >= 0);
     }
 
     private Results callHere(
@@ -213,103 +226,11 @@ public final class InvocationService implements InvocationOperations {
     }
 
     /**
-     * Cancels all calls in flight on all programs, because the application stops, as the texts of the failures say. A
-     * thread waiting in a call receives CANCELLED, and is not interrupted afterwards.
+     * Returns what operators see: the calls in flight and their end.
      *
-     * @return the number of cancelled calls
+     * @return always the same object
      */
-    public int cancelCalls() {
-        int cancelled = programs.cancelCalls(CallsInFlight.STOPS);
-        inFlight.cancel(); // a thread that copies inputs, for example, has a call that the program does not list yet
-        return cancelled;
-    }
-
-    /**
-     * Returns the number of ended calls, as an indicator of progress.
-     *
-     * @return the number of ended calls made through this service
-     */
-    public long endedCalls() {
-        return inFlight.ended();
-    }
-
-    /**
-     * Returns the largest number of calls in flight at once since the last call of this method, for a single reader.
-     *
-     * @return calls made through this service, at least those in flight now
-     */
-    public int takeMostInFlight() {
-        return inFlight.takeMost();
-    }
-
-    /**
-     * Returns whether calls are in flight, all past their deadlines.
-     *
-     * @return false while any call has time left or no deadline
-     */
-    public boolean areCallsLate() {
-        return inFlight.areLate();
-    }
-
-    /**
-     * Returns whether calls of a function with a deadline are in flight.
-     *
-     * @param program the program's name
-     * @param function the function with the name of the module
-     * @return false when no such call has a deadline
-     */
-    public boolean haveCallsDeadline(String program, String function) {
-        return inFlight.haveDeadline(program, function);
-    }
-
-    /**
-     * Returns the traces of calls in flight.
-     *
-     * @param program the program's name
-     * @param function the function with the name of the module
-     * @return the trace ids, oldest calls first; empty without tracing
-     */
-    public List<String> traces(String program, String function) {
-        return inFlight.traces(program, function);
-    }
-
-    private static Results await(CompletableFuture<Results> future, InvocationRequest request) {
-        try {
-            return future.get();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            IreeException cancelled = new IreeException(
-                    StatusCode.CANCELLED,
-                    "interrupted while waiting for '%s'"
-                            .formatted(request.function().fullName()),
-                    e);
-            if (future.completeExceptionally(cancelled)) {
-                throw cancelled;
-            }
-            return settled(future); // completed concurrently
-        } catch (ExecutionException e) {
-            throw failure(e.getCause());
-        } catch (CancellationException e) {
-            throw failure(e);
-        }
-    }
-
-    private static Results settled(CompletableFuture<Results> future) {
-        try {
-            return future.join();
-        } catch (CompletionException e) {
-            throw failure(e.getCause());
-        } catch (CancellationException e) {
-            throw failure(e);
-        }
-    }
-
-    /** Makes a failure with the stack of the waiting caller; the original failure is the cause. */
-    private static IreeException failure(@Nullable Throwable cause) {
-        return switch (cause) {
-            case IreeException e -> new IreeException(e.code(), e.getMessage(), e);
-            case CancellationException e -> new IreeException(StatusCode.CANCELLED, "call was cancelled", e);
-            case null, default -> new IreeException(StatusCode.INTERNAL, "call failed: " + cause, cause);
-        };
+    public CallMonitor monitor() {
+        return monitor;
     }
 }

@@ -1,11 +1,13 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.api.NotForApplications;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 
 /** The most recent events of devices and programs, kept for later inspection. Thread-safe. */
+@NotForApplications
 public final class IreeEvents {
 
     /** Maximum number of kept events. */

@@ -62,7 +62,7 @@ final class KnownPrograms {
             NavigableMap<String, ProgramSlot> versions = programs.get(name);
             throw version == null || versions == null
                     ? unknown("there is no program '%s'".formatted(name), "; there are " + names())
-                    : new IreeException(
+                    : IreeException.of(
                             StatusCode.NOT_FOUND,
                             "there is no version '%s' of program '%s'; there are %s"
                                     .formatted(version, name, versions.keySet()));
@@ -83,7 +83,7 @@ final class KnownPrograms {
 
     /** Makes a NOT_FOUND failure. The known names help developers, but also clients guessing names. */
     private static IreeException unknown(String text, String known) {
-        return new IreeException(StatusCode.NOT_FOUND, text + known, null, new ClientText(text));
+        return IreeException.of(StatusCode.NOT_FOUND, text + known, null, new ClientText(text));
     }
 
     boolean contains(String name) {

@@ -2,6 +2,7 @@ package io.github.iree4j.spring;
 
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.monitor.ProgramMonitor;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -77,7 +78,7 @@ public final class LoadedProgram {
 
     /** Returns the number of calls in flight on all instances. */
     public int activeCalls() {
-        return instances.stream().mapToInt(Program::activeCalls).sum();
+        return instances.stream().mapToInt(each -> each.monitor().activeCalls()).sum();
     }
 
     /** Returns the times of the calls of a function, of all instances. */
@@ -95,10 +96,10 @@ public final class LoadedProgram {
         return times(function).durations();
     }
 
-    /** Returns the cause of failing calls by a file used in place by the program, see {@link Program#failure()}; null without such a cause. */
+    /** Returns the cause of failing calls by a file used in place by the program, see {@link ProgramMonitor#failure()}; null without such a cause. */
     public @Nullable IreeException failure() {
         for (Program instance : instances) {
-            IreeException failure = instance.failure();
+            IreeException failure = instance.monitor().failure();
             if (failure != null) {
                 return failure;
             }
@@ -127,7 +128,7 @@ public final class LoadedProgram {
                 int index = (first + i) % instances.size();
                 Program instance = instances.get(index);
                 int calls = chosen.get(index);
-                int load = Math.max(calls, instance.activeCalls());
+                int load = Math.max(calls, instance.monitor().activeCalls());
                 if (load < least && instance.devices().equals(asked.devices())) {
                     best = index;
                     seen = calls;

@@ -67,7 +67,7 @@ final class Loads {
             throw here.isLate()
                     ? new ProgramLoadException(
                             source,
-                            new IreeException(
+                            IreeException.of(
                                     StatusCode.DEADLINE_EXCEEDED,
                                     "loading took longer than %s (%s); raise iree.loading.timeout if it may"
                                             .formatted(

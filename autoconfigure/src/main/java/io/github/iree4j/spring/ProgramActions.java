@@ -1,5 +1,6 @@
 package io.github.iree4j.spring;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * {@value #OF_A_PROGRAM} of a program and {@value #IN_ALL} in all. Further actions fail at once with UNAVAILABLE and the
  * time for another attempt. Unloads count separately, since an unload ends a load that hangs. Thread-safe.
  */
+@NotForApplications
 public final class ProgramActions {
 
     private static final int OF_A_PROGRAM = 4;
@@ -141,7 +143,7 @@ public final class ProgramActions {
                 ? "programs are being loaded or unloaded"
                 : "program %s is being loaded, for %d ms so far"
                         .formatted(loading.source().describe(), taken.toMillis());
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.UNAVAILABLE,
                 "%s, and as many actions wait as may; try again in %d s".formatted(reason, later.seconds()),
                 null,

@@ -5,10 +5,12 @@ import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.ValueKind;
 import io.github.iree4j.VariantOptions;
 import io.github.iree4j.modules.parameters.ParameterArchive;
 import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.modules.parameters.ParameterProvider;
+import io.github.iree4j.monitor.DeviceMonitor;
 import io.github.iree4j.spring.ProgramSource.VariantModule;
 import io.github.iree4j.spring.ProgramSource.Variants;
 import io.github.iree4j.spring.ProgramSource.WarmUp;
@@ -144,13 +146,13 @@ final class ProgramOpening {
         }
 
         private VariantOptions options(Variants of) throws IOException {
-            List<VariantOptions.Module> further = new ArrayList<>();
+            VariantOptions options = VariantOptions.of(of.function(), of.rules())
+                    .functions(of.functions().toArray(String[]::new));
             for (VariantModule each : of.modules()) {
-                further.add(new VariantOptions.Module(
-                        new ProgramOptions.Source.Shared(module(each.location(), each.sha256(), null)), each.sizes()));
+                options = options.module(
+                        new ProgramOptions.Source.Shared(module(each.location(), each.sha256(), null)), each.sizes());
             }
-            return new VariantOptions(
-                    of.function(), of.rules(), of.functions(), further, VariantOptions.DEFAULT_DYNAMIC_COST);
+            return options;
         }
 
         private void parameters() throws IOException {
@@ -268,16 +270,15 @@ final class ProgramOpening {
         }
         List<String> devices = source.devices();
         if (devices.isEmpty()) {
-            devices = runtime.options().devices().stream()
-                    .filter(name -> !runtime.isRemote(name))
-                    .toList();
+            DeviceMonitor all = runtime.monitor().devices();
+            devices = all.names().stream().filter(name -> !all.isRemote(name)).toList();
         }
         return devices.stream().map(List::of).toList();
     }
 
     private ProgramOptions.Builder options(OpenFiles files, List<String> devices) {
         ProgramOptions.Builder options =
-                ProgramOptions.builder().consumer(source.name()).overlappingCalls(source.overlappingCalls());
+                ProgramOptions.builder().name(source.name()).overlappingCalls(source.overlappingCalls());
         devices.forEach(options::device);
         files.addTo(options);
         everyProgram.accept(options);
@@ -303,7 +304,7 @@ final class ProgramOpening {
                     try {
                         WarmUpInputs.call(instance.function(call.function()), call.inputs());
                     } catch (IreeException e) {
-                        throw new IreeException(e.code(), e.getMessage(), e, new WarmUpFault(call.function()));
+                        throw IreeException.of(e.code(), e.getMessage(), e, new WarmUpFault(call.function()));
                     }
                     made++;
                 }
@@ -317,25 +318,25 @@ final class ProgramOpening {
         private WarmUpInputs() {}
 
         static void call(ProgramFunction function, List<String> texts) {
-            String kinds = function.argumentKinds();
-            if (kinds.length() != texts.size()) {
-                throw new IreeException(
+            List<ValueKind> kinds = function.argumentKinds();
+            if (kinds.size() != texts.size()) {
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "function '%s' takes %d arguments; its warm-up has %d inputs"
-                                .formatted(function.name(), kinds.length(), texts.size()));
+                                .formatted(function.name(), kinds.size(), texts.size()));
             }
             List<Tensor> tensors = new ArrayList<>();
             try {
                 Object[] inputs = new Object[texts.size()];
                 for (int i = 0; i < inputs.length; i++) {
-                    inputs[i] = input(kinds.charAt(i), texts.get(i).strip());
+                    inputs[i] = input(kinds.get(i), texts.get(i).strip());
                     if (inputs[i] instanceof Tensor tensor) {
                         tensors.add(tensor);
                     }
                 }
                 function.invoke(inputs).close();
             } catch (NumberFormatException e) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "warm-up of '%s' has an input that is not a number: %s"
                                 .formatted(function.name(), e.getMessage()),
@@ -345,12 +346,12 @@ final class ProgramOpening {
             }
         }
 
-        private static Object input(char kind, String text) {
+        private static Object input(ValueKind kind, String text) {
             return switch (kind) {
-                case 'i' -> Integer.valueOf(text);
-                case 'I' -> Long.valueOf(text);
-                case 'f' -> Float.valueOf(text);
-                case 'F' -> Double.valueOf(text);
+                case I32 -> Integer.valueOf(text);
+                case I64 -> Long.valueOf(text);
+                case F32 -> Float.valueOf(text);
+                case F64 -> Double.valueOf(text);
                 default -> Tensor.parse(text);
             };
         }

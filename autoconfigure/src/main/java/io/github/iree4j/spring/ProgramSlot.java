@@ -155,7 +155,7 @@ final class ProgramSlot {
             end(
                     load,
                     null,
-                    early == null ? notLoaded(e) : new IreeException(early.code(), String.valueOf(e.getMessage()), e));
+                    early == null ? notLoaded(e) : IreeException.of(early.code(), String.valueOf(e.getMessage()), e));
         }
     }
 
@@ -186,7 +186,7 @@ final class ProgramSlot {
             boolean again;
             synchronized (this) {
                 if (!awaited.contains(load)) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.CANCELLED, "nobody waits for the load of program " + source().describe());
                 }
                 load.reads = true;
@@ -223,7 +223,7 @@ final class ProgramSlot {
      */
     private IreeException notLoaded(@Nullable Throwable reason) {
         String program = source().describe();
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.FAILED_PRECONDITION,
                 "program %s is not available: %s; correct the cause and load the program again"
                         .formatted(program, reason == null ? "" : reason.getMessage()),
@@ -233,7 +233,7 @@ final class ProgramSlot {
 
     private LoadedProgram outcome(CompletableFuture<LoadedProgram> load, Duration limit) {
         if (!load.isDone() && lock.isHeldByCurrentThread()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "program %s is needed for loading the same program; look it up later, with an 'ObjectProvider'"
                             .formatted(source().describe()));
@@ -242,12 +242,12 @@ final class ProgramSlot {
             return load.get(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.CANCELLED,
                     "interrupted while program %s is loaded; loading continues".formatted(source().describe()),
                     e);
         } catch (TimeoutException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.DEADLINE_EXCEEDED,
                     "program %s is still being loaded (%s) after a wait of %d ms, the limit; loading continues, try again later"
                             .formatted(source().describe(), status.step(), limit.toMillis()),
@@ -260,8 +260,8 @@ final class ProgramSlot {
     /** Makes a failure with the stack of the waiting caller; the original failure is the cause. */
     private static IreeException failure(@Nullable Throwable cause) {
         return cause instanceof IreeException e
-                ? new IreeException(e.code(), e.getMessage(), e)
-                : new IreeException(StatusCode.INTERNAL, "loading failed: " + cause, cause);
+                ? IreeException.of(e.code(), e.getMessage(), e)
+                : IreeException.of(StatusCode.INTERNAL, "loading failed: " + cause, cause);
     }
 
     /** Loads the program anew; the current program, if any, serves until then, and stays if loading fails. */
@@ -355,10 +355,10 @@ final class ProgramSlot {
     /** Puts a program in the place of the current or a previously unloaded program, whose callers are handed over. */
     private void become(ProgramSource source, LoadedProgram fresh, Duration loadTime) {
         LoadedProgram before = loaded;
-        programs.limitCalls(fresh);
+        programs.setTimeout(fresh);
         programs.retired().remember(fresh);
         loaded = fresh;
-        programs.limitCalls(fresh); // again: limits changed before the program was listed
+        programs.setTimeout(fresh); // again: limits changed before the program was listed
         wanted = true;
         ProgramInterface now = ProgramInterface.of(fresh.program());
         changes = last == null ? List.of() : last.changesTo(now);
@@ -435,7 +435,7 @@ final class ProgramSlot {
         synchronized (this) {
             unloads++;
         }
-        endWaits(new IreeException(
+        endWaits(IreeException.of(
                 StatusCode.CANCELLED,
                 "the load of program %s was cancelled: an operator has unloaded the program"
                         .formatted(source().describe())));
@@ -464,7 +464,7 @@ final class ProgramSlot {
                 return;
             }
             if (leaveToLoad()) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.UNAVAILABLE,
                         "program %s will be unloaded once its load (%s) ends, which was cancelled and does not end yet"
                                 .formatted(source().describe(), status.step()));
@@ -472,7 +472,7 @@ final class ProgramSlot {
             lock.lock(); // soon
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.CANCELLED,
                     "interrupted before program %s was unloaded".formatted(source().describe()),
                     e);
@@ -564,7 +564,7 @@ final class ProgramSlot {
         }
 
         IreeException cancelled() {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.CANCELLED,
                     "cancelled, since an operator has unloaded program %s".formatted(source.describe()));
         }

@@ -1,10 +1,11 @@
 package io.github.iree4j.spring;
 
 import io.github.iree4j.IreeRuntime;
-import io.github.iree4j.PendingCall;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.monitor.PendingCall;
+import io.github.iree4j.monitor.ProgramMonitor;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -124,14 +125,14 @@ public final class Programs implements AutoCloseable {
     }
 
     /**
-     * Limits the duration of calls made in any way, see {@link Program#limitCalls}.
+     * Sets the maximum duration of calls made in any way, see {@link Program#setTimeout}.
      *
      * @param general applies to programs without a specific limit; null or zero for no limit, the default
      * @param byProgram limits by program name; zero for no limit
      */
-    public void limitCalls(@Nullable Duration general, Map<String, Duration> byProgram) {
+    public void setTimeouts(@Nullable Duration general, Map<String, Duration> byProgram) {
         callLimits = new CallLimits(general, byProgram);
-        all().forEach(this::limitCalls);
+        all().forEach(this::setTimeout);
     }
 
     /**
@@ -171,10 +172,10 @@ public final class Programs implements AutoCloseable {
     /** Returns the failure for calls of an unloaded program. */
     IreeException unloaded(ProgramSource source) {
         return closed
-                ? new IreeException(
+                ? IreeException.of(
                         StatusCode.UNAVAILABLE,
                         "program %s cannot be called: the application is stopping".formatted(source.describe()))
-                : new IreeException(
+                : IreeException.of(
                         StatusCode.NOT_FOUND, "program %s was unloaded; load it again".formatted(source.describe()));
     }
 
@@ -197,14 +198,14 @@ public final class Programs implements AutoCloseable {
     }
 
     private static IreeException stopping(ProgramSource source) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.UNAVAILABLE,
                 "program %s cannot be loaded: the application is stopping".formatted(source.describe()));
     }
 
-    void limitCalls(LoadedProgram program) {
+    void setTimeout(LoadedProgram program) {
         Duration limit = callLimits.of(program.source().name());
-        program.instances().forEach(instance -> instance.limitCalls(limit));
+        program.instances().forEach(instance -> instance.setTimeout(limit));
     }
 
     /** Ends the loads of a version of a program soon, with CANCELLED. */
@@ -543,7 +544,7 @@ public final class Programs implements AutoCloseable {
     /** Locates a function like {@link #locate(String, String, String)}; fails with DEADLINE_EXCEEDED at a limit of the wait for a load. */
     LocatedFunction locate(String name, @Nullable String version, @Nullable String device, Duration limit) {
         if (draining) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE, "'%s' cannot be called: the application is stopping".formatted(name));
         }
         for (int dot = name.lastIndexOf('.'); dot > 0; dot = name.lastIndexOf('.', dot - 1)) {
@@ -558,7 +559,9 @@ public final class Programs implements AutoCloseable {
 
     /** Returns the number of calls in flight on all programs, including unloaded programs whose calls have not ended. */
     public int activeCalls() {
-        return runtime.programs().stream().mapToInt(Program::activeCalls).sum();
+        return runtime.programs().stream()
+                .mapToInt(each -> each.monitor().activeCalls())
+                .sum();
     }
 
     /**
@@ -571,7 +574,7 @@ public final class Programs implements AutoCloseable {
     public int activeCalls(String name, String version) {
         return runtime.programs().stream()
                 .filter(program -> retired.isOf(program, name, version))
-                .mapToInt(Program::activeCalls)
+                .mapToInt(each -> each.monitor().activeCalls())
                 .sum();
     }
 
@@ -584,8 +587,9 @@ public final class Programs implements AutoCloseable {
     int cancelCalls(String why) {
         int cancelled = 0;
         for (Program each : runtime.programs()) {
-            for (PendingCall call : each.pendingCalls(Integer.MAX_VALUE)) {
-                cancelled += each.cancelCall(call.id(), why) ? 1 : 0;
+            ProgramMonitor calls = each.monitor();
+            for (PendingCall call : calls.pendingCalls(Integer.MAX_VALUE)) {
+                cancelled += calls.cancelCall(call.id(), why) ? 1 : 0;
             }
         }
         return cancelled;

@@ -1,7 +1,8 @@
 package io.github.iree4j.spring;
 
-import io.github.iree4j.PendingCall;
 import io.github.iree4j.Program;
+import io.github.iree4j.monitor.PendingCall;
+import io.github.iree4j.monitor.ProgramMonitor;
 import io.github.iree4j.status.DurationText;
 import java.time.Duration;
 import java.util.Collections;
@@ -77,7 +78,7 @@ final class RetiredPrograms {
                     DurationText.of(time),
                     left,
                     before.instances().stream()
-                            .flatMap(instance -> instance.pendingCalls(LISTED).stream())
+                            .flatMap(instance -> instance.monitor().pendingCalls(LISTED).stream())
                             .map(RetiredPrograms::describe)
                             .collect(Collectors.joining(", ")));
             before.instances().forEach(RetiredPrograms::close);
@@ -86,7 +87,8 @@ final class RetiredPrograms {
 
     /** Cancels the calls one by one, with the text that callers get after a cancellation by an operator, and closes the program. */
     private static void close(Program program) {
-        program.pendingCalls(Integer.MAX_VALUE).forEach(call -> program.cancelCall(call.id()));
+        ProgramMonitor calls = program.monitor();
+        calls.pendingCalls(Integer.MAX_VALUE).forEach(call -> calls.cancelCall(call.id()));
         program.close();
     }
 

@@ -82,7 +82,7 @@ final class VerifiedFiles {
         try (InputStream in = resource.getInputStream()) {
             signature = in.readNBytes(LONGEST_SIGNATURE);
         } catch (FileNotFoundException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "'%s' has no signature '%s'".formatted(location, where),
                     e,
@@ -93,7 +93,7 @@ final class VerifiedFiles {
 
     private static void compare(String location, String expected, String actual) {
         if (!actual.equals(expected)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.DATA_LOSS,
                     "module '%s' has checksum %s, expected %s; the file is a different one, or damaged"
                             .formatted(location, actual, expected),

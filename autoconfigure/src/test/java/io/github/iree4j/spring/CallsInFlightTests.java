@@ -18,7 +18,7 @@ import org.slf4j.MDC;
 /** Deadlines of calls that run on the thread that made them; the tests tell the time. */
 class CallsInFlightTests {
 
-    private static final IreeException FAILURE = new IreeException(StatusCode.CANCELLED, "interrupted");
+    private static final IreeException FAILURE = IreeException.of(StatusCode.CANCELLED, "interrupted");
 
     private final AtomicLong clock = new AtomicLong();
     private final Queue<Runnable> looks = new ArrayDeque<>();
@@ -90,8 +90,8 @@ class CallsInFlightTests {
     @Test
     void aCancelledCallKeepsAFailureThatSaysMore() {
         for (IreeException failure : List.of(
-                new IreeException(StatusCode.CANCELLED, "call 7 of 'm.f' was cancelled: the application stops"),
-                new IreeException(StatusCode.INVALID_ARGUMENT, "input 0 has another shape"))) {
+                IreeException.of(StatusCode.CANCELLED, "call 7 of 'm.f' was cancelled: the application stops"),
+                IreeException.of(StatusCode.INVALID_ARGUMENT, "input 0 has another shape"))) {
             CallsInFlight.Here here = calls.begin("draft", "module.step", null);
             calls.cancel();
             assertThat(here.failed(failure)).isSameAs(failure);

@@ -7,6 +7,7 @@ import io.github.iree4j.status.StatusCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class ClientTextTests {
 
@@ -25,7 +26,7 @@ class ClientTextTests {
                 "needs 3 / 4 of tensor<2x3xf32>, 'models/x.vmfb' | needs 3 / 4 of tensor<2x3xf32>, 'models/x.vmfb'",
             })
     void filesHaveNoDirectories(String message, String text) {
-        assertThat(ClientText.of(new IreeException(StatusCode.DATA_LOSS, message)))
+        assertThat(ClientText.of(IreeException.of(StatusCode.DATA_LOSS, message)))
                 .isEqualTo(text);
         assertThat(ClientText.of(new IllegalStateException(message))).isEqualTo(text);
     }
@@ -51,7 +52,7 @@ class ClientTextTests {
 
     @Test
     void whatIsForClientsIsFoundBehindWhatTheCallerWasDoing() {
-        IreeException failure = new IreeException(
+        IreeException failure = IreeException.of(
                 StatusCode.NOT_FOUND, "there is no 'x'; there are [y]", null, new ClientText("there is no 'x'"));
         assertThat(ClientText.of(failure.during("in a batch"))).isEqualTo("there is no 'x'");
         assertThat(failure).hasMessageContaining("[y]");
@@ -59,13 +60,31 @@ class ClientTextTests {
 
     @Test
     void whereMemoryIsShortIsNotForClients() {
-        IreeException shortage = new IreeException(StatusCode.RESOURCE_EXHAUSTED, "allocation of 5 bytes");
+        IreeException shortage = IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "allocation of 5 bytes");
         assertThat(ClientText.of(shortage.during("in @secret.main").during("in 'outer.call'")))
                 .isEqualTo("allocation of 5 bytes");
         IreeException told =
-                new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no 5 bytes left: OUT_OF_MEMORY", shortage);
+                IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "no 5 bytes left: OUT_OF_MEMORY", shortage);
         assertThat(ClientText.of(told)).isEqualTo(told.getMessage());
-        assertThat(ClientText.of(new IreeException(StatusCode.INTERNAL, "no").during("in @main")))
-                .isEqualTo("no; in @main");
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = StatusCode.class, names = "OK", mode = EnumSource.Mode.EXCLUDE)
+    void placesInProgramsAreNotForClients(StatusCode code) {
+        String place = "in @module.divide+0x1 (math (1).py:1:2), in @module.main+0x10 (layers; old.py:7:9), and 4 more";
+        IreeException failure = IreeException.of(code, "division by zero").during(place);
+        assertThat(ClientText.of(failure)).isEqualTo("division by zero");
+        assertThat(ClientText.of(failure.during("in @outer.main+0x1"))).isEqualTo("division by zero");
+        assertThat(ClientText.of(IreeException.of(code, failure.getMessage()))).isEqualTo("division by zero");
+        assertThat(ClientText.of(IreeException.of(StatusCode.INTERNAL, failure + "; " + place, failure)))
+                .doesNotContain("module");
+        assertThat(ClientText.of(new IllegalStateException("unexpected failure: no; " + place)))
+                .isEqualTo("unexpected failure: no");
+    }
+
+    @Test
+    void whatTheCallerWasDoingIsForClients() {
+        IreeException failure = IreeException.of(StatusCode.INTERNAL, "no").during("in @module.main+0x1");
+        assertThat(ClientText.of(failure.during("in part 2 of the batch"))).isEqualTo("no; in part 2 of the batch");
     }
 }

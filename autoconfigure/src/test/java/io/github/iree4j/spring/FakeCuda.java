@@ -1,6 +1,5 @@
 package io.github.iree4j.spring;
 
-import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DriverProvider;
 import java.io.IOException;
@@ -63,7 +62,7 @@ public final class FakeCuda implements LauncherSessionListener {
 
     /** The driver of that name. */
     public static DriverProvider driver(String name) {
-        return IreeRuntime.drivers().stream()
+        return DriverProvider.installed().stream()
                 .filter(driver -> driver.name().equals(name))
                 .findFirst()
                 .orElseThrow();

@@ -2,10 +2,10 @@ package io.github.iree4j.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.iree4j.hal.pool.NeverFits;
 import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.KernelFault;
+import io.github.iree4j.status.NeverFits;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -23,7 +23,7 @@ class FaultTests {
     private static final Duration LIMIT = Duration.ofSeconds(5);
 
     private static Fault late(@Nullable Duration own, @Nullable Duration limit, Duration took) {
-        return Fault.of(new IreeException(StatusCode.DEADLINE_EXCEEDED, "late"), own, limit, took);
+        return Fault.of(IreeException.of(StatusCode.DEADLINE_EXCEEDED, "late"), own, limit, took);
     }
 
     @Test
@@ -54,24 +54,24 @@ class FaultTests {
 
     @Test
     void aCallThatIsTooLargeIsTheCallers() {
-        IreeException failure = new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no", null, new NeverFits(1 << 30));
+        IreeException failure = IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "no", null, new NeverFits(1 << 30));
         assertThat(Fault.of(failure, null, LIMIT, LIMIT)).isEqualTo(Fault.CALLER);
     }
 
     /** A caller's sizes or values can make a kernel read where nothing is. */
     @Test
     void aKernelThatFailsIsNobodysForSure() {
-        IreeException failure = new IreeException(StatusCode.INTERNAL, "no", null, new KernelFault());
+        IreeException failure = IreeException.of(StatusCode.INTERNAL, "no", null, new KernelFault());
         assertThat(Fault.of(failure, null, LIMIT, LIMIT)).isEqualTo(Fault.UNKNOWN);
         assertThat(Fault.of(failure.during("in @main"), null, LIMIT, LIMIT)).isEqualTo(Fault.UNKNOWN);
     }
 
     @Test
     void aFileThatWasTouchedOrGivesNoAnswerIsTheOperators() {
-        IreeException failure = new IreeException(StatusCode.UNAVAILABLE, "touched", null, new FileFault());
+        IreeException failure = IreeException.of(StatusCode.UNAVAILABLE, "touched", null, new FileFault());
         assertThat(Fault.of(failure, null, LIMIT, LIMIT)).isEqualTo(Fault.OPERATOR);
         assertThat(Fault.of(failure.during("in a program"), null, LIMIT, LIMIT)).isEqualTo(Fault.OPERATOR);
-        IreeException late = new IreeException(StatusCode.DEADLINE_EXCEEDED, "late", failure);
+        IreeException late = IreeException.of(StatusCode.DEADLINE_EXCEEDED, "late", failure);
         assertThat(Fault.of(late, null, LIMIT, LIMIT)).isEqualTo(Fault.OPERATOR);
         assertThat(Fault.of(late, LIMIT.dividedBy(2), LIMIT, LIMIT)).isEqualTo(Fault.CALLER);
     }
@@ -89,7 +89,7 @@ class FaultTests {
             String statuses = Arrays.stream(StatusCode.values())
                     .filter(code -> code != StatusCode.OK && code != StatusCode.DEFERRED)
                     .filter(code -> code != StatusCode.DEADLINE_EXCEEDED)
-                    .filter(code -> Fault.of(new IreeException(code, "no"), null, LIMIT, Duration.ZERO) == fault)
+                    .filter(code -> Fault.of(IreeException.of(code, "no"), null, LIMIT, Duration.ZERO) == fault)
                     .map(Enum::name)
                     .collect(Collectors.joining(", "));
             assertThat(documentation)

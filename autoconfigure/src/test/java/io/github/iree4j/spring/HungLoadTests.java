@@ -174,7 +174,7 @@ class HungLoadTests {
     void callWaitsForALoadUntilTheDeadlineOfTheCall() throws InterruptedException {
         programs.define(ProgramSource.of("counter", HungFile.LOCATION));
         InvocationSpec call =
-                new InvocationService(programs).request("counter.next").deadline(Duration.ofMillis(50));
+                new InvocationService(programs).request("counter.next").timeout(Duration.ofMillis(50));
         assertThat(assertTimeoutPreemptively(SOON, () -> codeOf(call::invoke))).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
         awaitLoading();
         hung.answer();
@@ -341,7 +341,7 @@ class HungLoadTests {
         try (Programs failing = programs(options -> {
             entered.countDown();
             awaitWithoutInterrupts(go);
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "wrong options");
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "wrong options");
         })) {
             failing.define(ProgramSource.of("counter", counter));
             Action first = new Action(() -> failing.actions().load("counter", null));

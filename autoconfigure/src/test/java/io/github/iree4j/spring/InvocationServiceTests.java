@@ -9,6 +9,8 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.LeakCheck;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.status.IreeException;
@@ -71,6 +73,97 @@ class InvocationServiceTests {
         }
     }
 
+    /** Else others wait for the fence for ever. */
+    @Test
+    void aRequestThatNeverReachesItsProgramFailsItsFence() {
+        IreeException busy = IreeException.of(StatusCode.UNAVAILABLE, "busy");
+        InvocationService refusing = new InvocationService(programs, List.of((_, _) -> IreeFuture.failed(busy)));
+        assertFailsItsFence(invocations.request("adder.subtract").inputs(1, 2), StatusCode.NOT_FOUND);
+        assertFailsItsFence(invocations.request("adder.add").inputs(1), StatusCode.INVALID_ARGUMENT);
+        assertFailsItsFence(invocations.request("adder.add").input("left", 1), StatusCode.INVALID_ARGUMENT);
+        assertFailsItsFence(refusing.request("adder.add").inputs(1, 2), StatusCode.UNAVAILABLE);
+    }
+
+    private void assertFailsItsFence(InvocationSpec request, StatusCode code) {
+        try (Timeline timeline = runtime.createTimeline();
+                Timeline other = runtime.createTimeline()) {
+            CompletableFuture<Results> call = request.signal(timeline.at(1)).invokeAsync();
+            assertThat(call.exceptionNow()).isSameAs(timeline.semaphore().failure());
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(request.signal(other.at(1))::invoke)
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(code));
+            assertThat(other.semaphore().failure()).isNotNull();
+            assertThat(other.semaphore().failure().code()).isEqualTo(code);
+        }
+    }
+
+    @Test
+    void aPointThatOthersHaveReachedIsNotFailedByARefusedRequest() {
+        try (Timeline timeline = runtime.createTimeline()) {
+            timeline.semaphore().signal(1);
+            assertThat(invocations
+                            .request("adder.subtract")
+                            .signal(timeline.at(1))
+                            .invokeAsync())
+                    .isCompletedExceptionally();
+            assertThat(invocations
+                            .request("adder.add")
+                            .inputs(1, 2)
+                            .signal(timeline.at(1))
+                            .invokeAsync())
+                    .isCompletedExceptionally();
+            assertThat(timeline.semaphore().failure()).isNull();
+        }
+    }
+
+    @Test
+    void inputsByNameAreInAnyOrderAndTheValueNeedsNoClosing() throws Exception {
+        programs.load(ProgramSource.of(
+                "linear",
+                TestModules.fixture("3.11.0/cpu/matmul_f32.vmfb").toUri().toString()));
+        float[][] left = new float[8][16];
+        float[][] right = new float[16][12];
+        left[1][2] = 3;
+        right[2][5] = 7;
+        InvocationSpec request = invocations.request("linear.matmul");
+        try (LeakCheck _ = LeakCheck.around(runtime)) {
+            float[][] product =
+                    request.input("input1", right).input("input0", left).retrieve(float[][].class);
+            assertThat(product[1][5]).isEqualTo(21);
+            float[] flat =
+                    request.inputs(left, right).retrieveAsync(float[].class).await();
+            assertThat(flat).hasSize(8 * 12).contains(21);
+        }
+    }
+
+    @Test
+    void aSpecificationIsNotChangedByItsMethods() {
+        InvocationSpec request = invocations.request("adder.add");
+        InvocationSpec sum = request.inputs(1, 2);
+        InvocationSpec other = sum.timeout(Duration.ofSeconds(1)).inputs(3, 4);
+        assertThat(sum.retrieve(int.class)).isEqualTo(3);
+        assertThat(other.retrieve(int.class)).isEqualTo(7);
+        assertThatExceptionOfType(IreeException.class).isThrownBy(request::invoke);
+        Object[] array = {1, 2};
+        InvocationSpec early = request.inputs(array);
+        array[0] = 100;
+        assertThat(early.retrieve(int.class)).isEqualTo(3);
+    }
+
+    @Test
+    void someInputsByNameAndOthersInOrderAreRefused() {
+        InvocationSpec named = invocations.request("adder.add").input("input0", 1);
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> named.inputs(1, 2))
+                .withMessageContaining("name all inputs or none");
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> named.input("input0", 2))
+                .withMessageContaining("given twice");
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(named::invoke)
+                .withMessageContaining("'input1' (i32) of 'adder.add' is missing");
+    }
+
     @Test
     void requestWithUnreachedFenceFailsAtItsDeadline() {
         try (Timeline timeline = runtime.createTimeline()) {
@@ -78,13 +171,13 @@ class InvocationServiceTests {
                     .request("adder.add")
                     .inputs(1, 2)
                     .after(timeline.at(1))
-                    .deadline(Duration.ofMillis(10));
+                    .timeout(Duration.ofMillis(10));
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(request::invoke)
                     .withMessageContaining("10 ms")
                     .extracting(IreeException::code)
                     .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
-            timeline.at(1).fail(new IreeException(StatusCode.CANCELLED, "over"));
+            timeline.at(1).fail(IreeException.of(StatusCode.CANCELLED, "over"));
         }
     }
 
@@ -96,11 +189,11 @@ class InvocationServiceTests {
                 .request("adder.add")
                 .inputs(1, 2);
         assertThatExceptionOfType(IreeException.class)
-                .isThrownBy(request.deadline(Duration.ofSeconds(1))::invoke)
+                .isThrownBy(request.timeout(Duration.ofSeconds(1))::invoke)
                 .withMessageContaining("took longer than 1 s")
                 .extracting(IreeException::code)
                 .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
-        request.deadline(Duration.ofHours(1)).invoke().close();
+        request.timeout(Duration.ofHours(1)).invoke().close();
         assertThat(Thread.interrupted()).isFalse();
     }
 
@@ -123,7 +216,7 @@ class InvocationServiceTests {
         while (!runtime.programs().isEmpty()) { // the call, if it still ran, would keep it
             Thread.onSpinWait();
         }
-        assertThat(runtime.leakReport().bytesLive()).isZero();
+        assertThat(runtime.monitor().leaks().bytesLive()).isZero();
     }
 
     @Test
@@ -173,7 +266,7 @@ class InvocationServiceTests {
 
     @Test
     void interceptorMayReturnItsOwnResults() {
-        IreeException refused = new IreeException(StatusCode.UNAVAILABLE, "closed for today");
+        IreeException refused = IreeException.of(StatusCode.UNAVAILABLE, "closed for today");
         InvocationService closed =
                 new InvocationService(programs, List.of((_, _) -> CompletableFuture.failedFuture(refused)));
         assertThatExceptionOfType(IreeException.class)
@@ -194,7 +287,7 @@ class InvocationServiceTests {
                 .isThrownBy(() -> invocations
                         .request("adder.add")
                         .inputs(1, 2)
-                        .deadline(Duration.ofSeconds(seconds))
+                        .timeout(Duration.ofSeconds(seconds))
                         .invoke())
                 .extracting(IreeException::code)
                 .isEqualTo(code);
@@ -207,7 +300,7 @@ class InvocationServiceTests {
                     .isThrownBy(() -> invocations
                             .request("adder.add")
                             .inputs(1, 2)
-                            .deadline(Duration.ZERO)
+                            .timeout(Duration.ZERO)
                             .invoke())
                     .extracting(IreeException::code)
                     .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
@@ -220,12 +313,12 @@ class InvocationServiceTests {
         try (Results here = invocations
                         .request("adder.add")
                         .inputs(1, 2)
-                        .deadline(Duration.ofSeconds(seconds))
+                        .timeout(Duration.ofSeconds(seconds))
                         .invoke();
                 Results later = invocations
                         .request("adder.add")
                         .inputs(3, 4)
-                        .deadline(Duration.ofSeconds(seconds))
+                        .timeout(Duration.ofSeconds(seconds))
                         .invokeAsync()
                         .join()) {
             assertThat(here.intValue(0) + later.intValue(0)).isEqualTo(10);
@@ -290,7 +383,7 @@ class InvocationServiceTests {
                     .request("sums.add")
                     .inputs(1, 2)
                     .after(timeline.at(1))
-                    .deadline(Duration.ofMillis(10));
+                    .timeout(Duration.ofMillis(10));
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(request::invoke)
                     .withMessageContaining("call of 'sums.add' took longer");
@@ -299,12 +392,12 @@ class InvocationServiceTests {
                     .inputs(1, 2)
                     .after(timeline.at(1))
                     .invokeAsync();
-            invocations.cancelCalls();
+            invocations.monitor().cancelCalls();
             assertThat(waiting)
                     .failsWithin(Duration.ofMinutes(5))
                     .withThrowableThat()
                     .withMessageContaining("of 'sums.add' was cancelled");
-            timeline.at(1).fail(new IreeException(StatusCode.CANCELLED, "over"));
+            timeline.at(1).fail(IreeException.of(StatusCode.CANCELLED, "over"));
         }
         assertThat(programs.find("sums").orElseThrow().program()).hasToString("program 'sums'");
     }
@@ -323,6 +416,82 @@ class InvocationServiceTests {
                 .havingCause()
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.NOT_FOUND));
+    }
+
+    @Test
+    void lookupFailuresAndRefusalsOfInterceptorsFailTheFenceOfASubmission() throws Exception {
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() ->
+                        invocations.request("adder.divide").submit().fence().await())
+                .extracting(IreeException::code)
+                .isEqualTo(StatusCode.NOT_FOUND);
+        programs.load(
+                ProgramSource.of("sums", TestModules.adder(directory).toUri().toString()));
+        InvocationService refusing = new InvocationService(
+                programs,
+                List.of((request, chain) -> IreeFuture.failed(IreeException.of(StatusCode.UNAVAILABLE, "not now"))));
+        assertThatExceptionOfType(IreeException.class)
+                .isThrownBy(() -> refusing.request("sums.add")
+                        .inputs(1, 2)
+                        .submit()
+                        .fence()
+                        .await())
+                .withMessageContaining("not now");
+    }
+
+    @Test
+    void anInterceptorThatRefusesLaterOrThrowsFailsTheFence() {
+        CompletableFuture<Results> later = new CompletableFuture<>();
+        InvocationService refusing = new InvocationService(programs, List.of((_, _) -> later));
+        List<Fence> fences = new ArrayList<>();
+        InvocationService throwing = new InvocationService(programs, List.of((request, _) -> {
+            fences.add(request.options().signal());
+            throw new IllegalStateException("refused on purpose");
+        }));
+        try (Timeline timeline = runtime.createTimeline();
+                Timeline other = runtime.createTimeline()) {
+            try (Fence done = timeline.at(1)) {
+                refusing.request("adder.add").inputs(1, 2).signal(done).invokeAsync();
+                assertThat(done.query()).isEqualTo(StatusCode.DEFERRED);
+            }
+            later.completeExceptionally(IreeException.of(StatusCode.UNAVAILABLE, "not now"));
+            assertThat(timeline.semaphore().failure()).hasMessageContaining("not now");
+
+            InvocationSpec thrown = throwing.request("adder.add").inputs(1, 2);
+            assertThatIllegalStateException().isThrownBy(thrown::submit);
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> thrown.signal(other.at(1)).invokeAsync());
+            assertThat(fences)
+                    .hasSize(2)
+                    .allSatisfy(each -> assertThat(each.failure()).hasMessageContaining("refused on purpose"));
+        }
+    }
+
+    /** An interceptor answers before the results have contents. */
+    @Test
+    void valuesAreCopiedOnceTheFenceOfTheCallIsReached() {
+        InvocationService early = new InvocationService(
+                programs,
+                List.of((request, chain) ->
+                        chain.proceed(request.withOptions(request.options().signal(null)))));
+        try (Timeline timeline = runtime.createTimeline();
+                Timeline other = runtime.createTimeline()) {
+            InvocationSpec sum = early.request("adder.add").inputs(1, 2);
+            IreeFuture<Integer> copied = sum.signal(timeline.at(1)).retrieveAsync(Integer.class);
+            CompletableFuture<Integer> blocking =
+                    CompletableFuture.supplyAsync(() -> sum.signal(other.at(1)).retrieve(Integer.class));
+            while (!other.semaphore().isAwaited(1) || !timeline.semaphore().isAwaited(1)) {
+                assertThat(blocking).isNotDone();
+                assertThat(copied).isNotDone();
+            }
+            timeline.semaphore().signal(1);
+            assertThat(copied.await()).isEqualTo(3);
+            other.semaphore().fail(IreeException.of(StatusCode.DATA_LOSS, "no contents"));
+            assertThat(blocking)
+                    .failsWithin(Duration.ofMinutes(1))
+                    .withThrowableThat()
+                    .withMessageContaining("no contents");
+        }
     }
 
     @Test

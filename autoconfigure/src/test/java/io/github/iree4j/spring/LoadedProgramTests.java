@@ -101,7 +101,9 @@ class LoadedProgramTests {
         for (int i = 0; i < CONTEXTS; i++) {
             calls.add(invocations.request(early).priority(1).invokeAsync());
         }
-        assertThat(early.program().instances()).extracting(Program::activeCalls).containsOnly(1);
+        assertThat(early.program().instances())
+                .extracting(each -> each.monitor().activeCalls())
+                .containsOnly(1);
         gate.countDown();
         for (Future<Results> each : calls) {
             each.get().close();

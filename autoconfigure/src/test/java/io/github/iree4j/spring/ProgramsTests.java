@@ -10,6 +10,7 @@ import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.spring.ProgramSource.WarmUp;
 import io.github.iree4j.spring.Programs.LocatedFunction;
@@ -134,7 +135,7 @@ class ProgramsTests {
                 () -> programs.locate("counter.next"),
                 () -> invocations.request(found).invoke(),
                 () -> invocations.request(found).invokeAsync().get(),
-                () -> found.program().program().receive(ElementType.I32, new long[0], _ -> {}))) {
+                () -> found.program().program().receive(ElementType.I32, Shape.SCALAR, _ -> {}))) {
             assertThatThrownBy(use).satisfies(thrown -> {
                 IreeException e = (IreeException) (thrown instanceof ExecutionException ? thrown.getCause() : thrown);
                 assertThat(e).hasMessage("program 'counter' was unloaded; load it again");
@@ -215,7 +216,8 @@ class ProgramsTests {
                 .contexts(2)
                 .build());
         assertThat(loaded.instances())
-                .extracting(instance -> runtime.nameOf(instance.devices().getFirst()))
+                .extracting(instance ->
+                        runtime.monitor().devices().nameOf(instance.devices().getFirst()))
                 .containsExactly("one", "one", "two", "two");
         for (int i = 0; i < 4; i++) {
             assertThat(programs.locate("counter.next", null, "two")
@@ -263,7 +265,7 @@ class ProgramsTests {
             CompletableFuture<Results> busy =
                     invocations.request("counter.next").after(later).invokeAsync();
             Program free = loaded.instances().stream()
-                    .filter(instance -> instance.activeCalls() == 0)
+                    .filter(instance -> instance.monitor().activeCalls() == 0)
                     .findFirst()
                     .orElseThrow();
             for (int i = 0; i < 8; i++) {

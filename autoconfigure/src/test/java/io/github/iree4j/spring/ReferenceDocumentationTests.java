@@ -133,11 +133,6 @@ class ReferenceDocumentationTests {
         ObjectNode metadata = (ObjectNode) JSON.readTree(Files.readString(METADATA));
         ArrayNode values = JSON.createArrayNode();
         properties().stream().filter(Property::isOfMap).map(Property::metadata).forEach(values::add);
-        metadata.path("properties").forEach(each -> {
-            if (each.has("deprecation")) { // RenamedPropertiesTests knows them
-                values.add(each);
-            }
-        });
         if (Boolean.getBoolean("iree4j.docs.update")) {
             metadata.set("properties", values);
             Files.writeString(METADATA, JSON.writerWithDefaultPrettyPrinter().writeValueAsString(metadata) + "\n");
@@ -153,11 +148,7 @@ class ReferenceDocumentationTests {
         Map<String, JsonNode> packaged = new TreeMap<>();
         JSON.readTree(Files.readString(Path.of("target/classes/META-INF/spring-configuration-metadata.json")))
                 .required("properties")
-                .forEach(each -> {
-                    if (!each.has("deprecation")) {
-                        packaged.put(each.required("name").stringValue(), each);
-                    }
-                });
+                .forEach(each -> packaged.put(each.required("name").stringValue(), each));
         List<String> keys = new ArrayList<>();
         for (Property property : properties()) {
             keys.add(property.key());

@@ -7,7 +7,8 @@ import io.github.iree4j.FunctionVariants;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
-import io.github.iree4j.VariantListener;
+import io.github.iree4j.hal.Shape;
+import io.github.iree4j.monitor.VariantListener;
 import io.github.iree4j.spring.actuate.endpoint.FunctionDescriptor;
 import io.github.iree4j.spring.actuate.endpoint.IreeEndpoint;
 import io.github.iree4j.spring.actuate.endpoint.ModuleDescriptor;
@@ -62,7 +63,7 @@ class VariantInvocationTests {
 
     private static void check(Results results, int length, float word) {
         try (results) {
-            assertThat(results.tensor(0).shape()).containsExactly(1, length);
+            assertThat(results.tensor(0).shape()).isEqualTo(Shape.of(1, length));
             assertThat(results.tensor(0).toFloatArray()).containsOnly(word + length * word);
             assertThat(results.tensor(1).toFloatArray()).hasSize(4).containsOnly(2 * length * word);
         }
@@ -88,7 +89,7 @@ class VariantInvocationTests {
                     invocations
                             .request("encoder.encode")
                             .inputs((Object) sentence(5, 4))
-                            .deadline(java.time.Duration.ofMinutes(1))
+                            .timeout(java.time.Duration.ofMinutes(1))
                             .invoke(),
                     5,
                     4);
@@ -99,10 +100,12 @@ class VariantInvocationTests {
                     2,
                     3);
             check(new IreeClientFactory(invocations).create(Encoder.class).encode(sentence(4, 1)), 4, 1);
-            FunctionVariants variants = invocations.function("encoder.encode").variants();
+            FunctionVariants variants =
+                    invocations.function("encoder.encode").variants().orElseThrow();
             assertThat(variants).isNotNull();
             assertThat(variants.all().stream().mapToLong(each -> each.calls())).containsExactly(0L, 3L, 0L, 2L, 0L);
-            assertThat(context.getBean(IreeRuntime.class).openResults()).isZero();
+            assertThat(context.getBean(IreeRuntime.class).monitor().openTensors())
+                    .isZero();
         });
     }
 
@@ -121,7 +124,7 @@ class VariantInvocationTests {
                             reactive.invoke(encode, rows).block(),
                             invocations.function(encode).invoke(rows))) {
                         try (each) {
-                            assertThat(each.tensor(0).shape()).containsExactly(2, 2);
+                            assertThat(each.tensor(0).shape()).isEqualTo(Shape.of(2, 2));
                             assertThat(each.tensor(0).toFloatArray()).containsOnly(3);
                         }
                     }
@@ -148,7 +151,7 @@ class VariantInvocationTests {
                     }
                     assertThat(batches).hasSize(16).containsOnly("encoder.encode 4 calls of 4 rows");
                     FunctionVariants variants =
-                            invocations.function("encoder.encode").variants();
+                            invocations.function("encoder.encode").variants().orElseThrow();
                     assertThat(variants).isNotNull();
                     assertThat(variants.all().stream().mapToLong(each -> each.calls()))
                             .as("calls of 4x4 and of 4x8")
@@ -156,7 +159,8 @@ class VariantInvocationTests {
                     assertThat(variants.elements()).isEqualTo(2 * (8 * 16 + 8 * 32));
                     // Of each eight sentences four have 0 to 3 words less than 4, and four 0 to 3 less than 8.
                     awaitEquals(2 * 8 * (6 + 6), variants);
-                    assertThat(context.getBean(IreeRuntime.class).openResults()).isZero();
+                    assertThat(context.getBean(IreeRuntime.class).monitor().openTensors())
+                            .isZero();
                 });
     }
 
@@ -176,7 +180,7 @@ class VariantInvocationTests {
                 .run(context -> {
                     try (Results results = context.getBean(InvocationService.class)
                             .invoke("encoder.encode", (Object) new float[40][9])) {
-                        assertThat(results.tensor(0).shape()).containsExactly(40, 9);
+                        assertThat(results.tensor(0).shape()).isEqualTo(Shape.of(40, 9));
                     }
                 });
     }
@@ -216,7 +220,10 @@ class VariantInvocationTests {
                     programs.load("encoder", null);
                     check(invocations.invoke("encoder.encode", (Object) sentence(12, 1)), 12, 1);
                     programs.unload("encoder");
-                    assertThat(context.getBean(IreeRuntime.class).leakReport().openPrograms())
+                    assertThat(context.getBean(IreeRuntime.class)
+                                    .monitor()
+                                    .leaks()
+                                    .openPrograms())
                             .isZero();
                 });
     }
@@ -225,7 +232,6 @@ class VariantInvocationTests {
         ModuleDescriptor module = (ModuleDescriptor) endpoint.one("modules", "encoder");
         FunctionDescriptor function = module.versions().getFirst().functions().getFirst();
         assertThat(function.name()).isEqualTo("encode");
-        assertThat(function.variants()).isNotNull();
         return function.variants();
     }
 

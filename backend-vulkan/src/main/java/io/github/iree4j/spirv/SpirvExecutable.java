@@ -62,7 +62,7 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
             }
             return new Reader(new FlatBuffer(content).root("SPIR-V executable", IDENTIFIER)).read();
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "executable cannot be read: " + e.getMessage(), e);
+            throw IreeException.of(e.code(), "executable cannot be read: " + e.getMessage(), e);
         }
     }
 
@@ -80,11 +80,11 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
     }
 
     static IreeException invalid(String format, Object... arguments) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, format.formatted(arguments));
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, format.formatted(arguments));
     }
 
     static IreeException tooMany(String what, long count, long limit) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.RESOURCE_EXHAUSTED, "%d %s exceed the limit of %d".formatted(count, what, limit));
     }
 
@@ -155,7 +155,7 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
                     throw invalid("%s does not come after the one before it", where);
                 }
                 if (type != SpirvResource.UNIFORM_BUFFER && type != SpirvResource.STORAGE_BUFFER) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.UNIMPLEMENTED,
                             "%s has descriptor type %s; uniform buffers (6) and storage buffers (7) can be bound"
                                     .formatted(where, Integer.toUnsignedString(type)));
@@ -226,7 +226,7 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
                     yield addresses(entryPoint, addresses, layout);
                 }
                 default ->
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.UNIMPLEMENTED,
                             "pipeline '%s' has dispatch ABI %d; 0 (descriptors) and 1 (addresses) are known"
                                     .formatted(entryPoint, abi));
@@ -238,7 +238,7 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
             int version = table.i32("version of addresses", 0, ADDRESSES_VERSION);
             int entryType = table.u8("type of addresses", 5);
             if (version != ADDRESSES_VERSION || entryType != 0) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.UNIMPLEMENTED,
                         "pipeline '%s' takes addresses of version %s and entry type %d; version 1 and type 0 are known"
                                 .formatted(name, Integer.toUnsignedString(version), entryType));

@@ -61,7 +61,7 @@ public record SpirvModule(
         }
         List<String> known =
                 entryPoints.stream().limit(8).map(SpirvEntryPoint::name).toList();
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "SPIR-V module has no compute entry point '%s', it has %d: %s%s"
                         .formatted(

@@ -74,7 +74,7 @@ final class SpirvReader {
             throw damaged("it has %d bytes, which is not a multiple of 4 of at least %d", size, 4 * HEADER_WORDS);
         }
         if (size / 4 > WORDS_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "SPIR-V module of %d words exceeds the limit of %d".formatted(size / 4, WORDS_LIMIT));
         }
@@ -84,7 +84,7 @@ final class SpirvReader {
     }
 
     static IreeException damaged(String format, Object... arguments) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INVALID_ARGUMENT, "SPIR-V module is damaged: " + format.formatted(arguments));
     }
 
@@ -131,7 +131,7 @@ final class SpirvReader {
         int major = version >>> 16;
         int minor = version >>> 8 & 0xFF;
         if ((version & 0xFF) != 0 || major != MAJOR || minor > NEWEST_MINOR) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "SPIR-V module has version word 0x%08x; versions 1.0 to %d.%d can be read"
                             .formatted(version, MAJOR, NEWEST_MINOR));
@@ -272,7 +272,7 @@ final class SpirvReader {
             return; // other stages are allowed, but cannot be run here
         }
         if (entries.size() == ENTRY_POINTS_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "SPIR-V module has more than %d entry points".formatted(ENTRY_POINTS_LIMIT));
         }

@@ -1,9 +1,11 @@
 package io.github.iree4j.load;
 
+import io.github.iree4j.CallOptions;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
+import io.github.iree4j.RuntimeBuilder;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
@@ -77,7 +79,7 @@ final class GoodputCell {
         }
 
         private IreeRuntime open(long limit) {
-            IreeRuntime.Builder builder = IreeRuntime.builder().device(name);
+            RuntimeBuilder builder = IreeRuntime.builder().device(name);
             return (limit == 0 ? builder : builder.memoryLimit(limit)).build();
         }
 
@@ -242,7 +244,8 @@ final class GoodputCell {
                     long after = before(i);
                     try (Fence wait = after == 0 ? null : timeline.at(after);
                             Fence signal = timeline.at(after + 1)) {
-                        submitted.add(function.submit(wait, signal, input, FACTORS));
+                        submitted.add(
+                                function.call(CallOptions.DEFAULTS.after(wait).signal(signal), input, FACTORS));
                     } catch (IreeException e) {
                         isAnswered = failure(e);
                         timeline.semaphore().fail(e); // other calls of the chain would wait for this value

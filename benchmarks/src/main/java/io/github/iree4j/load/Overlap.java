@@ -1,5 +1,6 @@
 package io.github.iree4j.load;
 
+import io.github.iree4j.CallOptions;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
@@ -227,7 +228,10 @@ public final class Overlap implements AutoCloseable {
 
     @SuppressWarnings("FutureReturnValueIgnored") // the fence is waited for
     private void call(int program, @Nullable Fence wait, Fence signal) {
-        functions.get(program).submit(wait, signal, inputs.toArray()).thenAccept(Results::close);
+        functions
+                .get(program)
+                .call(CallOptions.DEFAULTS.after(wait).signal(signal), inputs.toArray())
+                .thenAccept(Results::close);
     }
 
     private long[] counts() {

@@ -163,7 +163,7 @@ public final class ServingLoadTest {
                     Tensor pictures =
                             Tensor.read(new ByteArrayInputStream(pixels), ElementType.F32, rows, SampleServer.PIXELS);
                     try (Results results = classify.invoke(pictures)) {
-                        results.tensor(0).toBytes();
+                        results.tensor(0).rawBytes();
                     }
                     measured.add(System.nanoTime() - start);
                 }

@@ -1,5 +1,6 @@
 package io.github.iree4j.cluster;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.remote.RemoteDeviceInfo;
@@ -16,6 +17,7 @@ import java.util.function.Supplier;
  * The options of a runtime for opening devices of other nodes: this process's node, and a limit on waiting for another
  * node. An opened device is lost with the session; opening the device again then waits for the next session.
  */
+@NotForApplications
 public final class ClusterDevices implements DriverOptions {
     static final ClusterDevices NONE = new ClusterDevices(
             () -> {
@@ -61,7 +63,7 @@ public final class ClusterDevices implements DriverOptions {
         if (id.isEmpty()) {
             List<RemoteDeviceInfo> served = session.devices();
             if (served.isEmpty()) {
-                throw new IreeException(StatusCode.NOT_FOUND, "%s serves no devices".formatted(session));
+                throw IreeException.of(StatusCode.NOT_FOUND, "%s serves no devices".formatted(session));
             }
             id = served.getFirst().id();
         }
@@ -71,7 +73,7 @@ public final class ClusterDevices implements DriverOptions {
     private RemoteSession session(ClusterNode self, DeviceAddress address) {
         ClusterMember own = self.self();
         if (own != null && address.isAt(own)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' is a device of this node, %s; name it without %s://"
                             .formatted(address, own, DeviceAddress.DRIVER));
@@ -83,8 +85,7 @@ public final class ClusterDevices implements DriverOptions {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IreeException(
-                    StatusCode.CANCELLED, "interrupted while '%s' was waited for".formatted(address), e);
+            throw IreeException.of(StatusCode.CANCELLED, "interrupted while '%s' was waited for".formatted(address), e);
         }
         throw missing(self, address);
     }
@@ -92,7 +93,7 @@ public final class ClusterDevices implements DriverOptions {
     private IreeException missing(ClusterNode self, DeviceAddress address) {
         IreeException fenced = self.fenced();
         if (fenced != null) {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.UNAVAILABLE,
                     "'%s' cannot be used: this node, %s, is fenced: %s"
                             .formatted(address, self.identity(), fenced.getMessage()),
@@ -107,7 +108,7 @@ public final class ClusterDevices implements DriverOptions {
                 why = "it is a member, and there is no session with it: " + failure.getMessage();
             }
         }
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.UNAVAILABLE,
                 "no session with the node of '%s' (%s) within %d ms: %s; members are %s, of which %s is this one"
                         .formatted(address, address.node(), limit.toMillis(), why, members, self.identity()),

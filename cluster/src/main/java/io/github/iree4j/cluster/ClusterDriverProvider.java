@@ -1,5 +1,6 @@
 package io.github.iree4j.cluster;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.hal.spi.Availability;
@@ -10,6 +11,7 @@ import io.github.iree4j.status.StatusCode;
 import java.util.List;
 
 /** Devices of other nodes, as {@code cluster://node/device}; opened with {@link ClusterDevices} among the options. */
+@NotForApplications
 public final class ClusterDriverProvider implements DriverProvider {
     /** For the service loader. */
     public ClusterDriverProvider() {}
@@ -39,7 +41,7 @@ public final class ClusterDriverProvider implements DriverProvider {
         DeviceAddress address = DeviceAddress.parse(deviceId.equals(name()) ? "" : deviceId);
         ClusterDevices devices = options.driver(ClusterDevices.NONE);
         if (devices.equals(ClusterDevices.NONE)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "device '%s' belongs to another node, and this process is no node of a cluster; set iree.cluster.enabled=true, or give the device options with ClusterDevices"
                             .formatted(address));

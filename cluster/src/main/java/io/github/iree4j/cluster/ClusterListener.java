@@ -1,10 +1,12 @@
 package io.github.iree4j.cluster;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.ClusterView;
 import io.github.iree4j.status.IreeException;
 
 /** Receives events of a {@link ClusterNode}. Called on the node's threads, without locks; MUST NOT block. */
+@NotForApplications
 public interface ClusterListener {
     /** Does nothing. */
     ClusterListener NONE = new ClusterListener() {};

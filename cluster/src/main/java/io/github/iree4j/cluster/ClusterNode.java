@@ -222,7 +222,7 @@ public final class ClusterNode implements AutoCloseable {
         }
         for (PeerLink each : late) {
             String why = each.isHeld() ? "%s connected to %s, and was no member within %d ms" : SAID_NOTHING;
-            each.drop(new IreeException(
+            each.drop(IreeException.of(
                     StatusCode.DEADLINE_EXCEEDED, why.formatted(each.peer, identity, silentNanos / 1_000_000)));
         }
     }
@@ -248,7 +248,7 @@ public final class ClusterNode implements AutoCloseable {
             if (next.find(each.identity().incarnation()) == null) {
                 node.fail(
                         each.identity().incarnation(),
-                        new IreeException(StatusCode.UNAVAILABLE, "%s left the view of %s".formatted(each, identity)));
+                        IreeException.of(StatusCode.UNAVAILABLE, "%s left the view of %s".formatted(each, identity)));
             }
         }
         listeners.forEach(each -> each.viewChanged(next));
@@ -483,7 +483,7 @@ public final class ClusterNode implements AutoCloseable {
             count = silent.size();
         }
         if (count > MOST_SILENT) {
-            link.drop(new IreeException(
+            link.drop(IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "%s has %d connections on which nothing is said, the limit is %d"
                             .formatted(identity, count, MOST_SILENT)));

@@ -148,7 +148,7 @@ final class Conflicts {
                     IreeException cause = failed.get(each);
                     String text = "%s and %s have failed each other, and this one yields; it needs a new identity: %s"
                             .formatted(view.find(each), self, cause == null ? "it said so" : cause.getMessage());
-                    return new IreeException(StatusCode.ABORTED, text, cause);
+                    return IreeException.of(StatusCode.ABORTED, text, cause);
                 }
             }
         }
@@ -162,7 +162,7 @@ final class Conflicts {
                 break;
             }
             if (isTwin(each) && now - twins.computeIfAbsent(other, _ -> now) >= graceNanos) {
-                return new IreeException(
+                return IreeException.of(
                         StatusCode.ALREADY_EXISTS,
                         "%s and %s have the same machine index; give each node one of its own"
                                 .formatted(each, view.find(self.incarnation())));

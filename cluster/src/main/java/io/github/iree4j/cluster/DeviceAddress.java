@@ -40,7 +40,7 @@ record DeviceAddress(int machine, String host, int port, String device) {
                 return new DeviceAddress(Integer.parseInt(node), "", 0, device);
             }
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "'%s://%s' is not a device of another node; it is %s://1/local for device 'local' of machine index 1, or has a host that a node advertises, as host/local or host:7600/local"
                         .formatted(DRIVER, id, DRIVER));

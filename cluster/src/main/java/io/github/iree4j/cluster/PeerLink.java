@@ -158,7 +158,7 @@ final class PeerLink implements PeerConnection, PeerListener {
                 return false;
             }
         }
-        drop(new IreeException(
+        drop(IreeException.of(
                 StatusCode.PERMISSION_DENIED,
                 "%s says more than a greeting of %d bytes, and membership does not know it"
                         .formatted(peer, MOST_HELD)));

@@ -169,7 +169,7 @@ class ClusterNodeTests {
         Node one = start(1);
         Node two = start(2);
         Node three = start(3);
-        IreeException cause = new IreeException(StatusCode.UNAVAILABLE, "cable");
+        IreeException cause = IreeException.of(StatusCode.UNAVAILABLE, "cable");
         one.node.remote().fail(2, cause);
         one.node.remote().fail(3, cause);
         assertThat(take(two.failed)).isEqualTo(1);
@@ -191,7 +191,7 @@ class ClusterNodeTests {
         Node one = start(1);
         Node two = start(2);
         Node three = start(3);
-        two.node.remote().fail(3, new IreeException(StatusCode.UNAVAILABLE, "cable"));
+        two.node.remote().fail(3, IreeException.of(StatusCode.UNAVAILABLE, "cable"));
         assertThat(take(three.failed)).isEqualTo(2);
         for (Node each : nodes) {
             each.node.look();
@@ -211,7 +211,7 @@ class ClusterNodeTests {
     void aNodeThatIsFencedBeforeItStartsDoesNotJoin() throws InterruptedException {
         Node one = start(1);
         Node late = new Node(2, 2);
-        late.node.fence(new IreeException(StatusCode.ABORTED, "the lease was lost"));
+        late.node.fence(IreeException.of(StatusCode.ABORTED, "the lease was lost"));
         late.node.start();
         assertThat(one.node.view().members()).hasSize(1);
         assertThat(one.node.views()).isEqualTo(1);
@@ -452,7 +452,7 @@ class ClusterNodeTests {
         Node two = start(2);
         start(1);
         try (Stranger impostor = new Stranger(new NodeIdentity(7, 1, 1, 1))) {
-            impostor.sessions.fail(2, new IreeException(StatusCode.UNAVAILABLE, "no thanks"));
+            impostor.sessions.fail(2, IreeException.of(StatusCode.UNAVAILABLE, "no thanks"));
             impostor.dial(two);
             take(impostor.connections).trySend(PeerStream.CONTROL, ByteBuffer.allocate(8), ByteBuffer.allocate(0));
             take(impostor.ended); // after what it said first

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 class ConflictsTests {
     private static final long GRACE = 6000;
-    private static final IreeException LOST = new IreeException(StatusCode.UNAVAILABLE, "it left");
+    private static final IreeException LOST = IreeException.of(StatusCode.UNAVAILABLE, "it left");
 
     private static NodeIdentity identity(long incarnation) {
         return new NodeIdentity(7, (int) incarnation, 1, incarnation);

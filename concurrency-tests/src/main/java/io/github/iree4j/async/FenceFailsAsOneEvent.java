@@ -22,7 +22,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "one timeline was seen failed and then the other one not")
 @State
 public class FenceFailsAsOneEvent {
-    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost");
+    private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost");
 
     private final TimelineSemaphore left = TimelineSemaphore.create(1);
     private final TimelineSemaphore right = TimelineSemaphore.create(1);

@@ -20,8 +20,8 @@ import org.openjdk.jcstress.infra.results.ZI_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "a waiter got none, two, or the losing failure")
 @State
 public class FirstFailureReachesEveryWaiter {
-    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost");
-    private static final IreeException ABORTED = new IreeException(StatusCode.ABORTED, "aborted");
+    private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost");
+    private static final IreeException ABORTED = IreeException.of(StatusCode.ABORTED, "aborted");
 
     private final TimelineSemaphore timeline = TimelineSemaphore.create(0);
     private final IreeException[] got = new IreeException[4];

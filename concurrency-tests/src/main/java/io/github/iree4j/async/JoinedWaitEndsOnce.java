@@ -46,7 +46,7 @@ public class JoinedWaitEndsOnce {
     /** Fails the other. */
     @Actor
     public void failer() {
-        right.fail(new IreeException(StatusCode.DATA_LOSS, "lost"));
+        right.fail(IreeException.of(StatusCode.DATA_LOSS, "lost"));
     }
 
     /** How often each ended. */

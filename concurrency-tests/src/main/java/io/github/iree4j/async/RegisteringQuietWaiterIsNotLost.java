@@ -41,7 +41,7 @@ public class RegisteringQuietWaiterIsNotLost {
     @Actor
     public void queues() {
         tracker.advance(SECOND, 1);
-        tracker.fail(FIRST, new IreeException(StatusCode.UNAVAILABLE, "lost"));
+        tracker.fail(FIRST, IreeException.of(StatusCode.UNAVAILABLE, "lost"));
         tracker.quiesce(FIRST, 1);
     }
 

@@ -58,7 +58,7 @@ public class LateFailureIsDropped {
     /** Fails it. */
     @Actor
     public void failing() {
-        accepted = process.fail(new IreeException(StatusCode.DATA_LOSS, "late")) ? 1 : 0;
+        accepted = process.fail(IreeException.of(StatusCode.DATA_LOSS, "late")) ? 1 : 0;
     }
 
     /** What the completion saw, what {@code fail} returned, and the final outcome. */

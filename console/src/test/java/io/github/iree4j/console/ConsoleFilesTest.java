@@ -1,6 +1,7 @@
 package io.github.iree4j.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -119,6 +120,14 @@ class ConsoleFilesTest {
     void thePageStaysLight() throws IOException {
         int bytes = files().values().stream().mapToInt(String::length).sum();
         assertThat(bytes).isLessThan(MOST_BYTES);
+    }
+
+    @Test
+    void theDocumentedRequestsAreThoseForTheFilesAndForThreeAnswers() throws IOException {
+        Matcher documented = Pattern.compile("some (\\d+) requests to open")
+                .matcher(Files.readString(Path.of("../docs/console.md")));
+        assertThat(documented.find()).isTrue();
+        assertThat(Integer.parseInt(documented.group(1))).isCloseTo(files().size() + 3, within(5));
     }
 
     @Test

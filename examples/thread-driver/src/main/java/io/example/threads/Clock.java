@@ -95,7 +95,7 @@ final class Clock {
     /** Under the lock. */
     void checkNotLost() {
         if (isLost()) {
-            throw new IreeException(StatusCode.ABORTED, "the device is lost: " + failed, failed);
+            throw IreeException.of(StatusCode.ABORTED, "the device is lost: " + failed, failed);
         }
     }
 }

@@ -24,7 +24,7 @@ final class KernelExecutable extends Executable {
 
     Kernel kernel(int ordinal) {
         if (ordinal < 0 || ordinal >= kernels.size()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "export %d of an executable of format '%s' with %d exports does not exist"
                             .formatted(ordinal, format, kernels.size()));

@@ -83,7 +83,7 @@ final class ThreadDriver implements StreamDriver {
     @Override
     public DriverTimeline createTimeline(long value, boolean shared) {
         if (shared) {
-            throw new IreeException(StatusCode.UNIMPLEMENTED, "threads share no semaphores with other drivers");
+            throw IreeException.of(StatusCode.UNIMPLEMENTED, "threads share no semaphores with other drivers");
         }
         return clock.new Timeline(value);
     }
@@ -126,12 +126,12 @@ final class ThreadDriver implements StreamDriver {
     @Override
     public DriverMemory allocate(long size, MemoryKind kind, boolean shared) {
         if (shared) {
-            throw new IreeException(StatusCode.UNIMPLEMENTED, "threads share no memory with other drivers");
+            throw IreeException.of(StatusCode.UNIMPLEMENTED, "threads share no memory with other drivers");
         }
         try {
             return ThreadMemory.allocate(memory, size, ALIGNMENT, kind.isMappable());
         } catch (OutOfMemoryError e) {
-            throw new IreeException(StatusCode.RESOURCE_EXHAUSTED, "the process has no %d bytes left".formatted(size), e);
+            throw IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "the process has no %d bytes left".formatted(size), e);
         }
     }
 

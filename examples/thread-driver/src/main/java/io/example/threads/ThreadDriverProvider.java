@@ -37,7 +37,7 @@ public final class ThreadDriverProvider implements DriverProvider {
     @Override
     public Device open(String deviceId, DeviceOptions options) {
         if (!deviceId.equals(NAME) && !deviceId.equals(DEVICE.id())) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "driver 'threads' has no device '%s'; it has: %s".formatted(deviceId, DEVICE.id()));
         }

@@ -34,7 +34,7 @@ final class ThreadEncoder implements StreamEncoder {
     public void checkDispatch(
             Executable executable, int export, DispatchConfig config, @Nullable BufferRef workgroupCount) {
         if (!(executable instanceof KernelExecutable own) || !own.isOf(driver)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "executable of format '%s' was not created by this device".formatted(executable.format()));
         }

@@ -28,7 +28,7 @@ final class BuiltinScenarios {
         return all().stream()
                 .filter(each -> each.id().equals(id))
                 .findFirst()
-                .orElseThrow(() -> new IreeException(
+                .orElseThrow(() -> IreeException.of(
                         StatusCode.NOT_FOUND,
                         "there is no scenario '%.60s'; there are %s"
                                 .formatted(

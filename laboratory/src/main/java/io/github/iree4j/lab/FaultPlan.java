@@ -84,7 +84,7 @@ final class FaultPlan {
         String what = killed || machines.contains(fault.target())
                 ? first.machine().isEmpty() ? "the machine" : "machine '%s'".formatted(first.machine())
                 : "hardware '%s'".formatted(first.id());
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.UNAVAILABLE,
                 "%s was %s at tick %d".formatted(what, killed ? "killed" : "lost", fault.tick()));
     }
@@ -125,14 +125,14 @@ final class FaultPlan {
     @Nullable
     IreeException failure(LabRun.Work work, long now) {
         if (work.exhausted) {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "operation '%s' found no memory on '%s'".formatted(work.operation.id(), work.operation.hardware()));
         }
         for (Fault each : faults) {
             boolean due = !isHardware(each) || work.start <= each.tick() && each.tick() < now;
             if (each.kind() == Fault.Kind.FAIL && due && isFor(each, work)) {
-                return new IreeException(
+                return IreeException.of(
                         StatusCode.INTERNAL, "operation '%s' failed on purpose".formatted(work.operation.id()));
             }
         }

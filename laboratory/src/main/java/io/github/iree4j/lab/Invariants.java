@@ -64,9 +64,11 @@ final class Invariants {
                 checkOver(work, last.getValue());
             }
         }
-        for (int producer : run.graph.producers(work.index)) {
-            checkOver(work, run.works.get(producer));
-        }
+        work.operation.waits().forEach((semaphore, value) -> {
+            if (run.isReached(semaphore, value)) { // else the hardware passes the failed wait, and the operation fails
+                checkOver(work, run.works.get(run.graph.producer(semaphore, value)));
+            }
+        });
     }
 
     private void checkOver(Work work, Work before) {

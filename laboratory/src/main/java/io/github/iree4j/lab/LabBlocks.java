@@ -9,16 +9,22 @@ import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.lab.LabResult.Block;
 import io.github.iree4j.lab.LabResult.Reuse;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SequencedSet;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The blocks chosen by the pools for the buffers of a run, by buffer name. Confined to a single thread. */
+/**
+ * The blocks chosen by the pools for the buffers of a run, by buffer name, and the line of requests. Confined to a single
+ * thread.
+ */
 final class LabBlocks implements PoolObserver {
     private final FrontierTracker tracker;
     private final Map<String, Placed> placed = new HashMap<>(); // by the name of the buffer
     private final Map<Integer, Integer> slabs = new HashMap<>(); // numbered from 0 in every run
+    private final SequencedSet<String> line = new LinkedHashSet<>(); // names of buffers; failed requests stay
     private long reservations;
 
     private static final class Placed {
@@ -40,6 +46,7 @@ final class LabBlocks implements PoolObserver {
 
     @Override
     public long reserved(Reservation reservation, ReservationRequest request) {
+        line.remove(request.consumer());
         placed.put(request.consumer(), new Placed(reservation, reuse(reservation)));
         return ++reservations;
     }
@@ -63,7 +70,15 @@ final class LabBlocks implements PoolObserver {
     }
 
     @Override
-    public void waits(Pool pool, ReservationRequest request) {}
+    public void waits(Pool pool, ReservationRequest request) {
+        line.add(request.consumer());
+    }
+
+    /** Takes the buffer whose request joined the line first, and may have failed by now; null for none. */
+    @Nullable
+    String nextInLine() {
+        return line.isEmpty() ? null : line.removeFirst();
+    }
 
     /** Returns the block of a buffer at the allocation. */
     Block allocated(String buffer, Function<Frontier, @Nullable Map<String, Long>> values) {

@@ -6,6 +6,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.lab.LabResult.MemoryEvent;
 import io.github.iree4j.lab.Scenario.Operation;
 import io.github.iree4j.status.IreeException;
@@ -42,6 +43,7 @@ final class LabMemory implements AutoCloseable {
         final long units;
         final Buffer buffer;
         final TimelineSemaphore ready;
+        final @Nullable QueueOperation allocation; // the allocation, unless refused
 
         @Nullable
         TimelineSemaphore freed;
@@ -51,11 +53,17 @@ final class LabMemory implements AutoCloseable {
 
         LabRun.@Nullable Moment closed; // time of the free because `last` failed
 
-        Held(LabRun.Work user, long units, Buffer buffer, TimelineSemaphore ready) {
+        Held(
+                LabRun.Work user,
+                long units,
+                Buffer buffer,
+                TimelineSemaphore ready,
+                @Nullable QueueOperation allocation) {
             this.user = user;
             this.units = units;
             this.buffer = buffer;
             this.ready = ready;
+            this.allocation = allocation;
         }
     }
 
@@ -82,7 +90,7 @@ final class LabMemory implements AutoCloseable {
                         BufferParams.DEFAULT.withConsumer(name),
                         units * UNIT,
                         DeviceQueue.ALLOCA_ALLOW_POOL_WAIT_FRONTIER);
-                all.put(name, new Held(work, units, buffer, ready));
+                all.put(name, new Held(work, units, buffer, ready, run.notes.submitted));
             }
             points.add(new Fence.Entry(ready, 1));
             Runnable free = frees.remove(name);
@@ -166,28 +174,32 @@ final class LabMemory implements AutoCloseable {
     }
 
     /**
-     * Fails the operations still waiting for memory when there are no more events.
+     * Withdraws the request that has stood in line for longest, when there are no more events, and fails the operation.
+     * Only this request has waited in vain for certain: the failure may free memory for the next.
      *
-     * @return false when there is no such operation
+     * @return false when no request stands in line
      */
     boolean giveUp() {
-        boolean any = false;
-        for (Map.Entry<String, Held> each : all.entrySet()) {
-            Held held = each.getValue();
-            if (held.ready.value() == 0 && held.ready.failure() == null && run.isDue(held.user)) {
-                any = true;
-                held.user.faulted = true;
-                held.ready.fail(new IreeException(
-                        StatusCode.RESOURCE_EXHAUSTED,
-                        "operation '%s' waits for %d units of memory of '%s' for buffer '%s', and no running operation will free memory; free buffers earlier, or raise the hardware's memory"
-                                .formatted(
-                                        held.user.operation.id(),
-                                        held.units,
-                                        held.user.operation.hardware(),
-                                        each.getKey())));
+        for (String name = blocks.nextInLine(); name != null; name = blocks.nextInLine()) {
+            Held held = Objects.requireNonNull(all.get(name));
+            if (held.ready.failure() == null) {
+                withdraw(name, held);
+                return true;
             }
         }
-        return any;
+        return false;
+    }
+
+    private void withdraw(String name, Held held) {
+        Operation user = held.user.operation;
+        held.user.faulted = true;
+        run.schedulerOf(held.user)
+                .cancel(
+                        Objects.requireNonNull(held.allocation),
+                        IreeException.of(
+                                StatusCode.RESOURCE_EXHAUSTED,
+                                "operation '%s' waits for %d units of memory of '%s' for buffer '%s', and no running operation will free memory; free buffers earlier, or raise the hardware's memory"
+                                        .formatted(user.id(), held.units, user.hardware(), name)));
     }
 
     @Override

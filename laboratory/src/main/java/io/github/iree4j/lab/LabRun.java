@@ -13,6 +13,8 @@ import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.StreamCounters;
 import io.github.iree4j.hal.schedule.QueueObservation;
 import io.github.iree4j.hal.schedule.QueueOperation;
+import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.hal.schedule.ScheduledQueue;
 import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
@@ -43,9 +45,6 @@ import org.jspecify.annotations.Nullable;
  * does not matter. With binary events, some operations are submitted later, and do not mention completed work.
  */
 final class LabRun {
-    /** The most queues of a device. */
-    private static final int QUEUES_OF_A_DEVICE = 64;
-
     /** An operation under way. */
     final class Work extends VirtualOperation {
         final int index;
@@ -63,6 +62,7 @@ final class LabRun {
 
         final List<WaitNotes.Noted> noted = new ArrayList<>(); // about waits of the operation and of allocations
         final List<Work> followers = new ArrayList<>(0); // submitted once this operation is placed
+        long signalled; // place in the order of signals, from 1; 0 if refused
         int epoch; // on the queue, from 1; 0 if never issued
 
         private Work(int index, Operation operation) {
@@ -140,7 +140,7 @@ final class LabRun {
     private long moments;
     private final VirtualClock clock = VirtualClock.stepped();
     private final Map<TimelineSemaphore, String> names = new IdentityHashMap<>();
-    private final WaitNotes notes = new WaitNotes(names);
+    final WaitNotes notes = new WaitNotes(names);
     private final List<Fence> fences = new ArrayList<>();
     private final FrontierTracker tracker = FrontierTracker.create();
     private final LabBlocks blocks = new LabBlocks(tracker);
@@ -185,6 +185,7 @@ final class LabRun {
                 do {
                     clock.runUntilIdle();
                 } while (memory.giveUp());
+                checkOrderOfSignals();
                 return new ResultReader(this).read();
             } finally {
                 close();
@@ -192,16 +193,26 @@ final class LabRun {
         }
     }
 
+    /**
+     * Throws INVALID_ARGUMENT when a timeline has passed a value before the signal: the signal, if any, has failed the
+     * timeline. With placement LANES, scenarios are checked before.
+     */
+    private void checkOrderOfSignals() {
+        semaphores.forEach((id, semaphore) -> graph.checkSignalsAreOrdered(
+                id,
+                semaphore.value(),
+                (one, next) -> works.get(one).cause == null
+                        && (semaphore.failure() == null || works.get(one).signalled < works.get(next).signalled)));
+    }
+
     private void openQueues(SchedulingDomain domain) {
         List<Hardware> hardware = scenario.hardware();
         Object directGroup = new Object();
         for (int i = 0; i < hardware.size(); i++) {
-            int its = i;
-            List<QueuePlan.Planned> planned =
-                    plan.queues.stream().filter(each -> each.hardware == its).toList();
+            List<QueuePlan.Planned> planned = plan.queuesOf(i);
             VirtualLanes lanes = VirtualLanes.create(clock, hardware.get(i).lanes());
-            for (int from = 0; from < planned.size(); from += QUEUES_OF_A_DEVICE) {
-                int count = Math.min(QUEUES_OF_A_DEVICE, planned.size() - from);
+            for (int from = 0; from < planned.size(); from += QueuePlan.QUEUES_OF_A_DEVICE) {
+                int count = Math.min(QueuePlan.QUEUES_OF_A_DEVICE, planned.size() - from);
                 VirtualDevice.Builder builder = VirtualDevice.builder()
                         .id(hardware.get(i).id())
                         .clock(clock)
@@ -297,11 +308,13 @@ final class LabRun {
         return fence;
     }
 
-    /** Returns whether an operation waits for nothing but memory: a timeline may fail behind the awaited value. */
-    boolean isDue(Work work) {
-        return work.end < 0
-                && work.operation.waits().entrySet().stream()
-                        .allMatch(each -> semaphore(each.getKey()).value() >= each.getValue());
+    /** Returns whether a timeline has reached a value, perhaps before a failure. */
+    boolean isReached(String semaphore, long value) {
+        return semaphore(semaphore).value() >= value;
+    }
+
+    QueueScheduler schedulerOf(Work work) {
+        return ((ScheduledQueue<?>) queues.get(plan.queueOf[work.index]).queue()).scheduler();
     }
 
     private void close() {

@@ -53,8 +53,9 @@ public final class Laboratory {
      * @param scenario the scenario
      * @param options the options of the run
      * @return the results
-     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when the scenario cannot be scaled as requested,
-     *     or a fault names nothing in the scenario
+     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when the scenario cannot be scaled as requested, a
+     *     fault names nothing in the scenario, the scenario needs more queues than there are, or the values of a timeline
+     *     are signalled out of order
      */
     public static LabResult run(Scenario scenario, LabOptions options) {
         return LabRun.run(Scaling.scale(scenario, options.scale()), options);

@@ -6,6 +6,7 @@ import io.github.iree4j.lab.Scenario.Hardware;
 import io.github.iree4j.lab.Scenario.Operation;
 import io.github.iree4j.lab.Scenario.Placement;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,10 +23,14 @@ final class QueuePlan {
     /** The most queues. */
     static final int MAXIMUM_QUEUES = 4096;
 
+    /** The most queues of a device. */
+    static final int QUEUES_OF_A_DEVICE = 64;
+
     /** A planned queue. */
     static final class Planned {
         final int hardware;
         final String id;
+        private boolean usesMemory;
         private int last = -1;
         private long load;
 
@@ -67,8 +72,31 @@ final class QueuePlan {
             }
             queues.get(queue).last = each;
             queues.get(queue).load += operation.duration();
+            queues.get(queue).usesMemory |=
+                    !operation.allocates().isEmpty() || !operation.frees().isEmpty();
             queueOf[each] = queue;
         }
+        for (int i = 0; i < hardware.size(); i++) {
+            checkMemory(hardware.get(i), byClass.get(i));
+        }
+    }
+
+    /** Devices share no memory: all queues using limited memory belong to one device. */
+    private void checkMemory(Hardware hardware, List<Integer> its) {
+        if (hardware.memory() > 0
+                && its.stream().filter(each -> queues.get(each).usesMemory).count() > QUEUES_OF_A_DEVICE) {
+            throw invalid(
+                    "more than %d independent operations use the memory of hardware '%s'; use placement 'queues', or split the hardware"
+                            .formatted(QUEUES_OF_A_DEVICE, hardware.id()));
+        }
+    }
+
+    /** Returns the queues of a class of hardware; queues using memory are first. */
+    List<Planned> queuesOf(int hardware) {
+        return queues.stream()
+                .filter(each -> each.hardware == hardware)
+                .sorted(Comparator.comparing(each -> !each.usesMemory))
+                .toList();
     }
 
     static String laneName(Hardware hardware, int lane) {

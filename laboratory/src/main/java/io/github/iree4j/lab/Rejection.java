@@ -48,7 +48,7 @@ final class Rejection implements AutoCloseable {
      * operations alone: an operation verified only through a later submission is not yet verified.
      */
     void make() {
-        if (verification.cause == null) {
+        if (verification.cause == null && draft.epoch > 0) { // else another signal has overtaken the draft's
             made = true;
             BitSet standing = submittedBehind(this::isBehindDraft);
             cancelled.or(standing);

@@ -10,7 +10,8 @@ import java.util.regex.Pattern;
 
 /**
  * Operations of known duration on classes of hardware, and the timelines ordering the operations. Immutable; checked as
- * a whole at creation: every scenario can be run.
+ * a whole at creation; only a run shows the order of signals with placement {@link Placement#QUEUES}, and the number of
+ * queues.
  *
  * <p>Time is in ticks. The scenario decides on the length of a tick.
  *
@@ -312,7 +313,7 @@ public record Scenario(
     }
 
     static IreeException invalid(String message) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, message);
     }
 
     static void check(String what, long value, long least, long most) {

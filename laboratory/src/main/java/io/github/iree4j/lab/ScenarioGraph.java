@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.BiPredicate;
 
 /** The dependencies given by the scenario alone: an operation follows the operations signalling the awaited values. */
 final class ScenarioGraph {
@@ -102,22 +103,31 @@ final class ScenarioGraph {
 
     /** Throws INVALID_ARGUMENT when the values of a timeline could be signalled in another order on other hardware. */
     void checkSignalsAreOrdered() {
-        signallers.forEach((semaphore, values) -> {
-            Integer last = null;
-            for (Map.Entry<Long, Integer> next : values.entrySet()) {
-                int now = next.getValue();
-                if (last != null && last != now && !before.before(now).get(last)) {
-                    throw invalid(
-                            "operation '%s' signals semaphore '%s' to %d but does not follow operation '%s', which signals a lower value; add a wait, or use another semaphore"
-                                    .formatted(
-                                            operations.get(now).id(),
-                                            semaphore,
-                                            next.getKey(),
-                                            operations.get(last).id()));
-                }
-                last = now;
+        signallers.keySet().forEach(each -> checkSignalsAreOrdered(each, Long.MAX_VALUE, (_, _) -> false));
+    }
+
+    /**
+     * Throws INVALID_ARGUMENT when the values of a timeline could be signalled in another order.
+     *
+     * @param highest the last value checked
+     * @param isKnownBefore whether an operation signalled before another that does not follow by waits
+     */
+    void checkSignalsAreOrdered(String semaphore, long highest, BiPredicate<Integer, Integer> isKnownBefore) {
+        Integer last = null;
+        for (Map.Entry<Long, Integer> next :
+                signallers(semaphore).headMap(highest, true).entrySet()) {
+            int now = next.getValue();
+            if (last != null && last != now && !before.before(now).get(last) && !isKnownBefore.test(last, now)) {
+                throw invalid(
+                        "operation '%s' signals semaphore '%s' to %d but does not follow operation '%s', which signals a lower value; add a wait, or use another semaphore"
+                                .formatted(
+                                        operations.get(now).id(),
+                                        semaphore,
+                                        next.getKey(),
+                                        operations.get(last).id()));
             }
-        });
+            last = now;
+        }
     }
 
     /** Returns the operations, each behind all predecessors; of the ready operations the first defined is first. */

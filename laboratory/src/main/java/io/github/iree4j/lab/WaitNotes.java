@@ -6,6 +6,7 @@ import io.github.iree4j.hal.schedule.QueueObserver;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.schedule.WaitDecision;
+import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Notes the scheduler's decisions about the waits of the operations of a run: of the operation itself and of the
- * allocations before the operation. Confined to a single thread.
+ * allocations before the operation. Also notes the order of the signals. Confined to a single thread.
  *
  * <p>The first decision counts, unless the decision is to wait on the device and the operation is held back by
  * something else: no hardware has a wait by then, and the next decision counts.
@@ -55,13 +56,17 @@ final class WaitNotes implements QueueObserver {
 
     private final Map<TimelineSemaphore, String> names;
     private final Map<QueueOperation, Noted> noted = new IdentityHashMap<>();
-    private long submitted;
+    private long submissions;
+    private long ends;
 
     /** The operation being submitted, perhaps with allocations; null for none. */
     LabRun.@Nullable Work submitting;
 
-    private @Nullable QueueOperation undecided;
-    private @Nullable Fence wait; // of the undecided operation
+    /** The operation submitted last; null for none. */
+    @Nullable
+    QueueOperation submitted;
+
+    private @Nullable Fence wait; // of this operation
 
     /**
      * Creates notes.
@@ -75,9 +80,16 @@ final class WaitNotes implements QueueObserver {
     @Override
     public long submitted(
             QueueScheduler queue, QueueOperation operation, @Nullable Fence wait, @Nullable Fence signal) {
-        this.undecided = operation;
+        this.submitted = operation;
         this.wait = wait;
-        return ++submitted;
+        return ++submissions;
+    }
+
+    @Override
+    public void over(QueueOperation operation, @Nullable IreeException failure, List<Fence.Entry> refused) {
+        if (operation instanceof LabRun.Work work) {
+            work.signalled = ++ends;
+        }
     }
 
     @Override
@@ -87,7 +99,7 @@ final class WaitNotes implements QueueObserver {
         Noted before = noted.get(operation);
         if (before != null) {
             before.replaceDeviceWaits(decisions);
-        } else if (work != null && points != null && operation.equals(undecided)) {
+        } else if (work != null && points != null && operation.equals(submitted)) {
             Noted first = new Noted(!operation.equals(work));
             for (int i = 0; i < decisions.size(); i++) {
                 first.decisions.add(decisions.decision(i));

@@ -4,7 +4,9 @@
  *
  * <p>Start at {@link io.github.iree4j.lab.Laboratory}. For this project's own modules.
  */
+@NotForApplications
 @NullMarked
 package io.github.iree4j.lab;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.NullMarked;

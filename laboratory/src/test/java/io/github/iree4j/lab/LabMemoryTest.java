@@ -169,6 +169,60 @@ class LabMemoryTest {
     }
 
     @Test
+    void whoStoodInLineForLongestIsGivenUpAloneAndLeavesItsMemoryToTheNext() {
+        LabResult result = Laboratory.run(Laboratory.read("""
+                        id: x
+                        hardware: [{id: gpu, memory: 8}]
+                        operations:
+                          - {id: late, hw: gpu, submitted: 3, alloc: {c: 6}, free: [c]}
+                          - {id: greedy, hw: gpu, alloc: {a: 4, b: 6}, free: [a, b]}
+                        """), LabOptions.DEFAULT);
+        assertThat(result.violations()).isEmpty();
+        assertThat(result.operations().get(1).failure()).contains("RESOURCE_EXHAUSTED", "buffer 'b'");
+        assertThat(result.operations().getFirst().failure()).isNull();
+        assertThat(result.memory())
+                .extracting(each -> each.buffer() + each.units())
+                .containsExactly("a4", "a-4", "c6", "c-6");
+    }
+
+    private static Scenario independent(int allocating, int others) {
+        StringBuilder text = new StringBuilder("""
+                id: x
+                hardware: [{id: gpu, lanes: 64, memory: 4}]
+                operations:
+                  - {id: first, hw: gpu, duration: 5, alloc: {first: 4}, free: [first]}
+                """);
+        for (int i = 0; i < others; i++) {
+            text.append("  - {id: o%d, hw: gpu}%n".formatted(i));
+        }
+        for (int i = 1; i < allocating; i++) {
+            text.append("  - {id: a%d, hw: gpu, alloc: {b%d: 4}, free: [b%d]}%n".formatted(i, i, i));
+        }
+        return Laboratory.read(text.toString());
+    }
+
+    @Test
+    void manyQueuesShareTheMemoryOfTheirHardware() {
+        LabResult result = Laboratory.run(independent(2, 100), LabOptions.DEFAULT);
+        assertThat(result.violations()).isEmpty();
+        assertThat(result.isRetired()).isTrue();
+        assertThat(result.operations().getLast().start()).isEqualTo(5);
+    }
+
+    @Test
+    void moreQueuesThanCanShareMemoryAreRefused() {
+        assertThat(Laboratory.run(independent(64, 1), LabOptions.DEFAULT).isRetired())
+                .isTrue();
+        Scenario scenario = independent(65, 0);
+        assertThatThrownBy(() -> Laboratory.run(scenario, LabOptions.DEFAULT))
+                .hasMessageContaining("more than 64 independent operations")
+                .hasMessageContaining("memory of hardware 'gpu'");
+        assertThat(Laboratory.run(scenario.withPlacement(Placement.QUEUES), LabOptions.DEFAULT)
+                        .isRetired())
+                .isTrue();
+    }
+
+    @Test
     void whatCannotBeIsRefused() {
         String head = "id: x\nhardware: [{id: gpu, memory: 8}, cpu]\nsemaphores: [s]\noperations:\n";
         assertThatThrownBy(() -> Laboratory.read(head + "  - {id: a, hw: gpu, alloc: {b: 9}}"))

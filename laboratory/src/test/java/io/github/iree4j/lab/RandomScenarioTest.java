@@ -3,6 +3,7 @@ package io.github.iree4j.lab;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.Effort;
+import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.LabResult.MemoryEvent;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
@@ -26,6 +27,7 @@ class RandomScenarioTest {
     private record Buffer(String name, int hardware, String semaphore, long value) {}
 
     private final List<Integer> memory = new ArrayList<>(); // by hardware, 0 for no limit
+    private boolean isOrdered = true; // whether a signal waits for the value before
     private int comparisons;
     private int failures;
 
@@ -37,6 +39,44 @@ class RandomScenarioTest {
         }
         assertThat(comparisons).as("comparisons from seed %d", seed).isPositive();
         assertThat(failures).as("runs with a failure from seed %d", seed).isPositive();
+    }
+
+    /** With placement {@code queues}, signals need not wait for the value before. */
+    @Test
+    void aRunKeepsTheOrderOfSignalsOrIsRefused() {
+        long seed = Effort.seed(getClass(), "orders", System.nanoTime());
+        int refused = 0;
+        int ran = 0;
+        for (int i = 0; i < Effort.rounds(800, 8000); i++) {
+            Random random = new Random(seed + i);
+            isOrdered = false;
+            String text = scenario(random);
+            Scenario scenario;
+            try {
+                scenario = Laboratory.read(text.replace("placement: lanes", "placement: queues"));
+            } catch (IreeException e) {
+                assertThat(e).hasMessageContaining("does not follow the allocating operation");
+                continue;
+            }
+            LabOptions options = LabOptions.DEFAULT
+                    .withHostDelay(random.nextInt(3) == 0 ? random.nextInt(5) : 0)
+                    .withKnowledge(WaitKnowledge.values()[random.nextInt(3)])
+                    .withFaults(faults(random, scenario));
+            try {
+                assertThat(Laboratory.run(scenario, options).violations())
+                        .as("seed %d %s%n%s", seed + i, options, text)
+                        .isEmpty();
+                ran++;
+            } catch (IreeException e) {
+                assertThat(e)
+                        .as("seed %d", seed + i)
+                        .message()
+                        .containsAnyOf("which signals a lower value", "there is no draft");
+                refused += e.getMessage().contains("which signals a lower value") ? 1 : 0;
+            }
+        }
+        assertThat(refused).as("for the order of signals, from seed %d", seed).isPositive();
+        assertThat(ran).as("from seed %d", seed).isPositive();
     }
 
     private void check(long seed) {
@@ -130,8 +170,8 @@ class RandomScenarioTest {
         Map<String, Long> signals = new TreeMap<>();
         for (int i = 0; i < values.length; i++) {
             boolean isSignalled = random.nextInt(values.length + 1) == 0;
-            if (values[i] > 0 && (isSignalled || random.nextInt(5) == 0)) {
-                waits.put("s" + i, isSignalled ? values[i] : 1 + random.nextLong(values[i]));
+            if (values[i] > 0 && (isSignalled && isOrdered || random.nextInt(5) == 0)) {
+                waits.put("s" + i, isSignalled && isOrdered ? values[i] : 1 + random.nextLong(values[i]));
             }
             if (isSignalled) {
                 signals.put("s" + i, ++values[i]);

@@ -373,6 +373,44 @@ class ScenarioTest {
                 .containsExactly(List.of(), List.of("a", "b"), List.of("c", "d"));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"slow:gpu", "fail:slow"})
+    void valuesSignalledOutOfOrderAreAnErrorOfTheScenario(String fault) {
+        Scenario scenario = Laboratory.read("""
+                id: x
+                placement: queues
+                hardware: [cpu, gpu, npu]
+                semaphores: [s]
+                operations:
+                  - {id: slow, hw: cpu, duration: 5, signal: {s: 1}}
+                  - {id: fast, hw: gpu, signal: {s: 2}}
+                  - {id: early, hw: npu, submitted: 3, wait: {s: 1}}
+                  - {id: late, hw: npu, submitted: 7, wait: {s: 2}}
+                """);
+        LabOptions options = LabOptions.DEFAULT.withFaults(List.of(Fault.parse(fault)));
+        assertThatThrownBy(() -> Laboratory.run(scenario, options))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT))
+                .hasMessageContaining("'fast' signals semaphore 's' to 2 but does not follow operation 'slow'");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"slow:gpu", "fail:first", "fail:second"})
+    void aQueueKeepsTheOrderOfSignals(String fault) {
+        Scenario scenario = Laboratory.read("""
+                id: x
+                placement: queues
+                hardware: [gpu, npu]
+                semaphores: [s]
+                operations:
+                  - {id: first, hw: gpu, duration: 5, signal: {s: 1}}
+                  - {id: second, hw: gpu, duration: 0, signal: {s: 2}}
+                  - {id: follows, hw: npu, wait: {s: 1}}
+                """);
+        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT.withFaults(List.of(Fault.parse(fault))));
+        assertThat(result.violations()).isEmpty();
+    }
+
     @Test
     void aRunHasTheDecisionAboutEachWaitAsItWasFirstMade() {
         LabResult frontiers =

@@ -11,6 +11,7 @@ import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.hal.local.LocalDriverProvider;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.modules.hal.HalModule;
@@ -92,7 +93,7 @@ class CompiledProgramsTest {
         try (Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, values.length * 4L)) {
             buffer.map(MemoryAccess.WRITE, 0, Buffer.WHOLE).copyFrom(MemorySegment.ofArray(values));
             return BufferView.create(
-                    buffer, new long[] {values.length}, ElementType.F32, BufferView.ENCODING_DENSE_ROW_MAJOR);
+                    buffer, Shape.of(values.length), ElementType.F32, BufferView.ENCODING_DENSE_ROW_MAJOR);
         }
     }
 

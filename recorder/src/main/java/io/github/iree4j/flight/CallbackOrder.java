@@ -209,7 +209,7 @@ final class CallbackOrder {
                 continue;
             }
             Action behind = given;
-            given = given == null || signal.key < given.key ? signal : given;
+            given = given == null || signal.key <= given.key ? signal : given; // of equal keys the earlier turn
             if (behind != null && behind.key < 2 * each.sequence() - 1) {
                 before.computeIfAbsent(behind, unused -> new ArrayDeque<>()).addFirst(signal);
                 continue;

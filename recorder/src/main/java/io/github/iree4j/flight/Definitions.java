@@ -4,40 +4,58 @@ import io.github.iree4j.hal.pool.Pool;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 
 /**
- * The names, queues, pools and slabs referred to by number in records. Bounded; entries are never dropped. An entry is
- * added before the first record referring to it.
+ * The names, queues and pools referred to by number in records. Bounded: names make room for new names, and beyond the
+ * limits of queues and pools it is not known to which queue or pool a record refers. An entry is added before the first
+ * record referring to it.
  */
 final class Definitions {
     /** Number of the empty name. */
     static final int NO_NAME = 0;
 
-    /** Number of the name replacing all names beyond the limit. */
-    private static final int OTHER = 1;
+    /** Number of the name in place of all names that are not kept. */
+    private static final int NOT_KEPT = 1;
 
+    /** So many of the latest names are kept, and as many before. */
     static final int MAXIMUM_NAMES = 1 << 14;
-    static final int MAXIMUM_NAME = 300; // in UTF-8, all names of a recording fit a chunk of its file
+
+    /** A record with the number of an older name is made before so many newest names are defined; it may itself define half. */
+    private static final int UNDER_WAY = 2 * DispatchSampling.MAXIMUM;
+
+    static final int MAXIMUM_NAME = 300; // in UTF-8, so many of the longest names fit a chunk of a file
     static final int MAXIMUM_QUEUES = 1 << 12;
     static final int MAXIMUM_POOLS = 1 << 12;
 
-    private final ConcurrentHashMap<String, Integer> numbers = new ConcurrentHashMap<>();
+    private final LongSupplier cut;
+    private volatile ConcurrentHashMap<String, Integer> numbers = new ConcurrentHashMap<>(); // of the newest names
     private final ConcurrentHashMap<Long, RecordedQueue> byAxis = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<Integer, Integer> poolNumbers = new ConcurrentHashMap<>();
 
     // Guarded by this.
-    private final List<String> names = new ArrayList<>();
+    private List<String> newest = new ArrayList<>();
+    private List<String> older = List.of(); // before the newest
+    private int firstOfNewest = NOT_KEPT + 1;
+    private long newestFrom; // later records refer to the newest names
+    private long completeFrom; // records below this number may refer to names that are not kept
     private final List<RecordedQueue> queues = new ArrayList<>();
     private final List<RecordedPool> pools = new ArrayList<>();
 
-    Definitions() {
-        names.add("");
-        names.add("(more names than a recording keeps)");
-        numbers.put("", NO_NAME);
+    /**
+     * Begins without definitions.
+     *
+     * @param cut returns a number that is not above the numbers of later records
+     */
+    Definitions(LongSupplier cut) {
+        this.cut = cut;
     }
 
     /** Returns the number of a name of a kind with few names; {@link RecordText} is for the others. */
     int name(String name) {
+        if (name.isEmpty()) {
+            return NO_NAME;
+        }
         String kept = shortened(name);
         Integer known = numbers.get(kept);
         return known != null ? known : define(kept);
@@ -56,12 +74,28 @@ final class Definitions {
         if (known != null) {
             return known;
         }
-        if (names.size() >= MAXIMUM_NAMES) {
-            return OTHER;
+        if (newest.size() >= MAXIMUM_NAMES) {
+            dropOlder();
         }
-        names.add(name);
-        numbers.put(name, names.size() - 1);
-        return names.size() - 1;
+        if (firstOfNewest > Integer.MAX_VALUE - MAXIMUM_NAMES) {
+            return NOT_KEPT; // all numbers are used
+        }
+        newest.add(name);
+        if (newest.size() == UNDER_WAY) {
+            newestFrom = cut.getAsLong();
+        }
+        int number = firstOfNewest + newest.size() - 1;
+        numbers.put(name, number);
+        return number;
+    }
+
+    /** Drops the older names: the newest names become the older names. A name still in use gets a new number. */
+    private void dropOlder() {
+        completeFrom = older.isEmpty() ? 0 : newestFrom;
+        older = List.copyOf(newest);
+        firstOfNewest += newest.size();
+        newest = new ArrayList<>();
+        numbers = new ConcurrentHashMap<>();
     }
 
     boolean knowsQueue(long axis) {
@@ -86,16 +120,28 @@ final class Definitions {
         if (known != null) {
             return known;
         }
+        if (pools.size() == MAXIMUM_POOLS - 1) { // devices come and go in a long-running process
+            pools.add(RecordedPool.OTHER);
+        }
         if (pools.size() == MAXIMUM_POOLS) {
-            return MAXIMUM_POOLS - 1; // devices come and go in a long-running process
+            return MAXIMUM_POOLS - 1;
         }
         pools.add(new RecordedPool(pool.setNumber(), shortened(pool.name())));
         poolNumbers.put(pool.number(), pools.size() - 1);
         return pools.size() - 1;
     }
 
-    synchronized List<String> names() {
-        return List.copyOf(names);
+    /** Returns the number from which records refer only to names that are kept. */
+    synchronized long completeFrom() {
+        return completeFrom;
+    }
+
+    synchronized RecordedNames names() {
+        RecordedNames names = new RecordedNames(completeFrom);
+        names.add(NO_NAME, List.of("", RecordedNames.NOT_KEPT));
+        names.add(firstOfNewest - older.size(), older);
+        names.add(firstOfNewest, List.copyOf(newest));
+        return names;
     }
 
     synchronized List<RecordedQueue> queues() {

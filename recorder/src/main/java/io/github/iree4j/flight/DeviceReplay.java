@@ -82,7 +82,7 @@ public record DeviceReplay(
     public static DeviceReplay of(
             FlightRecording recording, SchedulingDomain domain, List<? extends Device> devices, Duration patience) {
         if (devices.isEmpty()) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "a recording is repeated on one device at least");
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "a recording is repeated on one device at least");
         }
         OperationGraph graph = new OperationGraph(recording);
         ReplaySize.check(graph, Runtime.getRuntime().maxMemory());

@@ -27,6 +27,9 @@ final class DeviceReplayRun implements AutoCloseable {
     private static final int SCRATCH_BYTES = 64;
     private static final long LOOK_NANOS = 50_000; // between checks whether all ends are recorded
 
+    private static final IreeException REFUSED =
+            IreeException.of(StatusCode.INVALID_ARGUMENT, "refused a signal in the recording");
+
     private final OperationGraph graph;
     private final ReplayOrder order;
     private final FlightRecorder recorder;
@@ -120,7 +123,7 @@ final class DeviceReplayRun implements AutoCloseable {
         TimelineSemaphore end = end(operation);
         DeviceQueue queue = queues.get(operation.axis());
         if (queue == null) { // of an altered recording
-            end.fail(new IreeException(StatusCode.DATA_LOSS, operation + " is of a queue that is not named"));
+            end.fail(IreeException.of(StatusCode.DATA_LOSS, operation + " is of a queue that is not named"));
             return;
         }
         try {
@@ -128,7 +131,7 @@ final class DeviceReplayRun implements AutoCloseable {
                     operation,
                     queue,
                     timelines.fence(order.waits(operation), before(operation)),
-                    timelines.fence(operation.signals(), end));
+                    timelines.fence(operation.attemptedSignals(), end));
         } catch (IreeException e) {
             end.fail(e);
         }
@@ -182,7 +185,7 @@ final class DeviceReplayRun implements AutoCloseable {
     }
 
     private static IreeException failure(RecordedOperation operation) {
-        return new IreeException(operation.status(), operation.failure());
+        return IreeException.of(operation.status(), operation.failure());
     }
 
     private void await(RecordedOperation operation) {
@@ -192,6 +195,7 @@ final class DeviceReplayRun implements AutoCloseable {
         }
         try {
             end.await(1, Duration.ofNanos(patience));
+            operation.refusals().forEach(each -> timelines.fail(each.point(), REFUSED));
         } catch (IreeException e) {
             stalled = end.failure() == null;
         }

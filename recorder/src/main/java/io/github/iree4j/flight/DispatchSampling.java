@@ -5,9 +5,9 @@ import io.github.iree4j.hal.schedule.DispatchObserver;
 import io.github.iree4j.hal.schedule.DispatchingOperation;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * record for each dispatch that is over. Safe from any thread.
  *
  * <p>Of every {@code every} executions of a function one is chosen, the first of the first. Later the place among them
- * changes by the golden ratio: calls of, for example, four executions would always show the same execution otherwise.
+ * changes by the golden ratio: calls of, for example, four executions would always show the same execution otherwise. A
+ * function that was not executed while more than {@value #MAXIMUM_FUNCTIONS} others were begins anew.
  */
 final class DispatchSampling implements DispatchObserver {
     /** The most dispatches recorded of an execution: the first. */
@@ -24,18 +25,37 @@ final class DispatchSampling implements DispatchObserver {
     /** The words of a listed dispatch. */
     static final int WORDS = 4;
 
-    private static final int MAXIMUM_ENTRIES = 4096; // programs, and functions of a program, counted apart
-    private static final Listing NONE = new Listing(new Definitions(), false);
-    private static final Listing NONE_TIMED = new Listing(new Definitions(), true);
+    private static final int MAXIMUM_FUNCTIONS = 4096; // of the latest functions, and as many before
+    private static final Listing NONE = new Listing(false);
+    private static final Listing NONE_TIMED = new Listing(true);
     private static final int GOLDEN = 0x9E3779B9; // of 2^32
 
     private final RecordRings rings;
     private final Definitions definitions;
     private final RecordingDrain drain;
     private final int every;
-    private final ConcurrentHashMap<String, ConcurrentHashMap<String, AtomicLong>> executions =
-            new ConcurrentHashMap<>(); // by program and function
-    private final AtomicLong otherExecutions = new AtomicLong(); // of no call, and of functions beyond the limit
+    private volatile Executions executions = new Executions();
+    private Executions before = new Executions(); // of functions not executed since; guarded by this
+    private final AtomicLong otherExecutions = new AtomicLong(); // of no call
+
+    /** The number of executions of each function, by the names of the program and the function: two names need no key object. */
+    private static final class Executions {
+        private final Map<String, Map<String, AtomicLong>> byProgram = new ConcurrentHashMap<>();
+        private int functions; // guarded by the sampling
+
+        @Nullable
+        AtomicLong of(MemoryHolder call) {
+            Map<String, AtomicLong> byName = byProgram.get(call.operations().program());
+            return byName == null ? null : byName.get(call.name());
+        }
+
+        void put(MemoryHolder call, AtomicLong counter) {
+            functions++;
+            byProgram
+                    .computeIfAbsent(call.operations().program(), unused -> new ConcurrentHashMap<>())
+                    .put(call.name(), counter);
+        }
+    }
 
     /**
      * Begins with no executions.
@@ -66,8 +86,9 @@ final class DispatchSampling implements DispatchObserver {
         if (!isChosen(executions(call).getAndIncrement())) {
             return null;
         }
-        Listing listing = new Listing(definitions, dispatching.timesDispatches());
-        dispatching.forEachDispatch(listing); // the part between two collectives may have none
+        Listing listing = new Listing(dispatching.timesDispatches());
+        // The part between two collectives may have none.
+        dispatching.forEachDispatch((export, x, y, z) -> listing.add(definitions, export, x, y, z));
         if (listing.count > 0) {
             operation.observeDispatches(this);
         }
@@ -85,17 +106,24 @@ final class DispatchSampling implements DispatchObserver {
         if (call == null) {
             return otherExecutions;
         }
-        ConcurrentHashMap<String, AtomicLong> functions =
-                entry(executions, call.operations().program(), ConcurrentHashMap::new);
-        AtomicLong counter = functions == null ? null : entry(functions, call.name(), AtomicLong::new);
-        return counter == null ? otherExecutions : counter;
+        AtomicLong known = executions.of(call);
+        return known != null ? known : counter(call);
     }
 
-    private static <T> @Nullable T entry(ConcurrentHashMap<String, T> entries, String key, Supplier<T> create) {
-        T known = entries.get(key);
-        return known != null || entries.size() >= MAXIMUM_ENTRIES
-                ? known
-                : entries.computeIfAbsent(key, unused -> create.get());
+    /** Returns a new counter, or the earlier counter of a function that was executed before many other functions. */
+    private synchronized AtomicLong counter(MemoryHolder call) {
+        AtomicLong known = executions.of(call);
+        if (known != null) { // made by another thread meanwhile
+            return known;
+        }
+        if (executions.functions >= MAXIMUM_FUNCTIONS) {
+            before = executions;
+            executions = new Executions();
+        }
+        AtomicLong earlier = before.of(call);
+        AtomicLong counter = earlier != null ? earlier : new AtomicLong();
+        executions.put(call, counter);
+        return counter;
     }
 
     @Override
@@ -126,14 +154,12 @@ final class DispatchSampling implements DispatchObserver {
     }
 
     /** The words of the first dispatches of an execution; names are defined before a ring is held. */
-    static final class Listing implements DispatchingOperation.Visitor {
-        private final Definitions definitions;
+    static final class Listing {
         private final boolean timed;
         private long[] words = {};
         private int count;
 
-        private Listing(Definitions definitions, boolean timed) {
-            this.definitions = definitions;
+        private Listing(boolean timed) {
             this.timed = timed;
         }
 
@@ -150,8 +176,7 @@ final class DispatchSampling implements DispatchObserver {
             }
         }
 
-        @Override
-        public void dispatch(String export, long x, long y, long z) {
+        private void add(Definitions definitions, String export, long x, long y, long z) {
             int at = count++ * WORDS;
             if (count > MAXIMUM) {
                 return;

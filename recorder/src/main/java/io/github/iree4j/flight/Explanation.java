@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
-import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /** Explains the time spent by each operation of a recording, and the waits between operations. */
 public final class Explanation {
-    private static final int MOST_PROBLEMS = 20;
+    /** The most problems listed. */
+    static final int MOST_PROBLEMS = 20;
 
     private final OperationGraph graph;
     private final OpenCalls calls;
@@ -114,24 +114,6 @@ public final class Explanation {
         return graph.end(operation) != RecordedOperation.NEVER;
     }
 
-    /** Returns the most operations of a queue that ran at once. */
-    int mostAtOnce(long axis) {
-        TreeMap<Long, Integer> changes = new TreeMap<>();
-        for (RecordedOperation each : graph.operations()) {
-            if (each.axis() == axis && isEndKnown(each)) {
-                changes.merge(graph.end(each) - times(each).running(), 1, Integer::sum);
-                changes.merge(graph.end(each), -1, Integer::sum);
-            }
-        }
-        int now = 0;
-        int most = 1;
-        for (int change : changes.values()) {
-            now += change;
-            most = Math.max(most, now);
-        }
-        return most;
-    }
-
     /**
      * Explains an operation.
      *
@@ -142,12 +124,17 @@ public final class Explanation {
         List<String> lines = new ArrayList<>();
         String state = state(operation);
         lines.add("%s: %s".formatted(title(operation), state));
+        if (operation.moreWaits() > 0) {
+            lines.add("  waits for %s without a record: not known whether signalled"
+                    .formatted(RecordedCalls.count(operation.moreWaits(), "point")));
+        }
         for (int i = 0; i < operation.waits().size(); i++) {
             lines.add("  waits for " + wait(operation, i));
         }
         operation.submitted.signals().stream()
-                .filter(point -> calls.isNamed(point, operation.function()))
+                .filter(point -> calls.isNamed(point, operation.function()) && !operation.isRefused(point))
                 .forEach(point -> lines.add("  signals " + calls.describe(point)));
+        operation.refusals().forEach(each -> lines.add("  " + states.refusal(each)));
         for (Dependency each : graph.dependencies(operation)) {
             if (each.kind() == Kind.MEMORY) {
                 lines.add("  waits for memory%s%s, there at %s"
@@ -205,13 +192,24 @@ public final class Explanation {
      * @return the problems, the oldest first, at most 20
      */
     public List<RecordedProblem> problems() {
+        return first(allProblems());
+    }
+
+    /** Returns the first problems, at most 20. */
+    static List<RecordedProblem> first(List<RecordedProblem> problems) {
+        return problems.subList(0, Math.min(problems.size(), MOST_PROBLEMS));
+    }
+
+    /** Returns the problems, the oldest first. */
+    List<RecordedProblem> allProblems() {
+        Hangs hangs = new Hangs(graph, this);
         return Stream.of(
-                        new MissingSignals(this).find(),
-                        new Deadlocks(this).find(),
+                        new MissingSignals(hangs).find(),
+                        new Deadlocks(hangs).find(),
+                        UnexplainedHolds.find(graph, this),
                         new MemoryShortages(graph, this).find())
                 .flatMap(found -> found)
                 .sorted(Comparator.comparingLong(RecordedProblem::age).reversed())
-                .limit(MOST_PROBLEMS)
                 .toList();
     }
 
@@ -232,11 +230,6 @@ public final class Explanation {
         return "%s on %s%s".formatted(operation, queue(operation), call(operation));
     }
 
-    /** Returns the oldest calls in progress when the recording was taken, the oldest first. */
-    List<OpenCalls.Waiting> inProgress(int most) {
-        return calls.waiting(graph, most);
-    }
-
     /** Returns the calls in progress when the recording was taken, and the names of timelines. */
     OpenCalls openCalls() {
         return calls;
@@ -249,20 +242,31 @@ public final class Explanation {
     }
 
     private String wait(RecordedOperation operation, int index) {
-        String point = calls.describe(operation.waits().get(index));
+        return calls.describe(operation.waits().get(index)) + ", " + waitState(operation, index);
+    }
+
+    /** Says who signals an awaited point, and how the wait ended or is to end. */
+    String waitState(RecordedOperation operation, int index) {
         RecordedOperation producer = states.producer(operation, index);
         Known ended = states.isEndedWait(operation, index);
         if (producer == null && ended == Known.UNKNOWN) {
-            return point + ", not known whether signalled: records are missing";
+            return "not known whether signalled: records are missing";
         }
+        boolean mayBeReached = ended == Known.UNKNOWN && producer != null && graph.hasEnded(producer) == Known.NO;
         String who = producer != null
-                ? "%s by %s".formatted(states.signals(producer), title(producer))
+                ? "%s by %s%s"
+                        .formatted(
+                                states.signals(producer, operation.waits().get(index)),
+                                title(producer),
+                                mayBeReached ? ", if not signalled before" : "")
                 : ended != Known.YES
-                        ? "signalled by nobody in the recording"
+                        ? calls.signaller(operation.waits().get(index))
                         : graph.isProducerMissing(operation, index)
                                 ? "signalled by " + Dependency.MISSING
-                                : "signalled by the host, or before the recording";
-        return "%s, %s: %s".formatted(point, who, how(operation, index));
+                                : states.isSignallerUnknown(operation, index)
+                                        ? "signalled by the host, or by another operation"
+                                        : "signalled by the host, or before the recording";
+        return "%s: %s".formatted(who, how(operation, index));
     }
 
     private String how(RecordedOperation operation, int index) {
@@ -320,7 +324,7 @@ public final class Explanation {
         FlightEvent.Released before = graph.memory().earlierUse(reserved.reservation());
         String earlier = before == null ? "" : " of memory " + before.reservation();
         return switch (reserved.reuse()) {
-            case UNUSED -> before == null ? "nothing used it before" : "its users%s were done".formatted(earlier);
+            case UNUSED -> before == null ? "no earlier use is recorded" : "its users%s were done".formatted(earlier);
             case COMPLETED -> "its last users%s had completed".formatted(earlier);
             case KNOWN_BEFORE -> "the operation runs after its last users" + earlier;
             case AFTER_WAIT -> "the device waits for its last users" + earlier;
@@ -338,7 +342,7 @@ public final class Explanation {
     public List<String> operation(long number, int most) {
         RecordedOperation found = graph.operation(number);
         if (found == null) {
-            throw new IreeException(StatusCode.NOT_FOUND, "the recording has no operation " + number);
+            throw IreeException.of(StatusCode.NOT_FOUND, "the recording has no operation " + number);
         }
         Lines lines = new Lines(most);
         explain(found).forEach(lines::add);
@@ -374,7 +378,8 @@ public final class Explanation {
         if (calls.size() > 0) {
             leftOut.addFirst("%d more in progress: see the summary".formatted(calls.size()));
         }
-        Lines lines = new Lines(most, Math.min(most, Math.max(1, most - leftOut.size()))); // caveats belong to a long list too
+        Lines lines = new Lines(
+                most, Math.min(most, Math.max(1, most - leftOut.size()))); // caveats belong to a long list too
         recorded.slowest(function, lines);
         leftOut.forEach(lines::appendix);
         return lines.all();
@@ -416,7 +421,7 @@ public final class Explanation {
                     calls.size() == 1
                             ? "1 call was in progress:"
                             : "%d calls were in progress:".formatted(calls.size()));
-            lines.indented(calls.explain(graph, Integer.MAX_VALUE));
+            lines.indented(calls.explain(graph));
         }
         operations("failed:", states.failed(), lines);
         operations("not ended:", open(), lines);
@@ -452,9 +457,13 @@ public final class Explanation {
                 missing.add("records before number %d are incomplete".formatted(header.completeFrom()));
             }
             if (header.dropped() > 0) {
-                missing.add("%d records were dropped: later operations may be missing".formatted(header.dropped()));
+                missing.add("%d later records are missing: ends of operations, and later operations, may be among these"
+                        .formatted(header.dropped()));
             }
             lines.add(missing.toString());
+        }
+        if (!calls.missing().isEmpty()) {
+            lines.add(calls.missing());
         }
         long unknown = operations.stream()
                 .filter(each -> graph.hasEnded(each) == Known.UNKNOWN)

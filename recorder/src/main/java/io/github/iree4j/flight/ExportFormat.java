@@ -14,6 +14,8 @@ public enum ExportFormat {
     SCENARIO,
     /** The operations and calls with the parts of their times, as JSON for the console's view of calls. */
     TRACE,
+    /** The operations, and memory, as a run of the laboratory, with the problems, as JSON for the console's view of runs. */
+    RUN,
     /** The problems keeping work from advancing when the recording was taken, as JSON. */
     PROBLEMS;
 
@@ -29,6 +31,7 @@ public enum ExportFormat {
             case PERFETTO -> new PerfettoExport(graph).write(target);
             case OTLP -> target.write(new OtlpExport(graph).json().getBytes(StandardCharsets.UTF_8));
             case TRACE -> target.write(new TraceExport(graph).json().getBytes(StandardCharsets.UTF_8));
+            case RUN -> target.write(new RunExport(graph).json().getBytes(StandardCharsets.UTF_8));
             case PROBLEMS -> target.write(ProblemsExport.json(graph).getBytes(StandardCharsets.UTF_8));
             case SCENARIO -> target.write(new ScenarioExport(graph).yaml().getBytes(StandardCharsets.UTF_8));
         }

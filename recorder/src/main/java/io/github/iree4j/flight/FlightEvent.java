@@ -5,6 +5,7 @@ import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A record of a recording. Times are nanoseconds since the recorder was opened; numbers are of this recording's process. */
 public sealed interface FlightEvent {
@@ -42,6 +43,8 @@ public sealed interface FlightEvent {
      * @param axis its queue
      * @param name the kind of operation, for example {@code fill}
      * @param call the number of the submitting call; 0 for none
+     * @param callBefore whether this call was made before the recording began; {@link Known#UNKNOWN} in files up to
+     *     version 5
      * @param function the function of this call; empty for none
      * @param thread the submitting thread
      * @param waits the points waited for
@@ -54,6 +57,7 @@ public sealed interface FlightEvent {
             long axis,
             String name,
             long call,
+            Known callBefore,
             String function,
             long thread,
             List<Point> waits,
@@ -96,6 +100,7 @@ public sealed interface FlightEvent {
      * @param state the state of the call, for example {@code SUSPENDED}: a name of {@code PendingCall.State}
      * @param age nanoseconds since the call began, perhaps before the recorder was opened
      * @param waits the points awaited and not reached
+     * @param signals the points signalled by the call, or by its operations; none in files up to version 5
      */
     record Call(
             long sequence,
@@ -105,8 +110,28 @@ public sealed interface FlightEvent {
             String function,
             String state,
             long age,
-            List<Point> waits)
+            List<Point> waits,
+            List<Point> signals)
             implements FlightEvent {}
+
+    /**
+     * Operations and calls that had not ended when the recording was taken, and are not in the recording: there were more
+     * than a recording lists.
+     *
+     * @param operations the number of operations
+     * @param calls the number of calls
+     */
+    record MoreOpen(long sequence, long time, long operations, long calls) implements FlightEvent {}
+
+    /**
+     * Points of an operation, or of a call, that are not in the recording: its fences have more points than a record. For
+     * operations and calls that had not ended when the recording was taken.
+     *
+     * @param operation the operation; 0 for a call
+     * @param waits the number of awaited points, reached or not
+     * @param signals the number of points to be signalled
+     */
+    record MorePoints(long sequence, long time, long operation, long waits, long signals) implements FlightEvent {}
 
     /**
      * The name of a timeline awaited or signalled by an operation, or awaited by a call in progress when the recording was
@@ -182,9 +207,31 @@ public sealed interface FlightEvent {
      * @param status OK on success
      * @param message the failure; empty on success
      * @param frontier the operation's frontier; empty when the operation did not run
+     * @param refused the signals of a successful operation that the timelines refused; null in files up to version 6,
+     *     where refusals are not recorded
      */
-    record Over(long sequence, long time, long operation, StatusCode status, String message, RecordedFrontier frontier)
-            implements FlightEvent {}
+    record Over(
+            long sequence,
+            long time,
+            long operation,
+            StatusCode status,
+            String message,
+            RecordedFrontier frontier,
+            @Nullable List<Refusal> refused)
+            implements FlightEvent {
+        /** Copies. */
+        public Over {
+            refused = refused == null ? null : List.copyOf(refused);
+        }
+    }
+
+    /**
+     * A signal refused by its timeline, which has failed.
+     *
+     * @param point the signal
+     * @param reached the last value of the timeline; below the value of the signal if the timeline had failed before
+     */
+    record Refusal(Point point, long reached) {}
 
     /** The reasons why memory could be given to a request. */
     enum Reuse {
@@ -240,6 +287,68 @@ public sealed interface FlightEvent {
      * @param death the operations to complete before the memory is reused
      */
     record Released(long sequence, long time, long reservation, RecordedFrontier death) implements FlightEvent {}
+
+    /**
+     * A release of memory that was reserved before the recorder was opened.
+     *
+     * @param pool index of the pool in {@link FlightRecording#pools}
+     * @param bytes the bytes released
+     */
+    record ReleasedUnseen(long sequence, long time, int pool, long bytes) implements FlightEvent {}
+
+    /**
+     * The memory held by a set of pools, for whatever reason and however long ago it was reserved.
+     *
+     * @param set number of the set
+     * @param taken whether this is the state when the recording was taken; otherwise when the recorder was opened, or the
+     *     set was created afterwards
+     * @param before records with lower numbers are in these bytes, and no others; {@link #UNKNOWN} for the state when a
+     *     recording of version 6 was taken
+     * @param limit the most bytes of the set
+     * @param pools the bytes held of each pool with any
+     * @param consumers the consumers with memory or a quota; at most 4,096, the largest
+     */
+    record PoolsHold(
+            long sequence,
+            long time,
+            int set,
+            boolean taken,
+            long before,
+            long limit,
+            List<PoolBytes> pools,
+            List<ConsumerBytes> consumers)
+            implements FlightEvent {
+        /** Stands for a number that is not recorded. */
+        static final long UNKNOWN = Long.MAX_VALUE;
+
+        /** Copies. */
+        public PoolsHold {
+            pools = List.copyOf(pools);
+            consumers = List.copyOf(consumers);
+        }
+
+        /** Returns the bytes held of all pools. */
+        long bytes() {
+            return pools.stream().mapToLong(PoolBytes::bytes).sum();
+        }
+    }
+
+    /**
+     * The memory held of a pool.
+     *
+     * @param pool index of the pool in {@link FlightRecording#pools}
+     * @param bytes the bytes
+     */
+    record PoolBytes(int pool, long bytes) {}
+
+    /**
+     * The memory held by a consumer.
+     *
+     * @param consumer the name; empty for memory of no program
+     * @param quota the most bytes of the consumer; {@link Long#MAX_VALUE} without a quota
+     * @param bytes the bytes held
+     */
+    record ConsumerBytes(String consumer, long quota, long bytes) {}
 
     /**
      * A request for memory entering the line.

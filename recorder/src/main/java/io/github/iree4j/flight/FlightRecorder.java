@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records the activity of the queues and pools of a scheduling domain, while the recorder is open. A domain has at most
@@ -30,16 +31,20 @@ public final class FlightRecorder implements AutoCloseable {
     private final Instant start = Instant.now();
     private final SchedulingDomain domain;
     private final RecordRings rings;
-    private final Definitions definitions = new Definitions();
+    private final Definitions definitions;
     private final RecordingDrain drain;
     private final RecordingObserver observer;
     private final QueueObservation queues;
+    private volatile @Nullable Closing closing; // null while open
+
+    /** What was open when the recorder was closed: its end is not recorded. */
+    private record Closing(RecordWords open, long time) {}
 
     /**
      * Counts of a recorder's work.
      *
      * @param recorded number of records made
-     * @param completeFrom of the records below this sequence number the ring has dropped some or all
+     * @param completeFrom some or all records below this sequence number, or their names, are dropped
      * @param fileBytes bytes written to the file
      * @param fileDropped records missing in the file, because the file was full, or because the disk was too slow for
      *     the ring
@@ -49,11 +54,13 @@ public final class FlightRecorder implements AutoCloseable {
     private FlightRecorder(SchedulingDomain domain, RecorderOptions options, LongSupplier clock) throws IOException {
         this.domain = domain;
         this.rings = RecordRings.create(options.bytes(), Runtime.getRuntime().availableProcessors(), clock);
+        this.definitions = new Definitions(rings::cut);
         this.drain = new RecordingDrain(
                 options, rings, definitions, new Header(start, domain.frontierCapacity(), 0, 0, 0, 0));
         this.observer = new RecordingObserver(rings, definitions, domain.tracker(), drain, options.dispatches());
         this.queues = QueueObservation.begin(domain, observer);
-        observer.open(queues, List.of(), 0, 0); // what has not ended now was submitted before
+        observer.begun();
+        observer.open(queues, List.of(), OpenRecords.Calls.NONE, 0, 0); // what has not ended now was submitted before
         try {
             drain.open(); // not before the domain is ours: another recorder may have the file
         } catch (IOException e) {
@@ -103,8 +110,8 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Returns the contents of the ring, with a record of each operation that has not ended and of each call in progress,
-     * however long ago they began.
+     * Returns the contents of the ring, with a record of each operation that has not ended, of each call in progress,
+     * and of the memory held, however long ago they began.
      *
      * @return the recording so far
      */
@@ -117,7 +124,7 @@ public final class FlightRecorder implements AutoCloseable {
      * reading.
      *
      * @param from a sequence number
-     * @return the records at or above the number
+     * @return the records at or above the number; {@link Header#completeFrom} is not below the number
      */
     public FlightRecording since(long from) {
         return since(from, Integer.MAX_VALUE);
@@ -129,28 +136,43 @@ public final class FlightRecorder implements AutoCloseable {
      *
      * @param from a sequence number
      * @param most the most records, at least 1
-     * @return the first records at or above the number; {@link Header#next} begins the next page
+     * @return the first records at or above the number; {@link Header#next} begins the next page, and {@link
+     *     Header#completeFrom} is above the number where the ring has dropped records of this page, or their names
      */
     public FlightRecording since(long from, int most) {
         // Before the cut: what signals the points awaited by a listed call is then below the cut, or listed.
-        List<OpenRecords.Call> calls = OpenRecords.calls(domain);
-        long now = rings.now();
+        OpenRecords.Calls calls = OpenRecords.calls(domain);
+        Closing closed = closing;
+        List<PoolRecords> pools = closed == null ? observer.pools(domain.memory()) : List.of();
+        long now = closed == null ? rings.now() : closed.time();
         long cut = rings.cut();
-        RecordWords records = rings.copy(from, cut);
-        if (records.count() > most) {
-            records = records.first(Math.max(1, most));
-            cut = records.word(records.count() - 1, 1) + 1;
+        int page = Math.max(1, most);
+        // The first records of all are among the first of each stripe; with one more, a page knows of later records.
+        RecordWords records = rings.copy(from, cut, page == Integer.MAX_VALUE ? page : page + 1);
+        long later = 0; // records behind the page
+        if (records.count() > page) {
+            records = records.first(page);
+            long end = records.word(records.count() - 1, 1) + 1;
+            later = Math.max(1, cut - end);
+            cut = end;
         } else {
-            records = records.with(observer.open(queues, calls, cut, now)); // what is open now was open at the cut
+            records = records.with(
+                    closed != null
+                            ? closed.open()
+                            : observer.open(queues, pools, calls, cut, now)); // what is open now was open at the cut
         }
-        List<RecordedQueue> known = definitions.queues();
-        List<RecordedPool> pools = definitions.pools();
+        RecordedNames names = definitions.names();
+        long completeFrom = Math.min(cut, Math.max(from, completeFrom())); // after the names
         return new FlightRecording(
-                new Header(start, domain.frontierCapacity(), cut, Math.min(cut, rings.completeFrom()), 0, now),
-                definitions.names(),
-                known,
-                pools,
+                new Header(start, domain.frontierCapacity(), cut, completeFrom, later, now),
+                names,
+                definitions.queues(),
+                definitions.pools(),
                 records);
+    }
+
+    private long completeFrom() {
+        return Math.max(rings.completeFrom(), definitions.completeFrom());
     }
 
     /**
@@ -159,15 +181,24 @@ public final class FlightRecorder implements AutoCloseable {
      * @return the counts now
      */
     public Statistics statistics() {
-        return new Statistics(rings.cut(), rings.completeFrom(), drain.bytes(), drain.dropped());
+        return new Statistics(rings.cut(), completeFrom(), drain.bytes(), drain.dropped());
     }
 
-    /** Ends the recording, and completes the file. The contents of the ring can still be read. Idempotent. */
+    /**
+     * Ends the recording, and completes the file. The contents of the ring can still be read, as of now: operations and
+     * calls in progress now stay open in the recording. Idempotent.
+     */
     @Override
-    public void close() {
+    public synchronized void close() {
+        if (closing != null) {
+            return;
+        }
+        List<PoolRecords> pools = observer.pools(domain.memory());
         domain.memory().end(observer);
-        List<OpenRecords.Call> calls = OpenRecords.calls(domain);
-        RecordWords open = observer.open(queues, calls, rings.cut(), rings.now());
+        OpenRecords.Calls calls = OpenRecords.calls(domain);
+        long now = rings.now();
+        RecordWords open = observer.open(queues, pools, calls, rings.cut(), now);
+        closing = new Closing(open, now);
         queues.close(); // last, so the next recorder finds both free
         drain.close(open);
     }

@@ -10,7 +10,7 @@ import java.util.List;
 /** The records of a recorder: from the recorder's ring, or from a file. Immutable. */
 public final class FlightRecording {
     private final Header header;
-    private final List<String> names;
+    private final RecordedNames names;
     private final List<RecordedQueue> queues;
     private final List<RecordedPool> pools;
     private final RecordWords records;
@@ -26,7 +26,7 @@ public final class FlightRecording {
      * @param completeFrom of the records below this sequence number some, or all, are missing; records of operations
      *     that had not ended when the recording was taken are there all the same, see {@link FlightEvent.Open}
      * @param dropped number of records missing in a file, since the file was full or the disk was slow; at least 1 for a
-     *     salvaged file without its end; 0 for a ring
+     *     salvaged file without its end; number of records behind a page of a ring, else 0 for a ring
      * @param taken when the recording was taken, or its file completed, in nanoseconds since the recorder was opened; the
      *     time of the last record where the file has no other
      */
@@ -34,7 +34,7 @@ public final class FlightRecording {
 
     FlightRecording(
             Header header,
-            List<String> names,
+            RecordedNames names,
             List<RecordedQueue> queues,
             List<RecordedPool> pools,
             RecordWords records) {
@@ -43,7 +43,7 @@ public final class FlightRecording {
 
     FlightRecording(
             Header header,
-            List<String> names,
+            RecordedNames names,
             List<RecordedQueue> queues,
             List<RecordedPool> pools,
             RecordWords records,
@@ -152,7 +152,7 @@ public final class FlightRecording {
         return events;
     }
 
-    List<String> names() {
+    RecordedNames names() {
         return names;
     }
 

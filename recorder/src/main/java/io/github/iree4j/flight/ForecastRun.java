@@ -2,6 +2,8 @@ package io.github.iree4j.flight;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.flight.Arrivals.Arrival;
+import io.github.iree4j.flight.Arrivals.Cause;
 import io.github.iree4j.flight.FlightEvent.Point;
 import io.github.iree4j.flight.Forecast.Hardware;
 import io.github.iree4j.frontier.AxisAllocator;
@@ -26,7 +28,6 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.TreeMap;
@@ -35,14 +36,17 @@ import org.jspecify.annotations.Nullable;
 /** Runs a recording on a model of other hardware, on a virtual clock with nanoseconds as ticks. Confined to one thread. */
 final class ForecastRun implements AutoCloseable {
     private static final int SESSION = 1;
-    private static final long MEMORY = 64 << 20; // of a modelled device
-    private static final long SMALLEST = 1 << 20;
 
     private final OperationGraph graph;
     private final ReplayOrder order;
     private final List<RecordedOperation> operations;
+    private final Cause cause;
+    private final EarliestTimes<Pending> earliest = new EarliestTimes<>();
+    private Runnable next = () -> {}; // cancels the next arrival
     private final Hardware hardware;
+    private final boolean isUnlimited; // whether queues without order run any number at once where no limit is known
     private final Explanation explanation;
+    private final Map<Long, RunAtOnce> runAtOnce; // by axis of a queue without order
     private final VirtualClock clock = VirtualClock.stepped();
     private final FrontierTracker tracker = FrontierTracker.create();
     private final SchedulingDomain domain;
@@ -56,7 +60,7 @@ final class ForecastRun implements AutoCloseable {
     private final Map<Long, Buffer> buffers = new HashMap<>(); // by recorded reservation
     private final List<Buffer> all = new ArrayList<>();
     private final Map<RecordedOperation, List<Pending>> followers = new HashMap<>();
-    private final long scale;
+    private final ModelMemory memory;
     private @Nullable RecordedOperation submitting;
     private long first = Long.MAX_VALUE;
     private long last;
@@ -65,31 +69,44 @@ final class ForecastRun implements AutoCloseable {
     private int failed; // otherwise
     private int refused; // not submitted
 
-    /** An action of the host to come: the submission of an operation, or the release of memory. */
+    /** An action of the host to come. */
     private static final class Pending {
-        final RecordedOperation operation; // to submit, or the allocation of the memory
-        final boolean isRelease;
-        final long time; // recorded
-        final long delay; // after the end followed, or from the beginning
-        int missing;
+        final Arrival arrival;
+        long earliest;
+        int missing; // predecessors
 
         @Nullable
         Pending next; // the next submission of the same thread
 
-        Pending(RecordedOperation operation, boolean isRelease, long time, long delay) {
-            this.operation = operation;
-            this.isRelease = isRelease;
-            this.time = time;
-            this.delay = delay;
+        Pending(Arrival arrival) {
+            this.arrival = arrival;
+            this.earliest = arrival.follows() == null ? arrival.delay() : 0;
         }
     }
 
-    ForecastRun(OperationGraph graph, ReplayOrder order, List<RecordedOperation> operations, Hardware hardware) {
+    /**
+     * Makes a model.
+     *
+     * @param operations the operations, in the order of their submission
+     * @param cause what the submissions of the host follow
+     * @param isUnlimited whether queues without order run any number of operations at once where the recording shows no
+     *     limit; otherwise as many as in the recording
+     */
+    ForecastRun(
+            OperationGraph graph,
+            ReplayOrder order,
+            List<RecordedOperation> operations,
+            Cause cause,
+            Hardware hardware,
+            boolean isUnlimited) {
         this.graph = graph;
         this.order = order;
         this.operations = operations;
+        this.cause = cause;
         this.hardware = hardware;
+        this.isUnlimited = isUnlimited;
         this.explanation = new Explanation(graph);
+        this.runAtOnce = RunAtOnce.of(graph, explanation);
         this.domain = SchedulingDomain.create(
                 AxisAllocator.create(SESSION, 0),
                 tracker,
@@ -101,44 +118,12 @@ final class ForecastRun implements AutoCloseable {
                 .queues()
                 .forEach(queue -> known.computeIfAbsent(queue.device(), unused -> new TreeMap<>())
                         .put(Math.min(queue.index(), 63), queue));
-        long limit = Math.max(SMALLEST, limit(known));
-        this.scale = (limit + MEMORY - 1) / MEMORY;
-        known.forEach((id, queues) -> open(id, queues, limit));
+        this.memory = new ModelMemory(graph, hardware.memoryPercent());
+        known.forEach(this::open);
         this.load = new long[slotCount()];
     }
 
-    /** Returns the memory of a device, as far as ever needed by the recorded work. */
-    private long limit(Map<String, TreeMap<Integer, RecordedQueue>> known) {
-        long live = 0;
-        long peak = 0;
-        long kept = 0;
-        long peakKept = 0;
-        for (FlightEvent event : graph.recording().events()) {
-            FlightEvent.Reserved reserved = event instanceof FlightEvent.Reserved now
-                    ? now
-                    : event instanceof FlightEvent.Released then
-                            ? graph.memory().reservation(then.reservation())
-                            : null;
-            if (reserved != null) {
-                long change = event instanceof FlightEvent.Reserved ? reserved.length() : -reserved.length();
-                live += reserved.persistent() ? 0 : change;
-                kept += reserved.persistent() ? change : 0;
-                peak = Math.max(peak, live);
-                peakKept = Math.max(peakKept, kept);
-            }
-        }
-        long limit = known.values().stream()
-                .flatMap(queues -> queues.values().stream())
-                .mapToLong(RecordedQueue::memoryLimit)
-                .min()
-                .orElse(MEMORY);
-        long free =
-                // the host keeps its persistent memory
-                Math.max(SMALLEST, limit / 100 * hardware.memoryPercent() - peakKept);
-        return Math.min(free, Math.max(SMALLEST, 8 * peak));
-    }
-
-    private void open(String id, TreeMap<Integer, RecordedQueue> queues, long limit) {
+    private void open(String id, TreeMap<Integer, RecordedQueue> queues) {
         int recorded = queues.lastKey() + 1;
         recordedQueues.put(id, recorded);
         List<VirtualDevice> copies = new ArrayList<>();
@@ -148,7 +133,7 @@ final class ForecastRun implements AutoCloseable {
                     .clock(clock)
                     .script(script())
                     .schedulingDomain(domain)
-                    .memoryLimit(Math.max(SMALLEST, limit / scale))
+                    .memoryLimit(memory.limit(id))
                     .directGroup(domain);
             int count = hardware.queues() == 0 ? recorded : hardware.queues();
             for (int i = 0; i < count; i++) {
@@ -157,12 +142,17 @@ final class ForecastRun implements AutoCloseable {
                 if (like.stream()) {
                     builder.fifoQueues(1);
                 } else {
-                    builder.unorderedQueue(explanation.mostAtOnce(like.axis()));
+                    builder.unorderedQueue(width(like.axis()));
                 }
             }
             copies.add(builder.build());
         }
         devices.put(id, copies);
+    }
+
+    private int width(long axis) {
+        RunAtOnce seen = runAtOnce.getOrDefault(axis, RunAtOnce.ONE);
+        return isUnlimited && !seen.isLimit() ? operations.size() : seen.most();
     }
 
     private long running(RecordedOperation operation) {
@@ -190,9 +180,14 @@ final class ForecastRun implements AutoCloseable {
         return perDevice * hardware.devices();
     }
 
+    private String device(RecordedOperation operation) {
+        RecordedQueue recorded = graph.queue(operation.axis());
+        return recorded == null ? "" : recorded.device();
+    }
+
     private DeviceQueue queue(RecordedOperation operation) {
         RecordedQueue recorded = graph.queue(operation.axis());
-        String id = recorded == null ? "" : recorded.device();
+        String id = device(operation);
         List<VirtualDevice> copies = devices.getOrDefault(id, List.of());
         int slot = slots.computeIfAbsent(operation.call(), call -> {
             int least = 0;
@@ -255,22 +250,25 @@ final class ForecastRun implements AutoCloseable {
     }
 
     private void plan() {
-        Map<Long, NavigableMap<Long, RecordedOperation>> ends = new HashMap<>(); // by thread, and by -call
-        for (RecordedOperation each : operations) {
-            ends.computeIfAbsent(each.submitted.thread(), unused -> new TreeMap<>())
-                    .put(seenAt(each), each);
-            if (each.call() > 0) {
-                ends.computeIfAbsent(-each.call(), unused -> new TreeMap<>()).put(seenAt(each), each);
-            }
-        }
-        Map<Long, Pending> previous = new HashMap<>(); // by thread
+        Map<Long, Pending> previous = new HashMap<>(); // by thread, or by -call where calls change their threads
         List<Pending> ready = new ArrayList<>();
-        for (RecordedOperation each : operations) {
-            RecordedOperation seen = later(
-                    before(ends.get(each.submitted.thread()), each),
-                    each.call() > 0 ? before(ends.get(-each.call()), each) : null);
-            Pending pending = after(seen, each, false, each.submittedAt());
-            Pending earlier = previous.put(each.submitted.thread(), pending);
+        for (Arrival each : Arrivals.of(graph, operations, cause)) {
+            Pending pending = new Pending(each);
+            if (each.follows() != null) {
+                follow(each.follows(), pending);
+            }
+            if (each.isRelease()) {
+                if (each.follows() != each.operation()) {
+                    follow(each.operation(), pending);
+                }
+                continue;
+            }
+            if (cause == Cause.ANY_END && each.follows() == null) {
+                pending.missing++;
+                pending.earliest = 0;
+                earliest.add(each.delay(), pending);
+            }
+            Pending earlier = previous.put(line(each.operation()), pending);
             if (earlier != null) {
                 earlier.next = pending;
                 pending.missing++;
@@ -279,37 +277,24 @@ final class ForecastRun implements AutoCloseable {
                 ready.add(pending);
             }
         }
-        planReleases(ends);
-        ready.sort(Comparator.comparingLong(pending -> pending.delay));
-        ready.forEach(pending -> clock.schedule(pending.delay, () -> act(pending)));
+        ready.sort(Comparator.comparingLong(pending -> pending.earliest));
+        ready.forEach(pending -> clock.schedule(pending.earliest, () -> act(pending)));
+        arriveEarly();
     }
 
-    /** Plans the releases of memory by the host: each after the allocation, and the last end seen by its thread or call. */
-    private void planReleases(Map<Long, NavigableMap<Long, RecordedOperation>> ends) {
-        for (RecordedOperation each : operations) {
-            FlightEvent.Reserved reserved = each.reserved();
-            FlightEvent.Released released =
-                    reserved == null ? null : graph.memory().released(reserved.reservation());
-            if (released == null || graph.memory().releaser(released.reservation()) != null) {
-                continue;
-            }
-            RecordedOperation seen = later(
-                    upTo(ends.get(each.submitted.thread()), released.time()),
-                    each.call() > 0 ? upTo(ends.get(-each.call()), released.time()) : null);
-            Pending pending = after(seen, each, true, released.time());
-            if (seen != each) {
-                follow(each, pending);
-            }
-        }
+    /** Returns what submits one operation after the other: a thread, by its number, or a call, by -number. */
+    private long line(RecordedOperation operation) {
+        return cause != Cause.LAST_END && operation.call() > 0 ? -operation.call() : operation.submitted.thread();
     }
 
-    /** Returns an action that follows the end of an operation, if any, as long afterwards as recorded. */
-    private Pending after(@Nullable RecordedOperation seen, RecordedOperation operation, boolean isRelease, long time) {
-        Pending pending = new Pending(operation, isRelease, time, time - (seen == null ? 0 : seenAt(seen)));
-        if (seen != null) {
-            follow(seen, pending);
+    /** Releases what may begin now, and comes back for what may begin next. */
+    private void arriveEarly() {
+        while (earliest.poll(clock.now()) instanceof Pending pending) {
+            release(pending, null);
         }
-        return pending;
+        next.run();
+        long time = earliest.next();
+        next = time == EarliestTimes.NEVER ? () -> {} : clock.schedule(time - clock.now(), this::arriveEarly);
     }
 
     private void follow(RecordedOperation before, Pending pending) {
@@ -317,41 +302,19 @@ final class ForecastRun implements AutoCloseable {
         followers.computeIfAbsent(before, unused -> new ArrayList<>()).add(pending);
     }
 
-    private static @Nullable RecordedOperation upTo(@Nullable NavigableMap<Long, RecordedOperation> ends, long time) {
-        Map.Entry<Long, RecordedOperation> last = ends == null ? null : ends.floorEntry(time);
-        return last == null ? null : last.getValue();
-    }
-
-    private static @Nullable RecordedOperation before(
-            @Nullable NavigableMap<Long, RecordedOperation> ends, RecordedOperation operation) {
-        RecordedOperation last = upTo(ends, operation.submittedAt());
-        return last == null || last.number() >= operation.number() ? null : last;
-    }
-
-    private @Nullable RecordedOperation later(@Nullable RecordedOperation left, @Nullable RecordedOperation right) {
-        return left == null || right != null && seenAt(right) > seenAt(left) ? right : left;
-    }
-
-    /** Returns when a thread could see the end of an operation: the record of the end may be made later. */
-    private long seenAt(RecordedOperation operation) {
-        return Math.min(graph.end(operation), operation.overAt());
-    }
-
-    /** Notes that a predecessor of an action has happened. */
-    private void release(Pending pending, boolean end) {
+    /** Notes that a predecessor of an action has happened: the end of an operation, or the submission before. */
+    private void release(Pending pending, @Nullable RecordedOperation end) {
+        if (end != null && end == pending.arrival.follows()) {
+            pending.earliest = clock.now() + pending.arrival.delay();
+        }
         if (--pending.missing == 0) {
-            long delay = end ? pending.delay : Math.max(0, followsNothing(pending) ? pending.delay - clock.now() : 0);
-            clock.schedule(delay, () -> act(pending));
+            clock.schedule(Math.max(0, pending.earliest - clock.now()), () -> act(pending));
         }
     }
 
-    private static boolean followsNothing(Pending pending) {
-        return pending.delay == pending.time;
-    }
-
     private void act(Pending pending) {
-        FlightEvent.Reserved memory = pending.operation.reserved();
-        if (!pending.isRelease) {
+        FlightEvent.Reserved memory = pending.arrival.operation().reserved();
+        if (!pending.arrival.isRelease()) {
             submit(pending);
         } else if (memory != null && buffers.remove(memory.reservation()) instanceof Buffer released) {
             released.close();
@@ -359,7 +322,7 @@ final class ForecastRun implements AutoCloseable {
     }
 
     private void submit(Pending pending) {
-        RecordedOperation operation = pending.operation;
+        RecordedOperation operation = pending.arrival.operation();
         first = Math.min(first, clock.now());
         Fence wait = timelines.fence(order.waits(operation));
         Fence signal = timelines.fence(operation.signals());
@@ -376,7 +339,7 @@ final class ForecastRun implements AutoCloseable {
                                 wait,
                                 signal,
                                 BufferParams.DEFAULT,
-                                Math.max(1, reserved.size() / scale),
+                                memory.size(device(operation), reserved.size()),
                                 DeviceQueue.ALLOCA_ALLOW_POOL_WAIT_FRONTIER);
                 buffers.put(reserved.reservation(), buffer);
                 all.add(buffer);
@@ -392,7 +355,7 @@ final class ForecastRun implements AutoCloseable {
         }
         Pending next = pending.next;
         if (next != null) {
-            release(next, false);
+            release(next, null);
         }
     }
 
@@ -423,19 +386,24 @@ final class ForecastRun implements AutoCloseable {
         }
 
         @Override
-        public void over(QueueOperation operation, @Nullable IreeException failure) {
+        public void over(QueueOperation operation, @Nullable IreeException failure, List<Fence.Entry> refused) {
             RecordedOperation recorded = byNumber.get(operation.number());
             if (recorded == null || closing) {
                 return;
             }
             held.remove(operation.number());
+            if (cause == Cause.ANY_END) { // the earliest in this respect, too: calls go where the least work is left
+                load[slots.getOrDefault(recorded.call(), 0)] -= running(recorded);
+            }
             if (failure == null || recorded.status().equals(failure.code())) {
                 over++;
                 last = Math.max(last, clock.now());
             } else {
                 failed++;
             }
-            followers.getOrDefault(recorded, List.of()).forEach(pending -> release(pending, true));
+            earliest.ended(Arrivals.seenAt(graph, recorded), clock.now());
+            arriveEarly();
+            followers.getOrDefault(recorded, List.of()).forEach(pending -> release(pending, recorded));
         }
     }
 

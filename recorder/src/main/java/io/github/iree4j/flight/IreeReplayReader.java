@@ -93,10 +93,10 @@ final class IreeReplayReader {
         head.getShort();
         long position = Integer.toUnsignedLong(head.getInt());
         if (magic != MAGIC) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "'%s' is not an IREE replay".formatted(name));
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "'%s' is not an IREE replay".formatted(name));
         }
         if (major != VERSION) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "IREE replay '%s' has version %d; this release reads version %d".formatted(name, major, VERSION));
         }
@@ -112,9 +112,11 @@ final class IreeReplayReader {
         while (position < end) {
             position = record(position, end);
         }
+        RecordedNames all = new RecordedNames(0);
+        all.add(Definitions.NO_NAME, List.copyOf(names));
         FlightRecording recording = new FlightRecording(
                 new Header(Instant.EPOCH, Frontier.DEFAULT_CAPACITY, operations, 0, 0, 0),
-                List.copyOf(names),
+                all,
                 List.copyOf(queues),
                 List.of(),
                 records.sorted());
@@ -153,7 +155,7 @@ final class IreeReplayReader {
             throw damaged(position, "has a record with flags 0x%x and reserved words 0x%x".formatted(flags, reserved));
         }
         if ((type == 0 || type > UNSUPPORTED) && flags != OPTIONAL) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "IREE replay '%s' has a record of kind %d at byte %d, which this release does not know and may not skip"
                             .formatted(name, type, position));
@@ -179,7 +181,7 @@ final class IreeReplayReader {
 
     private void operation(Kind kind, long position, long length, long thread, long device) throws IOException {
         if (operations == MAXIMUM_OPERATIONS) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "IREE replay '%s' has more than %d operations".formatted(name, MAXIMUM_OPERATIONS));
         }
@@ -224,7 +226,7 @@ final class IreeReplayReader {
         int index = affinity == 0 ? 0 : Long.numberOfTrailingZeros(affinity);
         int number = queueNumbers.computeIfAbsent(device * Long.SIZE + index, unused -> {
             if (queues.size() == Definitions.MAXIMUM_QUEUES) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "IREE replay '%s' has more than %d queues".formatted(name, Definitions.MAXIMUM_QUEUES));
             }
@@ -253,7 +255,6 @@ final class IreeReplayReader {
     }
 
     private IreeException damaged(long position, String what) {
-        return new IreeException(
-                StatusCode.DATA_LOSS, "IREE replay '%s' %s at byte %d".formatted(name, what, position));
+        return IreeException.of(StatusCode.DATA_LOSS, "IREE replay '%s' %s at byte %d".formatted(name, what, position));
     }
 }

@@ -18,12 +18,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class MemoryShortages {
     private static final int MOST_HOLDERS = 5;
-    private static final int UNKNOWN = -1; // the pools of a request not known to be in line for one
+    /** The pools of a request not known to be in line for a known pool. */
+    private static final int UNKNOWN = RecordedPool.UNKNOWN_SET;
 
     private final OperationGraph graph;
+    private final RecordedMemory memory;
     private final Explanation explanation;
     private final Map<Request, List<FlightEvent.InLine>> lines = new HashMap<>(); // without memory so far
-    private final Map<Integer, String> devices = new HashMap<>(); // by the set of pools that their operations used
+    private final Map<Integer, String> devices; // by the set of pools that their operations used
 
     /** What a request in line and the reservation for the request have in common. */
     private record Request(int set, long bytes, long call) {}
@@ -35,6 +37,8 @@ final class MemoryShortages {
      * @param set the pools that share a limit; UNKNOWN if not known
      * @param pool the name of the pool; empty if not known
      * @param queue the queue of the operation; null if not known
+     * @param place the device, or as much as is known of it: requests of different places may be of different devices
+     * @param quota the consumer whose quota leaves no room for the request; null for none, or if not known
      */
     private record Work(
             String text,
@@ -44,31 +48,31 @@ final class MemoryShortages {
             long age,
             int set,
             String pool,
-            @Nullable RecordedQueue queue) {}
-
-    /**
-     * Held memory.
-     *
-     * @param since the earliest reservation
-     */
-    private record Held(String consumer, long bytes, int blocks, long since) {
-        Held and(Held other) {
-            return new Held(consumer, bytes + other.bytes, blocks + other.blocks, Math.min(since, other.since));
+            @Nullable RecordedQueue queue,
+            String place,
+            FlightEvent.@Nullable ConsumerBytes quota) {
+        Limit limit() {
+            return new Limit(set, set == UNKNOWN ? place : "", quota);
         }
     }
 
+    /** A limit on memory: of the pools of a set, of a place where the set is not known, or of a consumer in the set. */
+    private record Limit(int set, String place, FlightEvent.@Nullable ConsumerBytes quota) {}
+
     MemoryShortages(OperationGraph graph, Explanation explanation) {
         this.graph = graph;
+        this.memory = graph.memory();
         this.explanation = explanation;
+        this.devices = PoolDevices.ofOperations(graph);
     }
 
     /** Returns a problem for each set of pools. */
     Stream<RecordedProblem> find() {
-        graph.operations().forEach(this::readDevice);
         for (FlightEvent each : graph.recording().events()) {
             if (each instanceof FlightEvent.InLine line) {
                 lines.computeIfAbsent(
-                                new Request(set(line.pool()), line.bytes(), line.call()), unused -> new ArrayList<>())
+                                new Request(memory.set(line.pool()), line.bytes(), line.call()),
+                                unused -> new ArrayList<>())
                         .add(line);
             } else if (each instanceof FlightEvent.Reserved given) {
                 leave(given);
@@ -90,22 +94,20 @@ final class MemoryShortages {
                         each.call(),
                         held.bytes(),
                         explanation.age(held.time()),
-                        line == null ? setOfDevice(each) : set(line.pool()),
+                        line == null || memory.set(line.pool()) == UNKNOWN
+                                ? setOfDevice(each)
+                                : memory.set(line.pool()),
                         line == null ? "" : pool(line),
-                        graph.queue(each.axis())));
+                        graph.queue(each.axis()),
+                        graph.queue(each.axis()) == null ? "queue " + each.axis() : "device " + device(each),
+                        line == null ? null : quota(line)));
             }
         }
-        Map<Integer, List<Work>> all = new LinkedHashMap<>();
+        Map<Limit, List<Work>> all = new LinkedHashMap<>();
         Stream.concat(ofCalls(), ofOperations.stream())
-                .forEach(each -> all.computeIfAbsent(each.set(), unused -> new ArrayList<>())
+                .forEach(each -> all.computeIfAbsent(each.limit(), unused -> new ArrayList<>())
                         .add(each));
         return all.entrySet().stream().map(each -> problem(each.getKey(), each.getValue()));
-    }
-
-    private void readDevice(RecordedOperation operation) {
-        if (operation.reserved != null) {
-            devices.put(set(operation.reserved.pool()), device(operation));
-        }
     }
 
     private String device(RecordedOperation operation) {
@@ -115,13 +117,13 @@ final class MemoryShortages {
 
     /** Takes the request of a reservation out of the line, unless the request never stood there. */
     private void leave(FlightEvent.Reserved given) {
-        RecordedOperation allocator = graph.memory().allocator(given.reservation());
+        RecordedOperation allocator = memory.allocator(given.reservation());
         if (allocator != null && allocator.held == null && graph.isWhole(allocator)) {
             return;
         }
         long held = allocator == null || allocator.held == null ? -1 : allocator.held.sequence();
         List<FlightEvent.InLine> all =
-                lines.getOrDefault(new Request(set(given.pool()), given.size(), given.call()), List.of());
+                lines.getOrDefault(new Request(memory.set(given.pool()), given.size(), given.call()), List.of());
         all.stream().filter(each -> each.sequence() > held).findFirst().ifPresent(all::remove);
     }
 
@@ -156,19 +158,30 @@ final class MemoryShortages {
         return sets.size() == 1 ? sets.getFirst() : UNKNOWN;
     }
 
-    private int set(int pool) {
-        return graph.recording().pools().get(pool).set();
+    private String pool(FlightEvent.InLine line) {
+        RecordedPool pool = graph.recording().pools().get(line.pool());
+        return pool.set() == UNKNOWN ? "" : pool.name();
     }
 
-    private String pool(FlightEvent.InLine line) {
-        return graph.recording().pools().get(line.pool()).name();
+    /** Returns the requester if the quota left no room for a request when the recording was taken. */
+    private FlightEvent.@Nullable ConsumerBytes quota(FlightEvent.InLine line) {
+        FlightEvent.PoolsHold taken = memory.taken(memory.set(line.pool()));
+        if (taken == null) {
+            return null;
+        }
+        List<FlightEvent.ConsumerBytes> found = taken.consumers().stream()
+                .filter(each -> each.consumer().equals(line.consumer()))
+                .toList();
+        // several share a name beyond the limit of names
+        FlightEvent.ConsumerBytes only = found.size() == 1 ? found.getFirst() : null;
+        return only == null || only.quota() == Long.MAX_VALUE || line.bytes() <= only.quota() - only.bytes()
+                ? null
+                : only;
     }
 
     private Stream<Work> ofCalls() {
         Map<Long, FlightEvent.Call> open = new HashMap<>();
-        explanation
-                .inProgress(OpenRecords.MAXIMUM)
-                .forEach(each -> open.put(each.call().call(), each.call()));
+        explanation.openCalls().all().forEach(each -> open.put(each.call(), each));
         List<Work> found = new ArrayList<>();
         for (List<FlightEvent.InLine> each : lines.values()) {
             for (FlightEvent.InLine line : each) {
@@ -180,25 +193,27 @@ final class MemoryShortages {
                             call.call(),
                             line.bytes(),
                             explanation.age(line.time()),
-                            set(line.pool()),
+                            memory.set(line.pool()),
                             pool(line),
-                            null));
+                            null,
+                            "call " + call.call(),
+                            quota(line)));
                 }
             }
         }
         return found.stream().sorted(Comparator.comparingLong(Work::age).reversed());
     }
 
-    private RecordedProblem problem(int set, List<Work> all) {
+    private RecordedProblem problem(Limit limit, List<Work> all) {
         long calls = all.stream().filter(Work::isCall).count();
         return new RecordedProblem(
                 "memory-shortage",
                 "waiting for %d bytes of %s: %s; %s"
                         .formatted(
                                 all.stream().mapToLong(Work::bytes).sum(),
-                                memory(all),
+                                memory(limit, all),
                                 RecordedProblem.count(calls, all.size() - calls),
-                                holders(set)),
+                                holders(limit)),
                 all.stream().mapToLong(Work::age).max().orElse(0),
                 RecordedProblem.calls(all.stream().mapToLong(Work::call)),
                 List.of(),
@@ -210,11 +225,12 @@ final class MemoryShortages {
                                         each.bytes(),
                                         each.pool().isEmpty() ? "" : " of pool '" + each.pool() + "'"))
                         .toList()),
-                "close results sooner, make fewer calls at once, or raise the limit of the memory");
+                "close results sooner, make fewer calls at once, or raise the "
+                        + (limit.quota() == null ? "limit of the memory" : quotaOf(limit.quota())));
     }
 
-    /** Names the pools and the device, for example {@code pool 'large' of device 'local', limited to 16777216 bytes}. */
-    private static String memory(List<Work> all) {
+    /** Names the pools, the device and the limit, for example {@code pool 'large' of device 'local', limited to 16777216 bytes}. */
+    private static String memory(Limit limit, List<Work> all) {
         List<String> pools = all.stream()
                 .map(Work::pool)
                 .filter(each -> !each.isEmpty())
@@ -223,53 +239,76 @@ final class MemoryShortages {
                 .toList();
         List<RecordedQueue> queues =
                 all.stream().flatMap(each -> Stream.ofNullable(each.queue())).toList();
-        return (pools.isEmpty() ? "memory" : (pools.size() == 1 ? "pool " : "pools ") + String.join(" and ", pools))
-                + (queues.stream().map(RecordedQueue::device).distinct().count() == 1
-                        ? " of device '%s', limited to %d bytes"
-                                .formatted(
-                                        queues.getFirst().device(),
-                                        queues.getFirst().memoryLimit())
-                        : "");
+        boolean isOneDevice =
+                queues.stream().map(RecordedQueue::device).distinct().count() == 1;
+        String name =
+                (pools.isEmpty() ? "memory" : (pools.size() == 1 ? "pool " : "pools ") + String.join(" and ", pools))
+                        + (isOneDevice ? " of device '" + queues.getFirst().device() + "'" : "");
+        if (limit.quota() != null) {
+            return "%s, limited to %d bytes by the %s"
+                    .formatted(name, limit.quota().quota(), quotaOf(limit.quota()));
+        }
+        return isOneDevice
+                ? "%s, limited to %d bytes".formatted(name, queues.getFirst().memoryLimit())
+                : name;
     }
 
-    /** Says who holds memory, as far as the recording has reservations without missing the releases. */
-    private String holders(int set) {
+    private static String quotaOf(FlightEvent.ConsumerBytes consumer) {
+        return "quota of " + consumer(consumer.consumer());
+    }
+
+    private static String consumer(String name) {
+        return name.isEmpty() ? "no program" : "program '" + name + "'";
+    }
+
+    /** Says who holds memory: everything held when the recording was taken, and otherwise as far as the recording has reservations. */
+    private String holders(Limit limit) {
+        int set = limit.set();
         if (set == UNKNOWN) {
-            return "who holds memory is not known: the records of the request are missing";
+            return "who holds memory is not known: the records of the request, or of its pool, are missing";
         }
-        FlightRecording.Header header = graph.recording().header();
-        Map<String, Held> held = new HashMap<>();
-        for (FlightEvent.Reserved each : graph.memory().reservations()) {
-            if (graph.isCompleteFrom(each)
-                    && graph.memory().released(each.reservation()) == null
-                    && set(each.pool()) == set) {
-                held.merge(each.consumer(), new Held(each.consumer(), each.length(), 1, each.time()), Held::and);
-            }
+        List<HeldMemory> held = HeldMemory.of(graph, set).stream()
+                .filter(each -> limit.quota() == null
+                        || each.consumer().equals(limit.quota().consumer()))
+                .toList();
+        boolean isWhole = memory.taken(set) != null;
+        if (held.isEmpty() && isWhole) {
+            return "nobody held memory when the recording was taken";
         }
         StringJoiner text = new StringJoiner(
                 ", ",
                 held.size() > 1
                         ? "%d bytes are held: "
-                                .formatted(held.values().stream()
-                                        .mapToLong(Held::bytes)
+                                .formatted(held.stream()
+                                        .mapToLong(HeldMemory::bytes)
                                         .sum())
                         : "memory is held by ",
                 "");
-        held.values().stream()
-                .sorted(Comparator.comparingLong(Held::bytes).reversed())
-                .limit(MOST_HOLDERS)
-                .forEach(each -> text.add("%s with %d bytes in %s for %s"
-                        .formatted(
-                                each.consumer().isEmpty() ? "no program" : "program '" + each.consumer() + "'",
-                                each.bytes(),
-                                each.blocks() == 1 ? "1 block" : "%d blocks, the oldest".formatted(each.blocks()),
-                                Explanation.duration(explanation.age(each.since())))));
+        String since = HeldMemory.unrecordedSince(graph, set);
+        held.stream().limit(MOST_HOLDERS).forEach(each -> text.add(holder(each, since)));
         if (held.size() > MOST_HOLDERS) {
             text.add("%d more".formatted(held.size() - MOST_HOLDERS));
         }
-        if (held.isEmpty() || header.completeFrom() > 0 || header.dropped() > 0) {
-            text.add("others whose records are missing");
+        if (!isWhole) {
+            FlightRecording.Header header = graph.recording().header();
+            boolean lacksSome = held.isEmpty() || header.completeFrom() > 0 || header.dropped() > 0;
+            text.add(lacksSome ? "others whose records are missing" : "perhaps others from before the recording");
         }
         return text.toString();
+    }
+
+    private String holder(HeldMemory held, String unrecordedSince) {
+        StringJoiner parts = new StringJoiner(" and ");
+        if (held.blocks() > 0) {
+            parts.add("%d bytes in %s for %s"
+                    .formatted(
+                            held.recorded(),
+                            held.blocks() == 1 ? "1 block" : "%d blocks, the oldest".formatted(held.blocks()),
+                            Explanation.duration(explanation.age(held.since()))));
+        }
+        if (held.unrecorded() > 0) {
+            parts.add("%d bytes %s".formatted(held.unrecorded(), unrecordedSince));
+        }
+        return "%s with %s".formatted(consumer(held.consumer()), parts);
     }
 }

@@ -2,21 +2,37 @@ package io.github.iree4j.flight;
 
 import io.github.iree4j.flight.FlightEvent.Point;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.StringJoiner;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The calls in progress when a recording was taken, and the names of timelines. Immutable. */
+/** The calls in progress when a recording was taken, what the list of open work leaves out, and the names of timelines. Immutable. */
 final class OpenCalls {
     private static final int MOST_POINTS = 20;
 
     private final List<FlightEvent.Call> calls = new ArrayList<>(); // oldest first
     private final Map<Long, FlightEvent.Call> byNumber = new HashMap<>();
     private final Map<Long, String> timelines = new HashMap<>();
+    private final Map<String, Integer> named = new HashMap<>(); // number of timelines by name
+    private final Map<Long, NavigableMap<Long, List<Signaller>>> signallers = new HashMap<>(); // by timeline and value
+
+    private long moreOperations;
+    private long moreCalls;
+    private long moreSignals; // of the listed operations and calls
+
+    /**
+     * A call that is to signal a timeline.
+     *
+     * @param awaited the highest value of the timeline that the call waits for; the least number for none
+     */
+    private record Signaller(FlightEvent.Call call, long awaited) {}
 
     OpenCalls(FlightRecording recording) {
         for (FlightEvent each : recording.events()) {
@@ -26,10 +42,69 @@ final class OpenCalls {
                     byNumber.put(call.call(), call);
                 }
                 case FlightEvent.NamedTimeline named -> timelines.put(named.timeline(), named.name());
+                case FlightEvent.MoreOpen more -> {
+                    moreOperations += more.operations();
+                    moreCalls += more.calls();
+                }
+                case FlightEvent.MorePoints more -> moreSignals += more.signals();
                 default -> {} // of operations and memory
             }
         }
+        timelines.values().forEach(each -> named.merge(each, 1, Integer::sum));
         calls.sort(Comparator.comparingLong(FlightEvent.Call::age).reversed());
+        calls.forEach(this::addSignals);
+    }
+
+    private void addSignals(FlightEvent.Call call) {
+        Map<Long, Long> awaited = highest(call.waits());
+        for (Point each : call.signals()) {
+            long before = awaited.getOrDefault(each.timeline(), Long.MIN_VALUE);
+            if (before < each.value()) { // else its operations signal the point
+                signallers
+                        .computeIfAbsent(each.timeline(), unused -> new TreeMap<>())
+                        .computeIfAbsent(each.value(), unused -> new ArrayList<>())
+                        .add(new Signaller(call, before));
+            }
+        }
+    }
+
+    /** Returns the highest value of each timeline among points. */
+    static Map<Long, Long> highest(List<Point> points) {
+        Map<Long, Long> highest = HashMap.newHashMap(1);
+        points.forEach(each -> highest.merge(each.timeline(), each.value(), Math::max));
+        return highest;
+    }
+
+    /** Returns the calls, the oldest first. */
+    List<FlightEvent.Call> all() {
+        return Collections.unmodifiableList(calls);
+    }
+
+    /** Says which signallers of points are not in the recording; empty if all are. */
+    String missing() {
+        long open = moreOperations + moreCalls;
+        StringJoiner missing = new StringJoiner(", and ");
+        if (open > 0) {
+            String what = moreCalls == 0 ? "open operation" : moreOperations == 0 ? "call" : "open operation or call";
+            missing.add(RecordedCalls.count(open, what) + (open == 1 ? " is" : " are") + " not in the recording");
+        }
+        if (moreSignals > 0) {
+            missing.add(RecordedCalls.count(moreSignals, "point") + " to be signalled by open work "
+                    + (moreSignals == 1 ? "is" : "are") + " not recorded");
+        }
+        return missing.toString();
+    }
+
+    /** Says which call in progress is to signal a point that no operation signals. */
+    String signaller(Point point) {
+        return signallers.getOrDefault(point.timeline(), new TreeMap<>()).tailMap(point.value(), true).values().stream()
+                .flatMap(List::stream)
+                .filter(each -> each.awaited() < point.value())
+                .findFirst()
+                .map(each -> "to be signalled by " + title(each.call()))
+                .orElseGet(() -> missing().isEmpty()
+                        ? "signalled by nobody in the recording"
+                        : "not known by whom signalled: " + missing());
     }
 
     int size() {
@@ -64,6 +139,18 @@ final class OpenCalls {
                 : "timeline %d '%s' at %d".formatted(point.timeline(), name, point.value());
     }
 
+    /** Returns the label of a timeline: the name, with the id where several timelines have the name, or the id. */
+    String label(long timeline) {
+        String name = name(timeline);
+        return name.isEmpty() ? "timeline " + timeline : name;
+    }
+
+    /** Returns the name of a timeline, with the id where several timelines have the name; empty if not recorded. */
+    String name(long timeline) {
+        String name = timelines.getOrDefault(timeline, "");
+        return named.getOrDefault(name, 0) > 1 ? "%s (%d)".formatted(name, timeline) : name;
+    }
+
     /** Describes points, at most 20. */
     String describe(List<Point> points) {
         StringJoiner all = new StringJoiner(", ");
@@ -79,30 +166,6 @@ final class OpenCalls {
         return name != null && !name.equals("call of '" + function + "'");
     }
 
-    /**
-     * A point awaited by a call.
-     *
-     * @param point for people
-     * @param signaller the operation to signal the point; null for nobody in the recording
-     */
-    record Awaited(String point, @Nullable RecordedOperation signaller) {}
-
-    /** A call in progress, with the points awaited. */
-    record Waiting(FlightEvent.Call call, List<Awaited> waits) {}
-
-    /** Returns the oldest calls, the oldest first. */
-    List<Waiting> waiting(OperationGraph graph, int most) {
-        return calls.stream().limit(most).map(call -> waiting(graph, call)).toList();
-    }
-
-    private Waiting waiting(OperationGraph graph, FlightEvent.Call call) {
-        return new Waiting(
-                call,
-                call.waits().stream()
-                        .map(point -> new Awaited(describe(point), graph.signaller(point)))
-                        .toList());
-    }
-
     /** Returns a call in words, for example {@code call 7 of module.add of program 'add', before inputs}. */
     static String title(FlightEvent.Call call) {
         return "call %d of %s of program '%s', %s".formatted(call.call(), call.function(), call.program(), state(call));
@@ -113,10 +176,10 @@ final class OpenCalls {
         return call.state().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 
-    /** Returns lines about the oldest calls, with the signallers of the points awaited. */
-    List<String> explain(OperationGraph graph, int most) {
+    /** Returns lines about the calls, the oldest first, with the signallers of the points awaited. */
+    List<String> explain(OperationGraph graph) {
         List<String> lines = new ArrayList<>();
-        waiting(graph, most).forEach(each -> explain(each, lines));
+        calls.forEach(each -> explain(graph, each, lines));
         return lines;
     }
 
@@ -125,23 +188,20 @@ final class OpenCalls {
         List<String> lines = new ArrayList<>();
         FlightEvent.Call call = byNumber.get(number);
         if (call != null) {
-            explain(waiting(graph, call), lines);
+            explain(graph, call, lines);
         }
         return lines;
     }
 
-    private static void explain(Waiting waiting, List<String> lines) {
-        FlightEvent.Call call = waiting.call();
+    private void explain(OperationGraph graph, FlightEvent.Call call, List<String> lines) {
         lines.add("call %d of %s of program '%s' for %s, %s"
                 .formatted(
                         call.call(), call.function(), call.program(), Explanation.duration(call.age()), state(call)));
-        for (Awaited wait : waiting.waits()) {
+        for (Point wait : call.waits()) {
+            RecordedOperation operation = graph.signaller(wait);
             lines.add("  waits for %s, %s"
                     .formatted(
-                            wait.point(),
-                            wait.signaller() == null
-                                    ? "signalled by nobody in the recording"
-                                    : "to be signalled by " + wait.signaller()));
+                            describe(wait), operation == null ? signaller(wait) : "to be signalled by " + operation));
         }
     }
 }

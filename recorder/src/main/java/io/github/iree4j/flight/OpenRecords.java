@@ -11,7 +11,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records of the operations and calls in progress when a recording is taken, and of the names of their timelines.
+ * Records of the operations and calls in progress when a recording is taken, of the names of their timelines, and of the
+ * memory held.
  * Confined to one thread.
  */
 final class OpenRecords {
@@ -23,7 +24,8 @@ final class OpenRecords {
     private final long cut;
     private final long until;
     private final Set<Long> named = new HashSet<>();
-    private int operations;
+    private long operations;
+    private long moreCalls;
 
     /** A call in progress, as in {@link SchedulingDomain.CallVisitor}. */
     record Call(
@@ -32,7 +34,18 @@ final class OpenRecords {
             long number,
             String state,
             Duration age,
-            List<PendingOperation.Wait> waits) {}
+            List<PendingOperation.Wait> waits,
+            List<PendingOperation.Point> signals) {}
+
+    /**
+     * The calls in progress.
+     *
+     * @param kept so many as a recording lists
+     * @param more number of other calls
+     */
+    record Calls(List<Call> kept, long more) {
+        static final Calls NONE = new Calls(List.of(), 0);
+    }
 
     /**
      * Begins without records.
@@ -50,50 +63,92 @@ final class OpenRecords {
         return records;
     }
 
-    /** Returns whether there is no room for an operation. */
-    boolean isFull() {
-        return operations == MAXIMUM;
+    /** Counts an operation; returns whether there is room for its record. */
+    boolean hasRoom() {
+        return ++operations <= MAXIMUM;
     }
 
     /** Begins the record of an operation, submitted at a time; there is room. The caller puts the words. */
     WordTarget operation(int words, long submitted) {
-        operations++;
         records.begin(RecordType.OPEN, words, cut, submitted);
         return records;
     }
 
     /** Returns the calls of a domain in progress. */
-    static List<Call> calls(SchedulingDomain domain) {
-        List<Call> calls = new ArrayList<>();
-        domain.forEachOpenCall((program, function, number, state, age, waits) -> {
-            if (calls.size() < MAXIMUM) {
-                calls.add(new Call(program, function, number, state, age, waits));
+    static Calls calls(SchedulingDomain domain) {
+        List<Call> kept = new ArrayList<>();
+        long[] more = {0};
+        domain.forEachOpenCall((program, function, number, state, age, waits, signals) -> {
+            if (kept.size() < MAXIMUM) {
+                kept.add(new Call(program, function, number, state, age, waits, signals));
+            } else {
+                more[0]++;
             }
         });
-        return calls;
+        return new Calls(kept, more[0]);
     }
 
-    /** Adds a call in progress. */
-    void call(Call call) {
-        List<PendingOperation.Wait> waits = call.waits();
-        List<PendingOperation.Wait> kept = waits.subList(0, Math.min(waits.size(), RecordingObserver.MAXIMUM_POINTS));
-        records.begin(RecordType.CALL, 6 + 2 * kept.size(), cut, until);
+    /** Adds the calls in progress. */
+    void calls(Calls calls) {
+        calls.kept().forEach(this::call);
+        moreCalls = calls.more();
+    }
+
+    private void call(Call call) {
+        List<PendingOperation.Wait> waits = kept(call.waits());
+        List<PendingOperation.Point> signals = kept(call.signals());
+        records.begin(RecordType.CALL, 7 + 2 * (waits.size() + signals.size()), cut, until);
         records.put(call.number());
         records.put(definitions.name(call.program()));
         records.put(definitions.name(call.function()));
         records.put(definitions.name(call.state()));
         records.put(call.age().toNanos());
-        records.put(kept.size());
-        for (PendingOperation.Wait each : kept) {
-            records.put(each.semaphore());
-            records.put(each.value());
-        }
-        kept.forEach(each -> name(each.semaphore(), each.timeline()));
+        records.put(waits.size());
+        records.put(signals.size());
+        waits.forEach(each -> put(each.semaphore(), each.value()));
+        signals.forEach(each -> put(each.semaphore(), each.value()));
+        waits.forEach(each -> name(each.semaphore(), each.timeline()));
+        signals.forEach(each -> name(each.semaphore(), each.timeline()));
+        morePoints(0, call.waits().size(), call.signals().size());
     }
 
-    /** Adds the names of the timelines of a fence. */
+    /** Adds how many points the record of an operation, or 0 for a call, leaves out of its fences; nothing for none. */
+    void morePoints(long operation, int waits, int signals) {
+        if (Math.max(waits, signals) > RecordingObserver.MAXIMUM_POINTS) {
+            records.begin(RecordType.MORE_POINTS, 3, cut, until);
+            records.put(operation);
+            records.put(Math.max(0, waits - RecordingObserver.MAXIMUM_POINTS));
+            records.put(Math.max(0, signals - RecordingObserver.MAXIMUM_POINTS));
+        }
+    }
+
+    /** Adds how many operations and calls had no room; nothing for none. */
+    void end() {
+        if (operations > MAXIMUM || moreCalls > 0) {
+            records.begin(RecordType.MORE_OPEN, 2, cut, until);
+            records.put(Math.max(0, operations - MAXIMUM));
+            records.put(moreCalls);
+        }
+    }
+
+    private static <T> List<T> kept(List<T> points) {
+        return points.subList(0, Math.min(points.size(), RecordingObserver.MAXIMUM_POINTS));
+    }
+
+    private void put(long timeline, long value) {
+        records.put(timeline);
+        records.put(value);
+    }
+
+    /** Adds the memory held by a set of pools. */
+    void pools(PoolRecords record) {
+        records.begin(RecordType.POOLS_HOLD, record.words(true), cut, until);
+        record.put(records, true);
+    }
+
+    /** Adds the names of the timelines of the recorded points of a fence. */
     void names(@Nullable Fence fence) {
-        for (int i = 0; fence != null && i < fence.size(); i++) {
+        for (int i = 0; fence != null && i < RecordingObserver.points(fence); i++) {
             name(fence.semaphore(i).id(), fence.semaphore(i).name());
         }
     }

@@ -1,6 +1,5 @@
 package io.github.iree4j.flight;
 
-import io.github.iree4j.flight.Dependency.Kind;
 import io.github.iree4j.flight.FlightEvent.Decision;
 import io.github.iree4j.flight.FlightEvent.Point;
 import io.github.iree4j.flight.RecordedFrontier.Entry;
@@ -31,9 +30,9 @@ public final class OperationGraph {
     private final Map<Entry, RecordedOperation> byEpoch = new HashMap<>();
     private final Map<Long, Signallers> signallers = new HashMap<>(); // by timeline
     private final Map<Long, NavigableMap<Long, RecordedOperation>> streams = new HashMap<>(); // by axis and epoch
-    private final RecordedMemory memory = new RecordedMemory();
+    private final RecordedMemory memory;
     private final Map<RecordedOperation, Long> ends = new HashMap<>();
-    private final Map<RecordedOperation, List<Dependency>> dependencies = new HashMap<>();
+    private final Dependencies dependencies;
     private final Map<Long, RecordedQueue> queues = new HashMap<>();
     private final List<RecordedFrontier> strays = new ArrayList<>();
     private final TreeSet<Long> strayEnds = new TreeSet<>(); // sequence numbers
@@ -49,6 +48,7 @@ public final class OperationGraph {
      */
     public OperationGraph(FlightRecording recording) {
         this.recording = recording;
+        this.memory = new RecordedMemory(recording.pools());
         this.takenAt = recording.header().taken();
         recording.queues().forEach(queue -> queues.put(queue.axis(), queue));
         recording.events().forEach(this::read);
@@ -65,7 +65,7 @@ public final class OperationGraph {
             }
             for (Point point : each.signals()) {
                 byPoint.computeIfAbsent(point.timeline(), timeline -> new TreeMap<>())
-                        .putIfAbsent(point.value(), each);
+                        .merge(point.value(), each, OperationGraph::signaller);
             }
         }
         byPoint.forEach((timeline, byValue) -> signallers.put(timeline, new Signallers(byValue)));
@@ -91,7 +91,7 @@ public final class OperationGraph {
                 .sorted(Comparator.comparingLong(Entry::epoch).reversed())
                 .toList()
                 .forEach(each -> bound(before(each), missingEnds.getOrDefault(each, Long.MAX_VALUE)));
-        issued.forEach(each -> dependencies.put(each, dependenciesOf(each)));
+        this.dependencies = new Dependencies(this, issued, missingEnds);
     }
 
     private void bound(RecordedOperation before, long time) {
@@ -102,11 +102,11 @@ public final class OperationGraph {
         missingEnds.computeIfPresent(missing, (unused, known) -> Math.min(known, time));
     }
 
-    private static Entry entry(Decision decision) {
+    static Entry entry(Decision decision) {
         return new Entry(decision.axis(), decision.epoch());
     }
 
-    private static Entry before(Entry onStream) {
+    static Entry before(Entry onStream) {
         return new Entry(onStream.axis(), onStream.epoch() - 1);
     }
 
@@ -130,6 +130,13 @@ public final class OperationGraph {
             operations.put(each.number(), each);
         }
         unrecorded.subList(next, unrecorded.size()).forEach(each -> operations.put(each.number(), each));
+    }
+
+    /** Returns the operation that signalled a value, as far as is known: the completed one, or else the first submitted. */
+    private static RecordedOperation signaller(RecordedOperation first, RecordedOperation second) {
+        boolean isOnlySecondDone =
+                first.completedAt() == RecordedOperation.NEVER && second.completedAt() != RecordedOperation.NEVER;
+        return isOnlySecondDone ? second : first;
     }
 
     static long issueNumber(RecordedOperation operation) {
@@ -199,8 +206,12 @@ public final class OperationGraph {
             case FlightEvent.Reserved reserved -> memory.read(reserved);
             case FlightEvent.Released released -> memory.read(released);
             case FlightEvent.InLine line -> memory.read(line);
+            case FlightEvent.PoolsHold pools -> memory.read(pools);
+            case FlightEvent.ReleasedUnseen released -> memory.read(released);
             case FlightEvent.Lost lost -> losses.add(lost);
+            case FlightEvent.MorePoints more -> of(more.operation(), operation -> operation.more = more);
             case FlightEvent.Call _,
+                    FlightEvent.MoreOpen _,
                     FlightEvent.NamedTimeline _,
                     FlightEvent.Dispatches _,
                     FlightEvent.Dispatched _ -> {} // for explanations alone
@@ -279,7 +290,7 @@ public final class OperationGraph {
         return queues.get(axis);
     }
 
-    private boolean isStream(long axis) {
+    boolean isStream(long axis) {
         RecordedQueue queue = queues.get(axis);
         return queue != null && queue.stream();
     }
@@ -360,7 +371,7 @@ public final class OperationGraph {
      * @return its submission first
      */
     public List<Dependency> dependencies(RecordedOperation operation) {
-        return dependencies.getOrDefault(operation, List.of());
+        return dependencies.of(operation);
     }
 
     /**
@@ -371,14 +382,7 @@ public final class OperationGraph {
      *     operation was not issued
      */
     public @Nullable Dependency decisive(RecordedOperation operation) {
-        Dependency last = null;
-        for (Dependency each : dependencies(operation)) {
-            boolean isLater = last == null
-                    || each.available() > last.available()
-                    || each.available() == last.available() && each.missing() && !last.missing();
-            last = isLater ? each : last;
-        }
-        return last;
+        return dependencies.decisive(operation);
     }
 
     // ---- Predecessors of an operation.
@@ -423,6 +427,11 @@ public final class OperationGraph {
         return signallers.getOrDefault(point.timeline(), Signallers.NONE).atLeast(point.value());
     }
 
+    /** Whether an operation has run that signals a value reaching a point. */
+    boolean isPassed(Point point) {
+        return signallers.getOrDefault(point.timeline(), Signallers.NONE).isPassed(point.value());
+    }
+
     /**
      * Returns the operation ending a wait by its signal, now or later; null for a signal of the host.
      *
@@ -457,7 +466,7 @@ public final class OperationGraph {
         return producer(operation, index) == null && index < decisions.size() && isMissing(entry(decisions.get(index)));
     }
 
-    private boolean isMissing(Entry entry) {
+    boolean isMissing(Entry entry) {
         return entry.epoch() > 0 && !byEpoch.containsKey(entry);
     }
 
@@ -497,100 +506,5 @@ public final class OperationGraph {
         NavigableMap<Long, RecordedOperation> stream = streams.get(operation.axis());
         Map.Entry<Long, RecordedOperation> before = stream == null ? null : stream.lowerEntry(operation.epoch());
         return before == null ? null : before.getValue();
-    }
-
-    private List<Dependency> dependenciesOf(RecordedOperation operation) {
-        List<Dependency> all = new ArrayList<>();
-        long end = end(operation);
-        all.add(new Dependency(Kind.SUBMISSION, null, Math.min(operation.submittedAt(), end), null, 0, false));
-        for (int i = 0; i < operation.waits().size(); i++) {
-            RecordedOperation producer = producer(operation, i);
-            Point point = operation.waits().get(i);
-            if (producer != null && issueNumber(producer) < issueNumber(operation)) {
-                all.add(new Dependency(Kind.WAIT, producer, end(producer), point, 0, false));
-            } else if (producer == null) {
-                addUnrecordedWait(operation, i, all);
-            }
-        }
-        addPrevious(operation, all);
-        addMemory(operation, end, all);
-        return List.copyOf(all);
-    }
-
-    /** Adds a wait ended by the host, or by an operation whose records are missing; of the latter the end may have a record. */
-    private void addUnrecordedWait(RecordedOperation operation, int index, List<Dependency> all) {
-        boolean missing = isProducerMissing(operation, index);
-        Decision decision = missing ? operation.lastDecisions().get(index) : null;
-        Long ended = decision == null ? null : missingEnds.get(entry(decision));
-        long available;
-        if (ended != null) {
-            available = ended;
-        } else if (isDeferred(operation, index)) {
-            FlightEvent.Decided resumed = operation.decided.getLast();
-            FlightEvent.WaitOver over = operation.waitOver(index, resumed);
-            available = over == null ? resumed.time() : over.time();
-        } else if (decision != null && decision.decision() == WaitDecision.DEVICE_WAIT) {
-            available = beginOrSubmission(operation);
-        } else {
-            return; // before the submission, or behind something else
-        }
-        if (decision != null && decision.decision() != WaitDecision.DEVICE_WAIT) {
-            available = Math.min(available, operation.beganAt());
-        }
-        Point point = operation.waits().get(index);
-        all.add(new Dependency(Kind.WAIT, null, Math.min(available, end(operation)), point, 0, missing));
-    }
-
-    /** Adds the previous operation on the same stream, of consecutive epochs; its records may be missing. */
-    private void addPrevious(RecordedOperation operation, List<Dependency> all) {
-        Entry before = before(new Entry(operation.axis(), operation.epoch()));
-        if (!isStream(operation.axis()) || before.epoch() < 1) {
-            return;
-        }
-        RecordedOperation previous = byEpoch.get(before);
-        Long ended = missingEnds.get(before);
-        if (previous != null) {
-            all.add(new Dependency(Kind.QUEUE, previous, end(previous), null, 0, false));
-        } else if (ended != null || !isWhole(operation)) { // else over before the submission: a later end has a record
-            long available = ended == null ? beginOrSubmission(operation) : ended;
-            all.add(new Dependency(Kind.QUEUE, null, Math.min(available, end(operation)), null, 0, true));
-        }
-    }
-
-    private static long beginOrSubmission(RecordedOperation operation) {
-        return operation.beganAt() == RecordedOperation.NEVER ? operation.submittedAt() : operation.beganAt();
-    }
-
-    private static boolean isDeferred(RecordedOperation operation, int index) {
-        return operation.decided.size() > 1
-                && operation.decisions().get(index).decision().compareTo(WaitDecision.DEVICE_WAIT) > 0;
-    }
-
-    private void addMemory(RecordedOperation operation, long end, List<Dependency> all) {
-        FlightEvent.Reserved reserved = operation.reserved;
-        if (reserved == null) {
-            return;
-        }
-        FlightEvent.Released before = memory.earlierUse(reserved.reservation());
-        long used = before == null ? 0 : before.reservation();
-        for (Entry mark : reserved.marks()) {
-            RecordedOperation producer = at(mark.axis(), mark.epoch());
-            Long ended = missingEnds.get(mark);
-            if (producer != null && issueNumber(producer) < issueNumber(operation)) {
-                all.add(new Dependency(Kind.MEMORY, producer, Math.min(end(producer), end), null, used, false));
-            } else if (producer == null && ended != null) {
-                all.add(new Dependency(Kind.MEMORY, null, Math.min(ended, end), null, used, true));
-            }
-        }
-        if (operation.held != null) { // until memory was released, or the users had completed
-            RecordedOperation producer = reserved.death().producer() == 0
-                    ? memory.releaser(used)
-                    : at(reserved.death().producer(), reserved.death().producerEpoch());
-            boolean known = producer != null && issueNumber(producer) < issueNumber(operation);
-            boolean missing = isMissing(
-                    new Entry(reserved.death().producer(), reserved.death().producerEpoch()));
-            all.add(new Dependency(
-                    Kind.MEMORY, known ? producer : null, Math.min(reserved.time(), end), null, used, missing));
-        }
     }
 }

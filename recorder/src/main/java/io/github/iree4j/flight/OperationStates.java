@@ -1,10 +1,10 @@
 package io.github.iree4j.flight;
 
 import io.github.iree4j.flight.FlightEvent.Decision;
+import io.github.iree4j.flight.FlightEvent.Point;
 import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -80,7 +80,7 @@ final class OperationStates {
         Known listed = isReachedAsListed(operation, index);
         if (listed == Known.YES
                 || operation.issuedAt() != RecordedOperation.NEVER
-                || graph.hasEnded(operation) == Known.YES && operation.status() == StatusCode.OK
+                || hasEndedWell(operation)
                 || index < decisions.size() && decisions.get(index).decision() == WaitDecision.REACHED
                 || operation.waitsOver.stream().anyMatch(each -> each.index() == index)) {
             return Known.YES;
@@ -96,7 +96,7 @@ final class OperationStates {
 
     /** Whether it is not known of an operation under way if the operation waits for a timeline. */
     boolean isWaitingUnknown(RecordedOperation operation) {
-        return mayLackRecords(operation)
+        return (mayLackRecords(operation) || operation.moreWaits() > 0)
                 && IntStream.range(0, operation.waits().size())
                         .noneMatch(each -> isEndedWait(operation, each) == Known.NO);
     }
@@ -104,36 +104,51 @@ final class OperationStates {
     /** Returns the operation ending a wait by its signal, now or later; null for the host, and for an unrecorded operation. */
     @Nullable
     RecordedOperation producer(RecordedOperation operation, int index) {
+        return isReachedByOther(operation, index) ? null : graph.producer(operation, index);
+    }
+
+    /** Whether an awaited value was reached by a signal other than the signal of the producer, which has not ended or failed. */
+    private boolean isReachedByOther(RecordedOperation operation, int index) {
         RecordedOperation found = graph.producer(operation, index);
-        boolean isLater =
-                found != null // the host signalled the awaited value, and the operation is to signal a later one
-                        && isReachedAsListed(operation, index) == Known.YES
-                        && graph.hasEnded(found) == Known.NO;
-        return isLater ? null : found;
+        boolean isReached = isReachedAsListed(operation, index) == Known.YES || hasEndedWell(operation);
+        return found != null
+                && isReached
+                && (graph.hasEnded(found) == Known.NO
+                        || graph.hasEnded(found) == Known.YES && found.status() != StatusCode.OK);
     }
 
-    /**
-     * Returns the points known to hold an operation back. An operation does not end its own wait: a later value of the
-     * operation's own, on the awaited timeline, counts as nobody's.
-     */
-    List<OpenCalls.Awaited> awaited(RecordedOperation operation) {
-        List<OpenCalls.Awaited> points = new ArrayList<>();
-        for (int i = 0; i < operation.waits().size(); i++) {
-            RecordedOperation found = producer(operation, i);
-            RecordedOperation producer = found == operation ? null : found;
-            Known ended = isEndedWait(operation, i);
-            if (producer == null
-                    ? ended == Known.NO
-                    : ended != Known.UNKNOWN && graph.hasEnded(producer) != Known.YES) {
-                points.add(
-                        new OpenCalls.Awaited(calls.describe(operation.waits().get(i)), producer));
-            }
+    /** Whether an operation is known to have ended without a failure, and so with all of its waits. */
+    private boolean hasEndedWell(RecordedOperation operation) {
+        return graph.hasEnded(operation) == Known.YES && operation.status() == StatusCode.OK;
+    }
+
+    /** Whether it is not known which signal reached an awaited value: a signal of the host, or of a recorded operation. */
+    boolean isSignallerUnknown(RecordedOperation operation, int index) {
+        return isReachedByOther(operation, index)
+                && graph.isPassed(operation.waits().get(index));
+    }
+
+    /** Returns the points known to hold an operation back. */
+    List<Point> awaited(RecordedOperation operation) {
+        return IntStream.range(0, operation.waits().size())
+                .filter(each -> isEndedWait(operation, each) == Known.NO)
+                .mapToObj(operation.waits()::get)
+                .toList();
+    }
+
+    /** Whether a recorded wait does not hold an operation back, nor is memory known to, and further waits are not recorded. */
+    boolean isHeldBackUnexplained(RecordedOperation operation) {
+        return operation.moreWaits() > 0
+                && operation.issuedAt() == RecordedOperation.NEVER
+                && isHeldForMemory(operation) != Known.YES
+                && awaited(operation).isEmpty();
+    }
+
+    /** Returns who signals an awaited point, in a word before the operation: the producer of the wait. */
+    String signals(RecordedOperation producer, Point awaited) {
+        if (producer.refusals().stream().anyMatch(each -> each.point().timeline() == awaited.timeline())) {
+            return "promised"; // what the wait was decided by
         }
-        return points;
-    }
-
-    /** Returns who signals a point, in a word before the operation: the producer of a wait. */
-    String signals(RecordedOperation producer) {
         return producer.status() != StatusCode.OK
                 ? "failed"
                 : switch (graph.hasEnded(producer)) {
@@ -141,6 +156,14 @@ final class OperationStates {
                     case NO -> "to be signalled";
                     case UNKNOWN -> "signalled or to be signalled";
                 };
+    }
+
+    /** Says which signal a timeline refused, and why. */
+    String refusal(FlightEvent.Refusal refusal) {
+        return "the signal of %s was refused: the timeline had %s"
+                .formatted(
+                        calls.describe(refusal.point()),
+                        refusal.reached() < refusal.point().value() ? "failed" : "reached " + refusal.reached());
     }
 
     /** Returns when an operation was submitted, as the end of a sentence. */

@@ -5,6 +5,7 @@ import io.github.iree4j.hal.schedule.WaitDecision;
 import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Spans of OpenTelemetry: a trace for each call, a span for each operation of the call, from submission to end; a link
  * for each wait, to the span of the signalling operation, and for memory, to the span of the releasing operation. Below
- * the span of a sampled operation there is a span for each dispatch with times.
+ * the span of a sampled operation there is a span for each dispatch with times. Operations, links and dispatches without a
+ * span are counted.
  */
 final class OtlpExport {
     private final OperationGraph graph;
@@ -31,15 +33,20 @@ final class OtlpExport {
 
     String json() {
         Map<String, StringBuilder> spans = new LinkedHashMap<>();
+        Map<String, Long> notEnded = new HashMap<>();
+        Map<String, Long> perhapsEnded = new HashMap<>();
         for (RecordedOperation each : graph.operations()) {
-            if (graph.hasEnded(each) != Known.YES) {
-                continue;
-            }
             RecordedQueue queue = graph.queue(each.axis());
-            StringBuilder all =
-                    spans.computeIfAbsent(queue == null ? "unknown" : queue.device(), device -> new StringBuilder());
-            all.append(all.isEmpty() ? "" : ",\n");
-            span(each, queue, all);
+            String device = queue == null ? "unknown" : queue.device();
+            StringBuilder all = spans.computeIfAbsent(device, unused -> new StringBuilder());
+            switch (graph.hasEnded(each)) {
+                case YES -> {
+                    all.append(all.isEmpty() ? "" : ",\n");
+                    span(each, queue, all);
+                }
+                case NO -> notEnded.merge(device, 1L, Long::sum);
+                case UNKNOWN -> perhapsEnded.merge(device, 1L, Long::sum);
+            }
         }
         text.append("{\"resourceSpans\":[");
         String separator = "";
@@ -47,6 +54,8 @@ final class OtlpExport {
             text.append(separator).append("{\"resource\":{\"attributes\":[");
             attribute(text, "service.name", "iree4j", true);
             attribute(text, "iree.device", each.getKey(), false);
+            number(text, "iree.operations_not_ended", notEnded.getOrDefault(each.getKey(), 0L));
+            number(text, "iree.operations_perhaps_ended", perhapsEnded.getOrDefault(each.getKey(), 0L));
             text.append("]},\"scopeSpans\":[{\"scope\":{\"name\":\"io.github.iree4j.flight\"},\"spans\":[\n")
                     .append(each.getValue())
                     .append("]}]}");
@@ -69,13 +78,20 @@ final class OtlpExport {
         OpenCalls names = explanation.openCalls();
         attribute(all, "iree.waits_for", names.describe(operation.waits()), false);
         attribute(all, "iree.signals", names.describe(operation.submitted.signals()), false);
+        if (!operation.refusals().isEmpty()) {
+            attribute(all, "iree.refused_signals", names.describe(operation.refusedSignals()), false);
+        }
         number(all, "iree.waiting_ns", times.waiting());
         number(all, "iree.memory_ns", times.memory());
         number(all, "iree.queue_ns", times.queue());
         number(all, "iree.running_ns", times.running());
+        long untimed = explanation.dispatches().untimed(operation);
+        if (untimed > 0) {
+            number(all, "iree.dispatches_without_span", untimed);
+        }
         all.append("],\"links\":[");
-        links(operation, all);
-        all.append("],\"status\":{");
+        int dropped = links(operation, all);
+        all.append(dropped == 0 ? "]" : "],\"droppedLinksCount\":" + dropped).append(",\"status\":{");
         if (operation.status() != StatusCode.OK) {
             all.append("\"code\":2,\"message\":");
             JsonText.quote(operation.failure(), all);
@@ -108,12 +124,18 @@ final class OtlpExport {
         return Long.MIN_VALUE | dispatch.operation().number() * DispatchSampling.MAXIMUM + dispatch.index();
     }
 
-    private void links(RecordedOperation operation, StringBuilder all) {
+    /** Writes the links to other spans; returns the number of links to operations without a span. */
+    private int links(RecordedOperation operation, StringBuilder all) {
         String separator = "";
+        int dropped = 0;
         List<Decision> decisions = operation.decisions();
         for (int i = 0; i < operation.waits().size(); i++) {
             RecordedOperation producer = graph.producer(operation, i);
-            if (producer == null || graph.hasEnded(producer) != Known.YES) {
+            if (producer == null) {
+                continue; // the host, or an operation without records
+            }
+            if (graph.hasEnded(producer) != Known.YES) {
+                dropped++;
                 continue;
             }
             WaitDecision decision = i < decisions.size() ? decisions.get(i).decision() : null;
@@ -124,14 +146,18 @@ final class OtlpExport {
         }
         for (Dependency each : graph.dependencies(operation)) {
             RecordedOperation before = each.before();
-            if (each.kind() == Dependency.Kind.MEMORY
-                    && before != null
-                    && graph.end(before) != RecordedOperation.NEVER) {
+            if (each.kind() != Dependency.Kind.MEMORY || before == null) {
+                continue;
+            }
+            if (graph.hasEnded(before) != Known.YES) {
+                dropped++;
+            } else {
                 all.append(separator);
                 link(all, before, "memory " + each.memory(), "");
                 separator = ",";
             }
         }
+        return dropped;
     }
 
     private void link(StringBuilder all, RecordedOperation to, String what, String decision) {

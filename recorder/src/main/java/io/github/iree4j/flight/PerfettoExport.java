@@ -9,17 +9,19 @@ import java.io.OutputStream;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Track events for Perfetto: a process for each device, a track for each queue, more where operations of an unordered
  * queue overlap, and a counter for the memory of each pool. Dispatches with times are slices within the slice of their
  * operation; a dispatch that overlaps an earlier one of its operation is on a track beside the queue's. An operation
  * that failed before its turn is a slice from the submission to the failure, and an operation that has not ended is a
- * slice without an end, from the submission on; an operation whose end is not known is left out, and counted. Flows are only the direct waits, no more
- * than {@link #MAXIMUM_FLOWS}: thousands of flows stall Perfetto's UI.
+ * slice without an end, from the submission on; an operation whose end is not known is left out, and counted. Flows are only
+ * the direct waits, no more than {@link #MAXIMUM_FLOWS}, and others are counted: thousands of flows stall Perfetto's UI.
  */
 final class PerfettoExport {
     /** The most flows written; the longest waits are kept. */
@@ -88,13 +90,6 @@ final class PerfettoExport {
     }
 
     void write(OutputStream target) throws IOException {
-        Map<RecordedOperation, List<Long>> starting = new HashMap<>();
-        Map<RecordedOperation, List<Long>> ending = new HashMap<>();
-        long id = 1;
-        for (Flow flow : flows()) {
-            starting.computeIfAbsent(flow.from, unused -> new ArrayList<>()).add(id);
-            ending.computeIfAbsent(flow.to, unused -> new ArrayList<>()).add(id++);
-        }
         List<Slice> slices = new ArrayList<>();
         int open = 0;
         int waited = 0;
@@ -110,32 +105,47 @@ final class PerfettoExport {
                     }
                 }
                 case NO -> {
-                    if (open++ < MAXIMUM_OPEN) {
-                        slices.add(new Slice(each, each.submittedAt(), RecordedOperation.NEVER));
+                    if (open++ < MAXIMUM_OPEN) { // what has run is drawn from its turn on, behind what it waited for
+                        long begin = end == RecordedOperation.NEVER
+                                ? each.submittedAt()
+                                : end - explanation.times(each).running();
+                        slices.add(new Slice(each, begin, RecordedOperation.NEVER));
                     }
                 }
                 case UNKNOWN -> unknown++;
             }
         }
-        // Of slices at the same time the first issued comes first: a flow ends behind its beginning.
+        Set<RecordedOperation> drawn = new HashSet<>();
+        slices.forEach(each -> drawn.add(each.operation));
+        Map<RecordedOperation, List<Long>> starting = new HashMap<>();
+        Map<RecordedOperation, List<Long>> ending = new HashMap<>();
+        long id = 1;
+        List<Flow> flows = flows(drawn);
+        for (Flow flow : flows.subList(0, Math.min(flows.size(), MAXIMUM_FLOWS))) {
+            starting.computeIfAbsent(flow.from, unused -> new ArrayList<>()).add(id);
+            ending.computeIfAbsent(flow.to, unused -> new ArrayList<>()).add(id++);
+        }
+        // A flow ends behind its beginning: of slices at the same time the first done comes first, then the first
+        // issued.
         slices.sort(Comparator.comparingLong(Slice::begin)
-                .thenComparingLong(Slice::end)
+                .thenComparingLong(each -> graph.end(each.operation)) // also of an operation that has not ended
                 .thenComparingLong(each -> OperationGraph.issueNumber(each.operation)));
         for (Slice each : slices) {
             add(each, starting.getOrDefault(each.operation, List.of()), ending.getOrDefault(each.operation, List.of()));
         }
         memory();
-        leftOut(open - MAXIMUM_OPEN, "that have not ended");
-        leftOut(waited - MAXIMUM_OPEN, "that ended without a record of their run");
-        leftOut(unknown, "not known to have ended");
+        leftOut(open - MAXIMUM_OPEN, "operations that have not ended");
+        leftOut(waited - MAXIMUM_OPEN, "operations that ended without a record of their run");
+        leftOut(unknown, "operations not known to have ended");
+        leftOut(flows.size() - MAXIMUM_FLOWS, "waits without a flow: the shortest");
         packets.sort(Comparator.comparingLong(Packet::time)); // stable: an end stays before a begin at the same time
         for (Packet each : packets) {
             target.write(new ProtoWriter().message(TRACE_PACKET, each.content).toBytes());
         }
     }
 
-    /** Returns the waits, without waits implied by others. */
-    private List<Flow> flows() {
+    /** Returns the waits of drawn operations for each other, without waits implied by others; the longest first. */
+    private List<Flow> flows(Set<RecordedOperation> drawn) {
         List<Flow> all = new ArrayList<>();
         for (RecordedOperation each : graph.operations()) {
             if (graph.end(each) == RecordedOperation.NEVER) {
@@ -161,8 +171,9 @@ final class PerfettoExport {
                 }
             }
         }
+        all.removeIf(each -> !drawn.contains(each.from) || !drawn.contains(each.to));
         all.sort(Comparator.comparingLong(Flow::waited).reversed());
-        return all.subList(0, Math.min(all.size(), MAXIMUM_FLOWS));
+        return all;
     }
 
     private void add(Slice slice, List<Long> starting, List<Long> ending) {
@@ -182,10 +193,17 @@ final class PerfettoExport {
         note(event, "epoch", operation.epoch());
         note(event, "waits for", explanation.openCalls().describe(operation.waits()));
         note(event, "signals", explanation.openCalls().describe(operation.submitted.signals()));
+        if (!operation.refusals().isEmpty()) {
+            note(event, "refused signals", explanation.openCalls().describe(operation.refusedSignals()));
+        }
         note(event, "waiting_ns", times.waiting());
         note(event, "memory_ns", times.memory());
         note(event, "queue_ns", times.queue());
         note(event, "frontier", operation.frontier().toString());
+        long untimed = explanation.dispatches().untimed(operation);
+        if (untimed > 0) {
+            note(event, "dispatches without a slice", untimed);
+        }
         if (operation.status() != StatusCode.OK) {
             note(event, "failure", operation.status() + ": " + operation.failure());
         }
@@ -299,8 +317,8 @@ final class PerfettoExport {
         packets.add(new Packet(-1, new ProtoWriter().number(PACKET_SEQUENCE, 1).message(PACKET_TRACK, track)));
     }
 
-    /** Says how many operations have no slice, by a mark at the end of the recording, on its own track. */
-    private void leftOut(int count, String which) {
+    /** Says how many operations have no slice, or waits no flow, by a mark at the end of the recording, on its own track. */
+    private void leftOut(int count, String what) {
         if (count <= 0) {
             return;
         }
@@ -311,39 +329,53 @@ final class PerfettoExport {
                 new ProtoWriter()
                         .number(EVENT_TYPE, INSTANT)
                         .number(EVENT_TRACK, track)
-                        .text(EVENT_NAME, "%d operations %s".formatted(count, which)));
+                        .text(EVENT_NAME, "%d %s".formatted(count, what)));
     }
 
-    /** Counts the memory reserved since the records are complete: the release of other memory may be missing. */
+    /** Counts the memory held: since the recorder was opened, or, without the first records, the memory reserved since the records are complete. */
     private void memory() {
         Map<Integer, Long> tracks = new HashMap<>();
         Map<Integer, Long> bytes = new HashMap<>();
-        for (FlightEvent event : graph.recording().events()) {
-            if (event instanceof FlightEvent.Reserved reserved && graph.isCompleteFrom(reserved)) {
-                count(reserved.pool(), reserved.length(), event.time(), tracks, bytes);
-            } else if (event instanceof FlightEvent.Released released
-                    && graph.memory().reservation(released.reservation()) instanceof FlightEvent.Reserved reserved
-                    && graph.isCompleteFrom(reserved)) {
-                count(reserved.pool(), -reserved.length(), event.time(), tracks, bytes);
+        Set<Integer> known = new HashSet<>(); // sets with all of their memory known
+        List<FlightEvent> events = graph.recording().events().stream()
+                .filter(graph::isCompleteFrom)
+                .toList();
+        for (FlightEvent event : events) {
+            if (event instanceof FlightEvent.PoolsHold pools && !pools.taken()) {
+                known.add(pools.set());
+            }
+        }
+        for (FlightEvent event : events) {
+            switch (event) {
+                case FlightEvent.PoolsHold pools
+                when !pools.taken() ->
+                    pools.pools().forEach(each -> {
+                        bytes.put(each.pool(), each.bytes());
+                        count(each.pool(), 0, event.time(), known, tracks, bytes);
+                    });
+                case FlightEvent.Reserved reserved ->
+                    count(reserved.pool(), reserved.length(), event.time(), known, tracks, bytes);
+                case FlightEvent.ReleasedUnseen released
+                when known.contains(graph.memory().set(released.pool())) ->
+                    count(released.pool(), -released.bytes(), event.time(), known, tracks, bytes);
+                case FlightEvent.Released released
+                when graph.memory().reservation(released.reservation()) instanceof FlightEvent.Reserved reserved
+                        && graph.isCompleteFrom(reserved) ->
+                    count(reserved.pool(), -reserved.length(), event.time(), known, tracks, bytes);
+                default -> {}
             }
         }
     }
 
-    private void count(int pool, long change, long time, Map<Integer, Long> tracks, Map<Integer, Long> bytes) {
+    private void count(
+            int pool, long change, long time, Set<Integer> known, Map<Integer, Long> tracks, Map<Integer, Long> bytes) {
         long track = tracks.computeIfAbsent(pool, unused -> {
             long created = nextTrack++;
-            RecordedPool known = graph.recording().pools().get(pool);
+            RecordedPool of = graph.recording().pools().get(pool);
+            String remark = known.contains(of.set()) ? "" : ", without earlier memory";
             describe(new ProtoWriter()
                     .number(TRACK_UUID, created)
-                    .text(
-                            TRACK_NAME,
-                            "memory of pool %s (%d)%s"
-                                    .formatted(
-                                            known.name(),
-                                            known.set(),
-                                            graph.recording().header().completeFrom() > 0
-                                                    ? ", without earlier memory"
-                                                    : ""))
+                    .text(TRACK_NAME, "memory of pool %s (%d)%s".formatted(of.name(), of.set(), remark))
                     .message(TRACK_COUNTER, new ProtoWriter().number(COUNTER_UNIT, COUNTER_UNIT_BYTES)));
             return created;
         });

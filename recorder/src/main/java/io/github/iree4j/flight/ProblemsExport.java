@@ -3,20 +3,31 @@ package io.github.iree4j.flight;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The problems of a recording as JSON: an array of objects with the components of {@link RecordedProblem}. */
+/**
+ * The problems of a recording as JSON: an array of objects with the components of {@link RecordedProblem}, and the number of
+ * problems left out.
+ */
 final class ProblemsExport {
     private ProblemsExport() {}
 
     static String json(OperationGraph graph) {
+        List<RecordedProblem> problems = new Explanation(graph).allProblems();
         StringBuilder text = new StringBuilder("{\"problems\":");
-        write(new Explanation(graph).problems(), text);
+        write(problems, text);
+        text.append(",\"problemsLeftOut\":").append(leftOut(problems));
         return text.append("}\n").toString();
     }
 
+    /** Returns the number of the problems that are not written. */
+    static int leftOut(List<RecordedProblem> problems) {
+        return problems.size() - Explanation.first(problems).size();
+    }
+
+    /** Writes an array of the first problems. */
     static void write(List<RecordedProblem> problems, StringBuilder target) {
         String separator = "";
         target.append('[');
-        for (RecordedProblem each : problems) {
+        for (RecordedProblem each : Explanation.first(problems)) {
             target.append(separator).append("\n{\"kind\":");
             separator = ",";
             JsonText.quote(each.kind(), target);

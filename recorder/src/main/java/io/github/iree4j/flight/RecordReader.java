@@ -12,6 +12,7 @@ import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** Decodes a record. Everything is checked: the words may be of a damaged file. */
 final class RecordReader {
@@ -25,17 +26,25 @@ final class RecordReader {
     static final long OPENED_WITH_WAITS = 4; // version 3 has neither this bit nor the bits of waits
     static final int OPENED_FIRST_WAIT = 3; // set for a reached wait; a bit for each wait, as far as bits go
 
+    static final long TAKEN_BEFORE = 2; // the memory held as of the record with the next word's number
+
+    static final long REFUSES = 1L << 8; // in the word of the status of an operation that is over
+
     private final RecordWords records;
-    private final List<String> names;
+    private final RecordedNames names;
     private final int pools;
+    private final boolean
+            marksCalls; // whether open operations have marked calls: where a record is of version 6 or later
     private int record;
     private int next;
     private int end;
 
-    RecordReader(RecordWords records, List<String> names, int pools) {
+    RecordReader(RecordWords records, RecordedNames names, int pools) {
         this.records = records;
         this.names = names;
         this.pools = pools;
+        this.marksCalls = IntStream.range(0, records.count())
+                .anyMatch(each -> RecordType.type(records.word(each, 0)) >= RecordType.POOLS_HOLD);
     }
 
     /** Decodes the record with an index. @throws IreeException DATA_LOSS when the record is damaged */
@@ -50,21 +59,30 @@ final class RecordReader {
         }
         int type = RecordType.type(records.word(index, 0));
         FlightEvent event = switch (type) {
-            case RecordType.SUBMITTED -> submitted(sequence, time);
-            case RecordType.OPEN -> open(submitted(sequence, time));
+            case RecordType.SUBMITTED -> submitted(sequence, time, true);
+            case RecordType.OLD_SUBMITTED -> submitted(sequence, time, false);
+            case RecordType.OPEN -> open(submitted(sequence, time, marksCalls));
             case RecordType.DECIDED -> new FlightEvent.Decided(sequence, time, number(), decisions());
             case RecordType.WAIT_OVER -> new FlightEvent.WaitOver(sequence, time, number(), number());
             case RecordType.HELD -> new FlightEvent.Held(sequence, time, number(), number());
             case RecordType.ISSUED -> new FlightEvent.Issued(sequence, time, number(), number(), frontier());
             case RecordType.BEGAN -> new FlightEvent.Began(sequence, time, number());
             case RecordType.COMPLETED -> new FlightEvent.Completed(sequence, time, number());
-            case RecordType.OVER -> new FlightEvent.Over(sequence, time, number(), status(), text(), frontier());
-            case RecordType.OLD_OVER -> new FlightEvent.Over(sequence, time, number(), status(), name(), frontier());
+            case RecordType.OVER -> over(sequence, time);
+            case RecordType.OLD_OVER ->
+                new FlightEvent.Over(sequence, time, number(), status(), text(), frontier(), null);
+            case RecordType.NAMED_OVER ->
+                new FlightEvent.Over(sequence, time, number(), status(), name(), frontier(), null);
             case RecordType.RESERVED -> reserved(sequence, time);
             case RecordType.RELEASED -> new FlightEvent.Released(sequence, time, number(), frontier());
             case RecordType.IN_LINE ->
                 new FlightEvent.InLine(sequence, time, pool(), number(), name(), number(), name());
-            case RecordType.CALL -> call(sequence, time);
+            case RecordType.POOLS_HOLD -> poolsHold(sequence, time);
+            case RecordType.RELEASED_UNSEEN -> new FlightEvent.ReleasedUnseen(sequence, time, pool(), number());
+            case RecordType.CALL -> call(sequence, time, true);
+            case RecordType.OLD_CALL -> call(sequence, time, false);
+            case RecordType.MORE_OPEN -> new FlightEvent.MoreOpen(sequence, time, number(), number());
+            case RecordType.MORE_POINTS -> new FlightEvent.MorePoints(sequence, time, number(), number(), number());
             case RecordType.TIMELINE -> new FlightEvent.NamedTimeline(sequence, time, number(), text());
             case RecordType.OLD_TIMELINE -> new FlightEvent.NamedTimeline(sequence, time, number(), name());
             case RecordType.DISPATCHES ->
@@ -80,17 +98,45 @@ final class RecordReader {
         return event;
     }
 
-    private FlightEvent.Submitted submitted(long sequence, long time) {
+    /** Reads a submission; a call below 0 began before the recording, where such calls are marked. */
+    private FlightEvent.Submitted submitted(long sequence, long time, boolean isMarked) {
         long operation = number();
         long axis = axis();
         String name = name();
-        long call = number();
+        long signed = word();
+        if (signed < 0 && !isMarked || signed == Long.MIN_VALUE) {
+            throw damaged("has a call of number " + signed);
+        }
+        Known callBefore = signed < 0 ? Known.YES : isMarked || signed == 0 ? Known.NO : Known.UNKNOWN;
         String function = name();
         long thread = word();
         int waits = fence();
         int signals = fence();
         return new FlightEvent.Submitted(
-                sequence, time, operation, axis, name, call, function, thread, points(waits), points(signals));
+                sequence,
+                time,
+                operation,
+                axis,
+                name,
+                Math.abs(signed),
+                callBefore,
+                function,
+                thread,
+                points(waits),
+                points(signals));
+    }
+
+    private FlightEvent.Over over(long sequence, long time) {
+        long operation = number();
+        long word = word();
+        StatusCode status = status(word & ~REFUSES);
+        String message = text();
+        RecordedFrontier frontier = frontier();
+        List<FlightEvent.Refusal> refused = new ArrayList<>(0);
+        for (int i = (word & REFUSES) == 0 ? 0 : count(3); i > 0; i--) {
+            refused.add(new FlightEvent.Refusal(new Point(word(), word()), number()));
+        }
+        return new FlightEvent.Over(sequence, time, operation, status, message, frontier, refused);
     }
 
     private static FlightEvent.Open open(FlightEvent.Submitted words) {
@@ -114,6 +160,7 @@ final class RecordReader {
                 words.axis(),
                 words.name(),
                 words.call(),
+                words.callBefore(),
                 words.function(),
                 0,
                 words.waits(),
@@ -121,13 +168,16 @@ final class RecordReader {
         return new FlightEvent.Open(submission, before, reached);
     }
 
-    private FlightEvent.Call call(long sequence, long time) {
+    private FlightEvent.Call call(long sequence, long time, boolean hasSignals) {
         long call = number();
         String program = name();
         String function = name();
         String state = name();
         long age = number();
-        return new FlightEvent.Call(sequence, time, call, program, function, state, age, points(fence()));
+        int waits = fence();
+        int signals = hasSignals ? fence() : 0;
+        return new FlightEvent.Call(
+                sequence, time, call, program, function, state, age, points(waits), points(signals));
     }
 
     private List<FlightEvent.Dispatch> dispatches() {
@@ -208,6 +258,27 @@ final class RecordReader {
                 entries(count(2)));
     }
 
+    private FlightEvent.PoolsHold poolsHold(long sequence, long time) {
+        int set = (int) number();
+        long when = number();
+        if (when > TAKEN_BEFORE) {
+            throw damaged("has memory of moment " + when);
+        }
+        long before = when == 0 ? sequence : when == TAKEN_BEFORE ? number() : FlightEvent.PoolsHold.UNKNOWN;
+        long limit = number();
+        int poolCount = count(2);
+        int consumerCount = count(3);
+        List<FlightEvent.PoolBytes> held = new ArrayList<>(poolCount);
+        for (int i = 0; i < poolCount; i++) {
+            held.add(new FlightEvent.PoolBytes(pool(), number()));
+        }
+        List<FlightEvent.ConsumerBytes> consumers = new ArrayList<>(consumerCount);
+        for (int i = 0; i < consumerCount; i++) {
+            consumers.add(new FlightEvent.ConsumerBytes(name(), number(), number()));
+        }
+        return new FlightEvent.PoolsHold(sequence, time, set, when != 0, before, limit, held, consumers);
+    }
+
     private List<Point> points(int count) {
         List<Point> all = new ArrayList<>(Math.min(count, end));
         for (int i = 0; i < count; i++) {
@@ -255,7 +326,10 @@ final class RecordReader {
     }
 
     private StatusCode status() {
-        long code = word();
+        return status(word());
+    }
+
+    private StatusCode status(long code) {
         if (code < 0 || code > 16) {
             throw damaged("has status " + code);
         }
@@ -264,10 +338,11 @@ final class RecordReader {
 
     private String name() {
         long number = word();
-        if (number < 0 || number >= names.size()) {
-            throw damaged("refers to name %d of %d".formatted(number, names.size()));
+        String name = names.get(number);
+        if (name == null) {
+            throw damaged("refers to name %d of %d".formatted(number, names.next()));
         }
-        return names.get((int) number);
+        return name;
     }
 
     private String text() {
@@ -329,6 +404,6 @@ final class RecordReader {
     }
 
     private IreeException damaged(String what) {
-        return new IreeException(StatusCode.DATA_LOSS, "record " + record + " of the recording " + what);
+        return IreeException.of(StatusCode.DATA_LOSS, "record " + record + " of the recording " + what);
     }
 }

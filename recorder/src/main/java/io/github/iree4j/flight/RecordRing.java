@@ -93,18 +93,20 @@ final class RecordRing implements WordTarget {
         return tail - read > words.length / 2;
     }
 
-    /** Copies the records with sequence numbers in [from, cut). */
-    void copy(long from, long cut, RecordWords target) {
+    /** Copies the first records with sequence numbers in [from, cut). */
+    void copy(long from, long cut, int most, RecordWords target) {
         hold();
         try {
             long position = head;
-            while (position < tail) {
+            int copied = 0;
+            while (position < tail && copied < most) {
                 int size = RecordType.words(at(position));
                 long number = at(position + 1);
                 if (number >= cut) {
                     return;
                 }
                 if (number >= from) {
+                    copied++;
                     target.begin(size);
                     for (int i = 0; i < size; i++) {
                         target.put(at(position + i));

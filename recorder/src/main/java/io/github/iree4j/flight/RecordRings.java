@@ -84,9 +84,14 @@ final class RecordRings {
 
     /** Copies the remaining records with sequence numbers in [from, cut), in order. */
     RecordWords copy(long from, long cut) {
+        return copy(from, cut, Integer.MAX_VALUE);
+    }
+
+    /** As {@link #copy(long, long)}; of each stripe no more than the first records. */
+    RecordWords copy(long from, long cut, int mostOfEach) {
         RecordWords all = new RecordWords();
         for (RecordRing ring : rings) {
-            ring.copy(from, cut, all); // REC-1
+            ring.copy(from, cut, mostOfEach, all); // REC-1
         }
         return all.sorted();
     }

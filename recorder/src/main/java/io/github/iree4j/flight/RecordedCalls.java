@@ -49,6 +49,8 @@ final class RecordedCalls {
      * @param parts nanoseconds by {@link Part}; add up to the time from begin to end
      * @param hasEnded whether all operations have ended, and the call was not in progress; UNKNOWN also where later
      *     operations may be missing
+     * @param before whether the call was made before the recording began: the duration is then a lower bound; UNKNOWN in
+     *     files up to version 5
      */
     record Call(
             long number,
@@ -57,9 +59,15 @@ final class RecordedCalls {
             long begin,
             long end,
             long[] parts,
-            Known hasEnded) {
+            Known hasEnded,
+            Known before) {
         long duration() {
             return end - begin;
+        }
+
+        /** Whether the duration of a call that ended well is known. */
+        boolean isMeasured() {
+            return hasEnded == Known.YES && status() == StatusCode.OK && before != Known.YES;
         }
 
         /** Returns the failure of the first operation that failed; OK for none. */
@@ -120,7 +128,23 @@ final class RecordedCalls {
                 begin,
                 end,
                 parts(changes, begin, end),
-                ended);
+                ended,
+                before(number, operations));
+    }
+
+    private Known before(long number, List<RecordedOperation> operations) {
+        if (explanation.openCalls().age(number) > graph.takenAt()) {
+            return Known.YES;
+        }
+        Known before = Known.NO;
+        for (RecordedOperation each : operations) {
+            Known one = each.submitted.callBefore();
+            if (one == Known.YES || each.before() == Known.YES) {
+                return Known.YES;
+            }
+            before = one == Known.UNKNOWN ? one : before;
+        }
+        return before;
     }
 
     /** Adds the parts of the time of an operation from a time on; returns the end. */
@@ -198,7 +222,7 @@ final class RecordedCalls {
             return List.of();
         }
         List<String> lines = new ArrayList<>(List.of(ENDS));
-        addCaveat(lines);
+        addMissing(lines);
         functions.entrySet().stream()
                 .sorted(Comparator.comparingLong((Map.Entry<String, List<Call>> each) -> -total(each.getValue())))
                 .forEach(each -> lines.add(function(each.getKey(), each.getValue())));
@@ -211,7 +235,7 @@ final class RecordedCalls {
 
     private static String function(String name, List<Call> all) {
         List<Call> ended = all.stream()
-                .filter(each -> each.hasEnded() == Known.YES && each.status() == StatusCode.OK)
+                .filter(Call::isMeasured)
                 .sorted(Comparator.comparingLong(Call::duration))
                 .toList();
         String left = count(all, each -> each.status() != StatusCode.OK, "failed")
@@ -219,7 +243,8 @@ final class RecordedCalls {
                 + count(
                         all,
                         each -> each.status() == StatusCode.OK && each.hasEnded() == Known.UNKNOWN,
-                        "not known to have ended");
+                        "not known to have ended")
+                + begunBefore(all);
         if (ended.isEmpty()) {
             return "%s: %s%s".formatted(name, count(all.size(), "call"), left);
         }
@@ -229,16 +254,25 @@ final class RecordedCalls {
                 parts[i] += each.parts()[i];
             }
         });
-        return "%s: %s%s, p50 %s, p99 %s, slowest call %d with %s; in all %s"
+        return "%s: %s%s, %s, slowest call %d with %s; in all %s"
                 .formatted(
                         name,
                         count(all.size(), "call"),
                         left,
-                        Explanation.duration(percentile(ended, 50)),
-                        Explanation.duration(percentile(ended, 99)),
+                        Percentiles.of(ended.stream().mapToLong(Call::duration)),
                         ended.getLast().number(),
                         Explanation.duration(ended.getLast().duration()),
                         parts(parts));
+    }
+
+    private static String begunBefore(List<Call> calls) {
+        List<Call> some =
+                calls.stream().filter(each -> each.before() == Known.YES).toList();
+        long longest = some.stream().mapToLong(Call::duration).max().orElse(0);
+        return some.isEmpty()
+                ? ""
+                : ", %d of them begun before the recording with at least %s"
+                        .formatted(some.size(), Explanation.duration(longest));
     }
 
     private static String count(List<Call> calls, Predicate<Call> which, String what) {
@@ -248,11 +282,6 @@ final class RecordedCalls {
 
     static String count(long count, String what) {
         return count == 1 ? "1 " + what : "%d %ss".formatted(count, what);
-    }
-
-    /** Returns the duration not exceeded by a percentage of the calls: the nearest rank. */
-    private static long percentile(List<Call> sorted, int percent) {
-        return sorted.get((sorted.size() * percent + 99) / 100 - 1).duration();
     }
 
     /**
@@ -271,7 +300,7 @@ final class RecordedCalls {
                     .sorted()
                     .limit(20)
                     .forEach(known::add);
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "the recording has no call of '%s'; it has calls of %s"
                             .formatted(function, known.length() == 0 ? "no function" : known));
@@ -295,7 +324,7 @@ final class RecordedCalls {
             lines.add(count(unknown, "call") + " not known to have ended");
         }
         lines.add(ENDS);
-        addCaveat(lines);
+        addMissing(lines);
         return lines;
     }
 
@@ -305,12 +334,14 @@ final class RecordedCalls {
             case NO -> ", not ended";
             case UNKNOWN -> ", ended or not: records are missing";
         };
-        return "call %d of %s: %s from %s on = %s; %s%s%s"
+        String duration = Explanation.duration(call.duration());
+        return "call %d of %s: %s = %s; %s%s%s"
                 .formatted(
                         call.number(),
                         call.function(),
-                        Explanation.duration(call.duration()),
-                        Explanation.duration(call.begin()),
+                        call.before() == Known.YES
+                                ? "began before the recording; at least " + duration
+                                : "%s from %s on".formatted(duration, Explanation.duration(call.begin())),
                         parts(call.parts()),
                         count(call.operations().size(), "operation"),
                         call.status() == StatusCode.OK ? "" : ", failed with " + call.status(),
@@ -337,7 +368,7 @@ final class RecordedCalls {
         List<String> lines = explanation.openCalls().explainOne(graph, number);
         if (call == null) {
             if (lines.isEmpty()) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.NOT_FOUND,
                         "the recording has no operations of call %d, and the call was not in progress"
                                 .formatted(number));
@@ -348,7 +379,7 @@ final class RecordedCalls {
         if (call.hasEnded() == Known.YES && call.status() == StatusCode.OK) {
             lines.add("how the call ended for its caller is not recorded");
         }
-        addCaveat(lines);
+        addMissing(lines);
         call.operations().stream()
                 .filter(explanation::isEndKnown)
                 .max(Comparator.comparingLong(graph::end))
@@ -374,19 +405,28 @@ final class RecordedCalls {
         return steps.subList(Math.max(0, first - 1), steps.size());
     }
 
-    private void addCaveat(List<String> lines) {
-        if (!caveat().isEmpty()) {
-            lines.add(caveat());
+    private void addMissing(List<String> lines) {
+        if (!missing().isEmpty()) {
+            lines.add(missing());
         }
     }
 
-    /** Returns which operations of the calls may be missing, in words; empty if none. */
+    /** Returns what is not known of the calls, in words; empty where nothing is missing and there are no calls. */
     String caveat() {
+        return calls.isEmpty() ? missing() : missing().isEmpty() ? ENDS : ENDS + "; " + missing();
+    }
+
+    /** Returns which operations of the calls may be missing, in words; empty if none. */
+    private String missing() {
         StringJoiner all = new StringJoiner("; ");
         long from = graph.recording().header().completeFrom();
         if (from > 0) {
             all.add("records before number %d are missing: calls that began before may have taken longer, or failed"
                     .formatted(from));
+        }
+        if (calls.values().stream().anyMatch(each -> each.before() == Known.UNKNOWN)) {
+            all.add(
+                    "calls that began before the recording may have taken longer: a file up to version 5 does not name them");
         }
         if (graph.mayLackLater()) {
             all.add("later records are missing: calls may have taken longer, or failed");

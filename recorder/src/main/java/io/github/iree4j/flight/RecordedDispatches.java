@@ -5,6 +5,7 @@ import io.github.iree4j.flight.FlightEvent.Workgroups;
 import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -110,6 +111,18 @@ final class RecordedDispatches {
         return rows;
     }
 
+    /** Returns the number of dispatches of an operation beyond those in the recording; 0 if not sampled, as far as known. */
+    long notRecorded(RecordedOperation operation) {
+        FlightEvent.Dispatches list = listed.get(operation.number());
+        return list == null ? 0 : list.count() - list.dispatches().size();
+    }
+
+    /** Returns the number of dispatches of an operation known to be without times, for whatever reason. */
+    long untimed(RecordedOperation operation) {
+        return notRecorded(operation)
+                + of(operation).stream().filter(each -> !each.state().isTimed()).count();
+    }
+
     /** Returns the state of listed dispatches without a record of their own. */
     private State withoutRecord(RecordedOperation operation, FlightEvent.Dispatches list) {
         if (!list.timed()) {
@@ -160,9 +173,8 @@ final class RecordedDispatches {
         lines.add(
                 list.timed() ? "dispatches, sampled:" : "dispatches, sampled; the device does not report their times:");
         of(operation).forEach(row -> lines.add("  " + line(row, list.timed())));
-        if (list.count() > list.dispatches().size()) {
-            lines.add("  (%d more, not listed)"
-                    .formatted(list.count() - list.dispatches().size()));
+        if (notRecorded(operation) > 0) {
+            lines.add("  (%d more, not listed)".formatted(notRecorded(operation)));
         }
         return lines;
     }
@@ -220,23 +232,14 @@ final class RecordedDispatches {
     }
 
     private static String export(String name, List<Row> rows) {
-        List<Row> sorted =
-                rows.stream().sorted(Comparator.comparingLong(Row::duration)).toList();
-        Row longest = sorted.getLast();
-        return "%s  %s: %s, p50 %s, p99 %s, the longest %s in operation %d"
+        Row longest = Collections.max(rows, Comparator.comparingLong(Row::duration));
+        return "%s  %s: %s, %s, the longest %s in operation %d"
                 .formatted(
                         Explanation.duration(total(rows)),
                         name,
                         rows.size() == 1 ? "once" : rows.size() + " times",
-                        Explanation.duration(rank(sorted, 50)),
-                        Explanation.duration(rank(sorted, 99)),
+                        Percentiles.of(rows.stream().mapToLong(Row::duration)),
                         Explanation.duration(longest.duration()),
                         longest.operation().number());
-    }
-
-    /** Returns the duration not exceeded by a percentage of the dispatches: the nearest rank. */
-    private static long rank(List<Row> sorted, int percent) {
-        return sorted.get((int) (((long) sorted.size() * percent + 99) / 100) - 1)
-                .duration();
     }
 }

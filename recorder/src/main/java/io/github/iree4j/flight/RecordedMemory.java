@@ -14,8 +14,17 @@ final class RecordedMemory {
     private final Map<Long, RecordedOperation> allocators = new HashMap<>(); // by reservation; null for the host
     private final Map<Long, RecordedOperation> releasers = new HashMap<>();
     private final List<FlightEvent.InLine> lines = new ArrayList<>();
+    private final Map<Integer, FlightEvent.PoolsHold> opened = new HashMap<>(); // by set
+    private final Map<Integer, FlightEvent.PoolsHold> taken = new HashMap<>(); // by set
+    private final Map<Integer, Long> releasedUnseen = new HashMap<>(); // bytes by set
     private final Map<Integer, SlabHistory> slabs = new HashMap<>();
     private final Map<Long, FlightEvent.Released> earlier = new HashMap<>(); // by the present reservation of the bytes
+    private final List<RecordedPool> pools;
+
+    /** Begins without records of the memory of some pools. */
+    RecordedMemory(List<RecordedPool> pools) {
+        this.pools = pools;
+    }
 
     void read(FlightEvent.Reserved reserved) {
         reservations.put(reserved.reservation(), reserved);
@@ -38,6 +47,57 @@ final class RecordedMemory {
 
     void read(FlightEvent.InLine line) {
         lines.add(line);
+    }
+
+    void read(FlightEvent.PoolsHold pools) {
+        if (pools.taken()) {
+            taken.put(pools.set(), pools);
+        } else {
+            opened.putIfAbsent(pools.set(), pools);
+        }
+    }
+
+    void read(FlightEvent.ReleasedUnseen released) {
+        if (opened.containsKey(set(released.pool()))) { // else released before the set was listed
+            releasedUnseen.merge(set(released.pool()), released.bytes(), Long::sum);
+        }
+    }
+
+    /** Returns the set of a pool, by the index of the pool in the recording. */
+    int set(int pool) {
+        return pools.get(pool).set();
+    }
+
+    /** Returns the memory held by each set of pools when the recording was taken, as far as recorded. */
+    List<FlightEvent.PoolsHold> taken() {
+        return List.copyOf(taken.values());
+    }
+
+    /** Returns the memory held by a set of pools when the recording was taken; null when not recorded. */
+    FlightEvent.@Nullable PoolsHold taken(int set) {
+        return taken.get(set);
+    }
+
+    /** Returns the number of the first record that the memory held by a set of pools is without; the largest number if not known. */
+    long takenBefore(int set) {
+        FlightEvent.PoolsHold known = taken.get(set);
+        return known == null ? FlightEvent.PoolsHold.UNKNOWN : known.before();
+    }
+
+    /** Returns whether a reservation was released before a record. */
+    boolean isReleased(FlightEvent.Reserved reserved, long before) {
+        FlightEvent.Released released = releases.get(reserved.reservation());
+        return released != null && released.sequence() < before;
+    }
+
+    /** Returns the memory held by a set of pools when the recorder was opened, or the set created; null when not recorded. */
+    FlightEvent.@Nullable PoolsHold opened(int set) {
+        return opened.get(set);
+    }
+
+    /** Returns the bytes of a set that were held when the recorder was opened, and released since, as far as recorded. */
+    long releasedUnseen(int set) {
+        return releasedUnseen.getOrDefault(set, 0L);
     }
 
     /** Reads the issue of an operation that allocates or releases memory. */
@@ -81,7 +141,7 @@ final class RecordedMemory {
         return earlier.get(reservation);
     }
 
-    /** Returns whether an allocation held back stood in line, as far as its size shows. */
+    /** Returns whether an allocation held back stood in line, as far as its pools, its size and its call show. */
     boolean stoodInLine(RecordedOperation operation) {
         FlightEvent.Held held = operation.held;
         FlightEvent.Reserved reserved = operation.reserved;
@@ -91,6 +151,7 @@ final class RecordedMemory {
         for (FlightEvent.InLine each : lines) {
             if (each.sequence() > held.sequence()
                     && each.sequence() < reserved.sequence()
+                    && set(each.pool()) == set(reserved.pool())
                     && each.bytes() == reserved.size()
                     && each.call() == reserved.call()) {
                 return true;

@@ -6,7 +6,9 @@ import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +33,7 @@ public final class RecordedOperation {
     long openAt = -1;
     Known before = Known.NO; // whether submitted before the recording began
     List<Known> reached = List.of(); // by wait, when listed as not ended
+    FlightEvent.@Nullable MorePoints more; // when listed as not ended
     private final boolean isRecorded; // whether the submission has a record of its own
 
     /**
@@ -107,12 +110,63 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns the points signalled.
+     * Returns the points signalled, without the points refused by the timelines.
      *
      * @return the points; none for a deferred host call, ended by the host: such points count as signals of the host
      */
     public List<Point> signals() {
+        List<Point> attempted = attemptedSignals();
+        if (refusals().isEmpty()) {
+            return attempted;
+        }
+        Set<Point> refused = new HashSet<>(refusedSignals());
+        return attempted.stream().filter(each -> !refused.contains(each)).toList();
+    }
+
+    /** Returns the points that the operation signals itself, whether or not the timelines accept. */
+    List<Point> attemptedSignals() {
         return isEndedByHost() ? List.of() : submitted.signals();
+    }
+
+    /**
+     * Returns the signals refused by the timelines, each of which had reached the value or had failed.
+     *
+     * @return as far as recorded
+     */
+    public List<FlightEvent.Refusal> refusals() {
+        return over == null || over.refused() == null ? List.of() : over.refused();
+    }
+
+    /**
+     * Returns whether a timeline has accepted a signal of the operation.
+     *
+     * @param signal a point of {@link #submission}
+     * @return NO for a refused signal, and for a failed operation; UNKNOWN before the recorded end, and in files up to
+     *     version 6
+     */
+    public Known isAccepted(Point signal) {
+        if (over == null) {
+            return Known.UNKNOWN;
+        }
+        if (over.status() != StatusCode.OK || isRefused(signal)) {
+            return Known.NO;
+        }
+        return over.refused() == null ? Known.UNKNOWN : Known.YES;
+    }
+
+    /** Returns the points known to have been refused. */
+    List<Point> refusedSignals() {
+        return refusals().stream().map(FlightEvent.Refusal::point).toList();
+    }
+
+    /** Whether a timeline is known to have refused a signal of the operation. */
+    boolean isRefused(Point signal) {
+        return refusals().stream().anyMatch(each -> each.point().equals(signal));
+    }
+
+    /** Returns the number of waits that are not recorded. */
+    long moreWaits() {
+        return more == null ? 0 : more.waits();
     }
 
     boolean isEndedByHost() {

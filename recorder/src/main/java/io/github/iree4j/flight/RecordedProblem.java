@@ -7,7 +7,8 @@ import java.util.stream.LongStream;
 /**
  * A condition keeping work from advancing when a recording was taken, as far as the recording shows.
  *
- * @param kind {@code unsignalled-fence}, {@code deadlock} or {@code memory-shortage}
+ * @param kind {@code unsignalled-fence}, {@code deadlock} or {@code memory-shortage}; {@code unknown-signal} where operations,
+ *     calls or points are not in the recording, so that the work may end without the host
  * @param summary a sentence
  * @param age nanoseconds for which the oldest affected work had waited; a lower bound for an operation submitted before the
  *     recording began, and the age of the call for an operation whose time of submission is not recorded
@@ -26,6 +27,8 @@ public record RecordedProblem(
         List<String> links,
         List<String> chain,
         String remedy) {
+    static final String UNKNOWN = "unknown-signal";
+
     private static final int MOST_LINES = 10;
     private static final int MOST_LINKS = 10; // even: an operation or a call, then points and operations in turn
     private static final int MOST_CALLS = 1_000;
@@ -44,6 +47,22 @@ public record RecordedProblem(
                 .limit(MOST_CALLS)
                 .boxed()
                 .toList();
+    }
+
+    /** Returns the calls of affected work, waiting calls first if these are first. */
+    static List<Long> calls(List<OpenWork> work) {
+        return calls(work.stream().mapToLong(OpenWork::call));
+    }
+
+    /** Returns the nanoseconds for which the oldest of affected work has waited. */
+    static long oldest(List<OpenWork> work) {
+        return work.stream().mapToLong(OpenWork::age).max().orElse(0);
+    }
+
+    /** Returns the amount of affected work in words. */
+    static String count(List<OpenWork> work) {
+        long calls = work.stream().filter(OpenWork::isCall).count();
+        return count(calls, work.size() - calls);
     }
 
     /** Returns the first lines, and the number of the others. */

@@ -35,18 +35,18 @@ public record RecorderOptions(long bytes, @Nullable Path file, long fileBytes, i
     /** Checks. */
     public RecorderOptions {
         if (bytes < MINIMUM_BYTES || bytes > MAXIMUM_BYTES) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "a recorder's ring of %d bytes is not in [%d, %d]".formatted(bytes, MINIMUM_BYTES, MAXIMUM_BYTES));
         }
         if (file != null && (fileBytes < MINIMUM_BYTES || fileBytes > MAXIMUM_BYTES)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "a recording's file of %d bytes is not in [%d, %d]"
                             .formatted(fileBytes, MINIMUM_BYTES, MAXIMUM_BYTES));
         }
         if (dispatches < 0 || dispatches > MAXIMUM_DISPATCHES) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "dispatches of one of %d executions are not recorded; the number must be in [0, %d], with 1 for all executions and 0 for none"
                             .formatted(dispatches, MAXIMUM_DISPATCHES));

@@ -28,7 +28,7 @@ final class RecordingDrain {
     private final AtomicLong refused = new AtomicLong(); // records without room in the file
     private final AtomicLong bytes = new AtomicLong();
     private RecordingFile.@Nullable Appender file; // guarded by this; null without a file, and after its end
-    private long completeFrom; // guarded by this: of the file's records below, the rings had dropped some
+    private long completeFrom; // guarded by this: of the file's records below, some or their names had been dropped
     private final boolean hasFile;
 
     RecordingDrain(RecorderOptions options, RecordRings rings, Definitions definitions, Header header) {
@@ -69,11 +69,13 @@ final class RecordingDrain {
         }
         RecordWords records = rings.drain(rings.cut());
         try {
-            long lostBelow = rings.lostBelow();
+            RecordedNames names = definitions.names();
             if (!target.isFull()) {
-                completeFrom = lostBelow;
+                completeFrom = Math.max(completeFrom, rings.lostBelow());
+                if (!names.hasAllFrom(target.nextName())) {
+                    completeFrom = Math.max(completeFrom, names.completeFrom());
+                }
             }
-            List<String> names = definitions.names();
             List<RecordedQueue> queues = definitions.queues();
             List<RecordedPool> pools = definitions.pools();
             refused.addAndGet(target.append(names, queues, pools, records));

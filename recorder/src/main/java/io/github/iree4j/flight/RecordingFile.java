@@ -12,7 +12,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.zip.CRC32C;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,11 +22,13 @@ import org.slf4j.LoggerFactory;
 /** The file of a recording: a header and chunks, each with its length and checksum. docs/recorder.md specifies the format. */
 final class RecordingFile {
     static final byte[] MAGIC = "IREE4JFR".getBytes(StandardCharsets.US_ASCII);
-    static final int VERSION = 5;
+    static final int VERSION = 7;
 
     /**
      * The oldest readable version. Version 1 lacks records of kind 12, version 2 of kinds 13 to 15, version 3 of kinds 16 and
-     * 17, the time of the end, and the reached waits of kind 13, version 4 of kinds 18 to 20, which replace 7, 11 and 15.
+     * 17, the time of the end, and the reached waits of kind 13, version 4 of kinds 18 to 20, which replace 7, 11 and 15,
+     * version 5 of kinds 21 to 26, of which 23 replaces 1 and 24 replaces 14, version 6 of kind 27, which replaces 18; up to
+     * version 5 the numbers of names have no gaps.
      */
     static final int OLDEST_VERSION = 1;
 
@@ -45,8 +49,8 @@ final class RecordingFile {
     private static final int USUAL_CHUNK = 256 << 10;
 
     /**
-     * The most bytes, beyond the limit of a file, for the records of operations and calls open at the end, with the names and
-     * queues of these records: a full file names what hangs too. The most operations and calls of {@link OpenRecords} have
+     * The most bytes, beyond the limit of a file, for the records of operations and calls open at the end and of the memory held,
+     * with the names and queues of these records: a full file names what hangs too. The most operations and calls of {@link OpenRecords} have
      * room, with three points each on timelines with names of up to 40 bytes.
      */
     static final int OPEN_BYTES = 48 << 20;
@@ -70,7 +74,7 @@ final class RecordingFile {
         private final OutputStream target;
         private final long limit;
         private long written;
-        private int names;
+        private int names; // above the numbers of the written names
         private int queues;
         private int pools;
         private boolean full; // nothing is taken after a missing record
@@ -100,7 +104,7 @@ final class RecordingFile {
 
         /** Appends records, with the new definitions; returns the number of records without room. */
         long append(
-                List<String> allNames, List<RecordedQueue> allQueues, List<RecordedPool> allPools, RecordWords records)
+                RecordedNames allNames, List<RecordedQueue> allQueues, List<RecordedPool> allPools, RecordWords records)
                 throws IOException {
             long refused = full ? records.count() : append(allNames, allQueues, allPools, records, limit);
             full |= refused > 0;
@@ -109,13 +113,13 @@ final class RecordingFile {
 
         /** Appends the records of open operations and calls before the end, to a full file too; otherwise as {@link #append}. */
         long appendOpen(
-                List<String> allNames, List<RecordedQueue> allQueues, List<RecordedPool> allPools, RecordWords records)
+                RecordedNames allNames, List<RecordedQueue> allQueues, List<RecordedPool> allPools, RecordWords records)
                 throws IOException {
             return append(allNames, allQueues, allPools, records, limit + OPEN_BYTES);
         }
 
         private long append(
-                List<String> allNames,
+                RecordedNames allNames,
                 List<RecordedQueue> allQueues,
                 List<RecordedPool> allPools,
                 RecordWords records,
@@ -124,20 +128,23 @@ final class RecordingFile {
             if (records.count() == 0) {
                 return 0;
             }
-            ByteBuffer[] definitions = {
-                named(allNames), queues(allQueues), pools(allPools),
-            };
-            long room = most - written - CHUNK_HEADER_BYTES - END_BYTES;
-            for (ByteBuffer each : definitions) {
+            List<ByteBuffer> named = named(allNames);
+            ByteBuffer newQueues = queues(allQueues);
+            ByteBuffer newPools = pools(allPools);
+            long room =
+                    most - written - 3 * CHUNK_HEADER_BYTES - END_BYTES - newQueues.position() - newPools.position();
+            for (ByteBuffer each : named) {
                 room -= each.position() + CHUNK_HEADER_BYTES;
             }
             if (room <= 0) {
                 return records.count();
             }
-            chunk(NAMES, definitions[0]);
-            chunk(QUEUES, definitions[1]);
-            chunk(POOLS, definitions[2]);
-            names = allNames.size();
+            for (ByteBuffer each : named) {
+                chunk(NAMES, each);
+            }
+            chunk(QUEUES, newQueues);
+            chunk(POOLS, newPools);
+            names = allNames.next();
             queues = allQueues.size();
             pools = allPools.size();
             int next = 0;
@@ -194,13 +201,26 @@ final class RecordingFile {
             return full;
         }
 
-        private ByteBuffer named(List<String> all) throws IOException {
-            ByteArrayOutputStream text = new ByteArrayOutputStream();
-            text.write(buffer(8).putInt(names).putInt(all.size() - names).array());
-            for (String name : all.subList(names, all.size())) {
-                text.write(string(name));
+        /** Returns a number above the numbers of all written names. */
+        int nextName() {
+            return names;
+        }
+
+        /** Returns a chunk for each run of consecutive names. */
+        private List<ByteBuffer> named(RecordedNames all) throws IOException {
+            List<ByteBuffer> chunks = new ArrayList<>();
+            for (Map.Entry<Integer, List<String>> run : all.from(names).entrySet()) {
+                ByteArrayOutputStream text = new ByteArrayOutputStream();
+                text.write(buffer(8)
+                        .putInt(run.getKey())
+                        .putInt(run.getValue().size())
+                        .array());
+                for (String name : run.getValue()) {
+                    text.write(string(name));
+                }
+                chunks.add(filled(text));
             }
-            return filled(text);
+            return chunks;
         }
 
         private ByteBuffer queues(List<RecordedQueue> all) throws IOException {

@@ -14,22 +14,26 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the file of a recording; the file may be truncated, damaged or hostile. */
 final class RecordingFileReader {
     private static final long UNKNOWN = -1; // time of a file without a time of its end
+    private static final long NAME_BYTES = 64; // of a name in memory, besides its characters
 
     private final String name;
     private final FileChannel file;
     private final long size;
     private final boolean partly;
-    private final List<String> names = new ArrayList<>();
+    private final RecordedNames names = new RecordedNames(0);
     private final List<RecordedQueue> queues = new ArrayList<>();
     private final List<RecordedPool> pools = new ArrayList<>();
     private final RecordWords records = new RecordWords();
-    private long recordBytes;
+    private long bytes; // of records and names
     private @Nullable Header header;
     private boolean ended;
     private String damage = ""; // of a file without an end
@@ -46,12 +50,12 @@ final class RecordingFileReader {
         byte[] magic = new byte[RecordingFile.MAGIC.length];
         first.get(magic);
         if (!Arrays.equals(magic, RecordingFile.MAGIC)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "'%s' is not a recording: it begins otherwise".formatted(name));
         }
         int version = first.getInt();
         if (version < RecordingFile.OLDEST_VERSION || version > RecordingFile.VERSION) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "recording '%s' has version %d; this release reads versions %d to %d"
                             .formatted(
@@ -90,7 +94,7 @@ final class RecordingFileReader {
         }
         return new FlightRecording(
                 known,
-                List.copyOf(names),
+                names,
                 List.copyOf(queues),
                 List.copyOf(pools),
                 sorted,
@@ -99,7 +103,7 @@ final class RecordingFileReader {
 
     private IreeException damaged(long position, String what) {
         damage = "recording '%s' %s at byte %d of %d".formatted(name, what, position, size);
-        return new IreeException(StatusCode.DATA_LOSS, damage + "; read what is before that with --salvage");
+        return IreeException.of(StatusCode.DATA_LOSS, damage + "; read what is before that with --salvage");
     }
 
     private static Header taken(Header known, long taken) {
@@ -121,15 +125,30 @@ final class RecordingFileReader {
         long next = 0;
         long completeFrom = 0;
         long missing = 0;
+        Set<Long> ends = ends(sorted);
         for (int i = 0; i < sorted.count(); i++) {
-            if (RecordType.type(sorted.word(i, 0)) != RecordType.OPEN) { // not numbered among the others
-                long number = sorted.word(i, 1);
+            long number = sorted.word(i, 1);
+            if (!RecordType.isOfEnd(sorted, i) && !(isName(sorted, i) && ends.contains(number))) {
                 completeFrom = number > next ? number : completeFrom;
                 missing += Math.max(0, number - next);
                 next = Math.max(next, number + 1);
             }
         }
         return new Header(known.start(), known.frontierCapacity(), next, completeFrom, missing + 1, UNKNOWN);
+    }
+
+    /** Returns the numbers of the records of what is open or held when a recording is taken: not numbered among the others. */
+    private static Set<Long> ends(RecordWords records) {
+        return IntStream.range(0, records.count())
+                .filter(each -> RecordType.isOfEnd(records, each))
+                .mapToObj(each -> records.word(each, 1))
+                .collect(Collectors.toSet());
+    }
+
+    /** Returns whether a record names a timeline: of a submission, or of what is open. */
+    private static boolean isName(RecordWords records, int index) {
+        int type = RecordType.type(records.word(index, 0));
+        return type == RecordType.TIMELINE || type == RecordType.OLD_TIMELINE;
     }
 
     private ByteBuffer bytes(long position, int length) throws IOException {
@@ -223,12 +242,27 @@ final class RecordingFileReader {
 
     private void names(ByteBuffer payload) {
         int first = payload.getInt();
-        if (first != names.size()) {
-            throw new Malformed("has names from " + first + " on after " + names.size());
+        int count = payload.getInt();
+        if (first < names.next() || count < 0 || count > Integer.MAX_VALUE - first) {
+            throw new Malformed("has " + count + " names from " + first + " on after " + names.next());
         }
-        int count = count(payload, names.size(), Definitions.MAXIMUM_NAMES, "names");
+        List<String> run = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            names.add(string(payload));
+            String name = string(payload);
+            count(NAME_BYTES + name.length());
+            run.add(name);
+        }
+        names.add(first, run);
+    }
+
+    /** Counts bytes of records and names in memory. */
+    private void count(long more) {
+        bytes += more;
+        if (bytes > RecordingFile.limit()) {
+            throw IreeException.of(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "recording '%s' has more than %d bytes of records and names, the limit with this heap; give Java more memory (-Xmx)"
+                            .formatted(name, RecordingFile.limit()));
         }
     }
 
@@ -269,13 +303,7 @@ final class RecordingFileReader {
         if (payload.remaining() % Long.BYTES != 0) {
             throw new Malformed("has records of " + payload.remaining() + " bytes, not a multiple of 8,");
         }
-        recordBytes += payload.remaining();
-        if (recordBytes > RecordingFile.limit()) {
-            throw new IreeException(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "recording '%s' has more than %d bytes of records, the limit with this heap; give Java more memory (-Xmx)"
-                            .formatted(name, RecordingFile.limit()));
-        }
+        count(payload.remaining());
         while (payload.hasRemaining()) {
             long first = payload.getLong(payload.position());
             int words = RecordType.words(first);

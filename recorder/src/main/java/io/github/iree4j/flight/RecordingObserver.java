@@ -9,7 +9,10 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.Pool;
+import io.github.iree4j.hal.pool.PoolObservation;
 import io.github.iree4j.hal.pool.PoolObserver;
+import io.github.iree4j.hal.pool.PoolSet;
+import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.hal.schedule.QueueObservation;
@@ -17,6 +20,7 @@ import io.github.iree4j.hal.schedule.QueueObserver;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
@@ -40,6 +44,10 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     private final DispatchSampling dispatches;
     private final long firstOperation = OPERATIONS.get() + 1;
     private final long firstReservation = RESERVATIONS.get() + 1;
+
+    /** The era of the calls with all operations observed. */
+    private volatile long firstEra = Long.MAX_VALUE;
+
     private final UnnumberedOperations unnumbered = new UnnumberedOperations(); // guarded by this
 
     RecordingObserver(
@@ -49,6 +57,11 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         this.tracker = tracker;
         this.drain = drain;
         this.dispatches = new DispatchSampling(rings, definitions, drain, dispatches);
+    }
+
+    /** Takes calls made from now on for calls begun within the recording. Called once all queues are observed. */
+    void begun() {
+        firstEra = MemoryHolder.beginEra();
     }
 
     @Override
@@ -137,17 +150,29 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     }
 
     /**
-     * Returns records of the operations that have not ended, among the operations submitted by a time, and of the calls
-     * in progress. Operations without a number in the first listing were submitted before the recording began.
+     * Returns the memory held by each set of pools. Before the cut of a recording: of what happens to memory afterwards, all
+     * or nothing is in the recording, by number.
+     */
+    List<PoolRecords> pools(PoolObservation pools) {
+        List<PoolRecords> all = new ArrayList<>();
+        pools.forEachSet((set, now) -> all.add(new PoolRecords(definitions, set, now, rings.cut()))); // REC-2
+        return all;
+    }
+
+    /**
+     * Returns records of the operations that have not ended, among the operations submitted by a time, of the calls in
+     * progress, and of the memory held. Operations without a number in the first listing were submitted before the recording began.
      *
+     * @param pools the memory held, as of a moment before the cut
      * @param cut the number of the records
      * @param until the time, by the clock of the rings
      */
-    synchronized RecordWords open(QueueObservation queues, List<OpenRecords.Call> calls, long cut, long until) {
+    synchronized RecordWords open(
+            QueueObservation queues, List<PoolRecords> pools, OpenRecords.Calls calls, long cut, long until) {
         OpenRecords open = new OpenRecords(definitions, cut, until);
         UnnumberedOperations.Listing listing = unnumbered.list();
         queues.forEachOpen((queue, name, number, observedAt, wait, signal, call) -> {
-            if (open.isFull() || number >= firstOperation && observedAt > until) {
+            if (number >= firstOperation && observedAt > until || !open.hasRoom()) {
                 return;
             }
             UnnumberedOperations.Entry entry =
@@ -157,9 +182,10 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
             if (!definitions.knowsQueue(queue.axis())) {
                 define(queue);
             }
+            long listed = entry == null ? number : entry.number();
             putSubmission(
                     record,
-                    entry == null ? number : entry.number(),
+                    listed,
                     queue,
                     definitions.name(name),
                     call,
@@ -170,9 +196,12 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
                     signal);
             open.names(wait);
             open.names(signal);
+            open.morePoints(listed, wait == null ? 0 : wait.size(), signal == null ? 0 : signal.size());
         });
         unnumbered.keep(listing);
-        calls.forEach(open::call);
+        open.calls(calls);
+        pools.forEach(open::pools);
+        open.end();
         return open.records();
     }
 
@@ -191,7 +220,7 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         return call == null ? Definitions.NO_NAME : definitions.name(call.name());
     }
 
-    private static int points(@Nullable Fence fence) {
+    static int points(@Nullable Fence fence) {
         return fence == null ? 0 : Math.min(MAXIMUM_POINTS, fence.size());
     }
 
@@ -200,7 +229,7 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         return 8 + 2 * (points(wait) + points(signal));
     }
 
-    private static void putSubmission(
+    private void putSubmission(
             WordTarget record,
             long number,
             QueueScheduler queue,
@@ -213,7 +242,7 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         record.put(number);
         record.put(queue.axis());
         record.put(name);
-        record.put(call == null ? 0 : call.number());
+        record.put(call == null ? 0 : call.isSince(firstEra) ? call.number() : -call.number());
         record.put(function);
         record.put(thread);
         record.put(points(wait));
@@ -335,7 +364,7 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     }
 
     @Override
-    public void over(QueueOperation operation, @Nullable IreeException failure) {
+    public void over(QueueOperation operation, @Nullable IreeException failure, List<Fence.Entry> refused) {
         Frontier frontier = operation.frontier();
         boolean early = operation.number() < firstOperation;
         if (early && frontier.size() == 0) {
@@ -345,15 +374,32 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         long now = rings.now();
         RecordRing ring = rings.hold(now);
         try {
-            ring.begin(RecordType.OVER, 2 + message.words() + words(frontier), now);
+            int refusals = Math.min(MAXIMUM_POINTS, refused.size());
+            ring.begin(
+                    RecordType.OVER,
+                    2 + message.words() + words(frontier) + (refusals == 0 ? 0 : 1 + 3 * refusals),
+                    now);
             ring.put(early ? 0 : operation.number());
-            ring.put(failure == null ? 0 : failure.code().number());
+            ring.put((failure == null ? 0 : failure.code().number()) | (refusals == 0 ? 0 : RecordReader.REFUSES));
             message.put(ring);
             put(ring, frontier);
+            putRefusals(ring, refused.subList(0, refusals));
         } finally {
             ring.release();
         }
         drain.look(ring, now);
+    }
+
+    private static void putRefusals(RecordRing ring, List<Fence.Entry> refused) {
+        if (refused.isEmpty()) {
+            return;
+        }
+        ring.put(refused.size());
+        for (Fence.Entry each : refused) {
+            ring.put(each.semaphore().id());
+            ring.put(each.value());
+            ring.put(each.semaphore().value());
+        }
     }
 
     private static RecordText message(IreeException failure) {
@@ -430,6 +476,7 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     @Override
     public void released(Reservation reservation, Frontier death) {
         if (reservation.number() < firstReservation) {
+            releasedUnseen(reservation);
             return;
         }
         long now = rings.now();
@@ -438,6 +485,35 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
             ring.begin(RecordType.RELEASED, 1 + words(death), now);
             ring.put(reservation.number());
             put(ring, death);
+        } finally {
+            ring.release();
+        }
+        drain.look(ring, now);
+    }
+
+    @Override
+    public void releasedUnseen(Reservation reservation) {
+        int pool = definitions.pool(reservation.pool());
+        long now = rings.now();
+        RecordRing ring = rings.hold(now);
+        try {
+            ring.begin(RecordType.RELEASED_UNSEEN, 2, now);
+            ring.put(pool);
+            ring.put(reservation.length());
+        } finally {
+            ring.release();
+        }
+        drain.look(ring, now);
+    }
+
+    @Override
+    public void holds(PoolSet set, PoolSetStatistics statistics) {
+        PoolRecords record = new PoolRecords(definitions, set, statistics, 0);
+        long now = rings.now();
+        RecordRing ring = rings.hold(now);
+        try {
+            ring.begin(RecordType.POOLS_HOLD, record.words(false), now);
+            record.put(ring, false);
         } finally {
             ring.release();
         }

@@ -124,7 +124,7 @@ final class ReplayObserver implements QueueObserver {
     }
 
     @Override
-    public void over(QueueOperation operation, @Nullable IreeException failure) {
+    public void over(QueueOperation operation, @Nullable IreeException failure, List<Fence.Entry> refused) {
         RecordedOperation recorded = recorded(operation);
         if (recorded != null && recorded.over != null) {
             happened.add(recorded.over.sequence());

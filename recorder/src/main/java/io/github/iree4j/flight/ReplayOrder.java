@@ -45,7 +45,7 @@ final class ReplayOrder {
         FlightEvent.@Nullable Lost lost;
 
         @Nullable
-        Action with; // a completion accompanied by this action: not after the completion's effects
+        Action with; // accompanied by this action: not after the effects of the other
 
         private final List<Action> later = new ArrayList<>();
         private final List<Action> required = new ArrayList<>(); // actions that come before
@@ -115,13 +115,15 @@ final class ReplayOrder {
             }
         }
         operations.forEach(each -> planGrant(each, all));
+        joinGrants(all);
         all.addAll(signals.values());
         for (FlightEvent.Lost each : graph.losses()) {
             Action loss = new Action(Kind.LOST, null, null, 2 * each.sequence(), each.time());
             loss.lost = each;
             all.add(loss);
         }
-        operations.forEach(this::constrain);
+        SignallingCompletions signalling = new SignallingCompletions(graph);
+        operations.forEach(each -> constrain(each, signalling));
         constrainQueues();
         this.actions = sorted(all);
         this.callbacks = new CallbackOrder(graph, operations, signals, submits.values());
@@ -244,6 +246,28 @@ final class ReplayOrder {
         all.add(grant);
         FlightEvent.Completed completed = lastCompletion(reserved.sequence());
         grant.with = completed != null && isAtOnce(completed, reserved) ? completion(completed) : null;
+    }
+
+    /** Joins the grants of one event, such as a release: all were made before the thread resumed the first allocation. */
+    private void joinGrants(List<Action> all) {
+        List<Action> grants = all.stream()
+                .filter(each -> each.kind == Kind.GRANT)
+                .sorted(Comparator.comparingLong(each -> each.key))
+                .toList();
+        Action previous = null;
+        FlightEvent.Reserved last = null;
+        long resumed = Long.MAX_VALUE; // number of the first issue among the joined
+        for (Action each : grants) {
+            if (each.operation == null || each.operation.reserved == null) {
+                continue;
+            }
+            FlightEvent.Reserved next = each.operation.reserved;
+            boolean joins = each.with == null && last != null && next.sequence() < resumed && isAtOnce(last, next);
+            each.with = joins ? previous : each.with;
+            resumed = Math.min(joins ? resumed : Long.MAX_VALUE, OperationGraph.issueNumber(each.operation));
+            previous = each;
+            last = next;
+        }
     }
 
     /** Returns whether an allocation gets its memory by a later action, not at once on request. */
@@ -376,7 +400,7 @@ final class ReplayOrder {
     }
 
     /** Constrains the order by the decisions about the waits of an operation. */
-    private void constrain(RecordedOperation operation) {
+    private void constrain(RecordedOperation operation, SignallingCompletions signalling) {
         Action submit = submits.get(operation);
         List<Decision> decisions = operation.decisions();
         for (int i = 0; submit != null && i < decisions.size(); i++) {
@@ -389,7 +413,7 @@ final class ReplayOrder {
                 }
                 continue;
             }
-            Action complete = signalling(producer);
+            Action complete = completes.get(signalling.of(producer));
             boolean deferred = producer.decided.size() > 1 || producer.held != null || producer.issued == null;
             // The submission, if the producer promises at once; an unordered queue promises nothing.
             Action issue = deferred || isUnordered(producer) ? null : submits.get(producer);
@@ -409,7 +433,7 @@ final class ReplayOrder {
             if (complete != null && complete.key < submit.key) {
                 complete.key = submit.key + 1;
             }
-            if (decision.decision() != WaitDecision.DEFERRED_UNKNOWN && decision.epoch() > 0 && issue != null) {
+            if (decision.decision() != WaitDecision.DEFERRED_UNKNOWN && issue != null && isKnown(producer, decision)) {
                 issue.before(submit);
             } else if (decision.decision() == WaitDecision.DEFERRED_UNKNOWN) {
                 submit.before(issue);
@@ -417,26 +441,9 @@ final class ReplayOrder {
         }
     }
 
-    /**
-     * Returns the completion that triggered the operation's signals: its own or a later completion of a predecessor
-     * (previous on the stream, or waited for by the hardware).
-     */
-    private @Nullable Action signalling(RecordedOperation operation) {
-        RecordedOperation last = operation;
-        for (RecordedOperation next = operation; next != null; ) {
-            last = next;
-            next = null;
-            for (RecordedOperation each : graph.endsAfter(last)) {
-                next = isCompletedAfter(each, next == null ? last : next) ? each : next;
-            }
-        }
-        return completes.get(last);
-    }
-
-    private static boolean isCompletedAfter(RecordedOperation operation, RecordedOperation other) {
-        return operation.completed != null
-                && other.completed != null
-                && operation.completed.sequence() > other.completed.sequence();
+    /** Returns whether an operation was issued when a decision was made; it may be the producer by a later decision only. */
+    private static boolean isKnown(RecordedOperation producer, Decision decision) {
+        return decision.epoch() > 0 && decision.axis() == producer.axis() && producer.epoch() <= decision.epoch();
     }
 
     /**

@@ -201,7 +201,7 @@ final class ReplayRun implements AutoCloseable {
     private void lose(FlightEvent.@Nullable Lost lost) {
         QueueScheduler scheduler = lost == null ? null : queues.get(lost.axis());
         if (lost != null && scheduler != null) {
-            scheduler.lost(new IreeException(lost.status(), lost.message()));
+            scheduler.lost(IreeException.of(lost.status(), lost.message()));
         }
     }
 
@@ -230,7 +230,7 @@ final class ReplayRun implements AutoCloseable {
     private QueueScheduler scheduler(RecordedOperation operation) {
         QueueScheduler scheduler = queues.get(operation.axis());
         if (scheduler == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.DATA_LOSS,
                     "%s of the recording is of a queue that it does not name".formatted(operation));
         }
@@ -251,9 +251,10 @@ final class ReplayRun implements AutoCloseable {
                                 !order.isGrantedLater(operation),
                                 () -> marks(operation))
                         : new StandIn(operation);
+        standIn.beforeSignals(() -> operation.refusals().forEach(this::refuse));
         standIns.put(operation, standIn);
         try {
-            Fence signal = timelines.fence(operation.signals());
+            Fence signal = timelines.fence(operation.attemptedSignals());
             if (signal == null) { // something carries the operation's failure at the end of the replay
                 signal = timelines.fence(List.of(ReplayOrder.unshared(operation, 0)));
             }
@@ -264,6 +265,15 @@ final class ReplayRun implements AutoCloseable {
             scheduler(operation).submit(timelines.fence(waits), signal, () -> standIn);
         } catch (IreeException e) {
             // Without a signal nothing could carry the failure.
+        }
+    }
+
+    /** Has a timeline refuse a signal as recorded: the timeline has reached the value, or has failed. */
+    private void refuse(FlightEvent.Refusal refusal) {
+        Point signal = refusal.point();
+        timelines.signal(new Point(signal.timeline(), refusal.reached()));
+        if (refusal.reached() < signal.value()) {
+            timelines.fail(signal, IreeException.of(StatusCode.ABORTED, "failed in the recording"));
         }
     }
 
@@ -297,7 +307,7 @@ final class ReplayRun implements AutoCloseable {
     }
 
     private static IreeException failure(RecordedOperation operation) {
-        return new IreeException(operation.status(), operation.failure());
+        return IreeException.of(operation.status(), operation.failure());
     }
 
     private final Set<QueueOperation> issued = new HashSet<>();
@@ -365,7 +375,7 @@ final class ReplayRun implements AutoCloseable {
         observation.close();
         for (StandIn each : List.copyOf(standIns.values())) {
             if (issued.remove(each)) {
-                IreeException cause = new IreeException(StatusCode.ABORTED, "the replay is over");
+                IreeException cause = IreeException.of(StatusCode.ABORTED, "the replay is over");
                 scheduler(each.recorded()).completed(each, cause);
             }
         }

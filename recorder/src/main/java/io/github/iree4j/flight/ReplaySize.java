@@ -24,7 +24,7 @@ final class ReplaySize {
                     + POINT_BYTES * (each.waits().size() + (long) each.signals().size());
         }
         if (bytes > heap) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "to repeat %d operations may take %d bytes, more than the %d of this heap; give Java more memory (-Xmx), or record less"
                             .formatted(graph.operations().size(), bytes, heap));

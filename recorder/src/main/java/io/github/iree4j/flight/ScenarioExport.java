@@ -13,8 +13,8 @@ import java.util.Set;
 
 /**
  * A scenario of the laboratory, as YAML readable by the laboratory: each ended operation, with its running time and the
- * time of its submission, in ticks of a nanosecond. Waits for the host's signals and for unrecorded operations are left
- * out, and so is memory.
+ * time of its submission, in ticks of a nanosecond. Waits for the host's signals, for unrecorded operations and for
+ * operations left out are left out, and so is memory.
  */
 final class ScenarioExport {
     private static final int MAXIMUM_OPERATIONS = 16_384; // of a scenario
@@ -28,11 +28,13 @@ final class ScenarioExport {
 
     private final OperationGraph graph;
     private final Explanation explanation;
+    private final Map<Long, RunAtOnce> runAtOnce; // by axis of a queue without order
     private final Map<Long, String> hardware = new HashMap<>(); // by axis
 
     ScenarioExport(OperationGraph graph) {
         this.graph = graph;
         this.explanation = new Explanation(graph);
+        this.runAtOnce = RunAtOnce.of(graph, explanation);
     }
 
     String yaml() {
@@ -42,10 +44,11 @@ final class ScenarioExport {
                         && graph.queue(each.axis()) != null)
                 .toList();
         if (all.isEmpty()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "the recording has no operations that ended, and a scenario has at least 1; record for a longer time");
         }
+        int others = graph.operations().size() - all.size();
         boolean streams = graph.recording().queues().stream().allMatch(RecordedQueue::stream);
         int leftOut = leftOut(all);
         while (!streams && chains(all.subList(leftOut, all.size())) > MAXIMUM_QUEUES) {
@@ -60,13 +63,18 @@ final class ScenarioExport {
                         leftOut == 0
                                 ? ""
                                 : "; the latest %d of %d that ended".formatted(all.size(), leftOut + all.size()))
+                .append(
+                        others == 0
+                                ? ""
+                                : "; without %d that did not end, did not run, or lack records".formatted(others))
+                .append(fewerLanes())
                 .append(".\nplacement: ")
                 .append(streams ? "queues" : "lanes")
                 .append("\nhardware:\n");
         nameHardware(streams);
         hardware(streams, text);
         text.append("semaphores: [");
-        text.append(String.join(", ", waits.timelines())).append("]\noperations:\n");
+        text.append(String.join(", ", waits.timelines(explanation.openCalls()))).append("]\noperations:\n");
         long origin = all.getFirst().submittedAt();
         for (RecordedOperation each : all) {
             operation(each, waits, streams, origin, text);
@@ -92,7 +100,7 @@ final class ScenarioExport {
             first--;
         }
         if (first == all.size()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "%s has %d waits and signals, and a scenario at most %d on %d timelines"
                             .formatted(all.getLast(), points, MAXIMUM_POINTS, MAXIMUM_TIMELINES));
@@ -131,7 +139,9 @@ final class ScenarioExport {
         Map<String, Integer> lanes = new LinkedHashMap<>();
         Map<String, Integer> machines = new HashMap<>();
         for (RecordedQueue queue : graph.recording().queues()) {
-            int needed = streams ? queue.index() + 1 : queue.stream() ? 1 : explanation.mostAtOnce(queue.axis());
+            int needed = streams
+                    ? queue.index() + 1
+                    : runAtOnce.getOrDefault(queue.axis(), RunAtOnce.ONE).most();
             String id = hardware.getOrDefault(queue.axis(), "");
             lanes.merge(id, Math.min(MAXIMUM_LANES, needed), Math::max);
             machines.put(id, DeviceInfo.machine(queue.device(), queue.axis()));
@@ -144,9 +154,18 @@ final class ScenarioExport {
                 .formatted(id, count, several ? ", machine: machine_" + machines.get(id) : "")));
     }
 
+    /** Returns how many operations of a queue without order ran at once, if more than a scenario has lanes; else empty. */
+    private String fewerLanes() {
+        int most = runAtOnce.values().stream().mapToInt(RunAtOnce::most).max().orElse(0);
+        return most > MAXIMUM_LANES
+                ? "; %d operations of a queue ran at once, and %d lanes are the most of a scenario"
+                        .formatted(most, MAXIMUM_LANES)
+                : "";
+    }
+
     private static void checkCount(int count, String what, int most) {
         if (count > most) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "the recording has %d %s, and a scenario at most %d; record fewer devices in a domain"
                             .formatted(count, what, most));
@@ -204,7 +223,7 @@ final class ScenarioExport {
     private long duration(RecordedOperation operation) {
         long running = explanation.times(operation).running();
         if (running > LONGEST) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%s ran for %d ns, and an operation of a scenario runs for at most %d; record shorter operations"
                             .formatted(operation, running, LONGEST));

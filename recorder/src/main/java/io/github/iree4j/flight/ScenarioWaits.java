@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,8 +22,11 @@ import org.jspecify.annotations.Nullable;
  * refused. Immutable.
  */
 final class ScenarioWaits {
+    private static final int MAXIMUM_LABEL = 128; // of a scenario
+    private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}\\uFFFE\\uFFFF]");
     private static final long MAXIMUM_VALUE = 1_000_000_000_000_000L; // of a scenario
 
+    private final OperationGraph graph;
     private final boolean keepsOrder; // of streams, by timelines: beside a queue without order
     private final Map<Long, NavigableMap<Long, RecordedOperation>> signals = new TreeMap<>(); // by timeline and value
     private final Map<Long, NavigableMap<Long, RecordedOperation>> streams = new TreeMap<>(); // by axis and epoch
@@ -37,6 +41,7 @@ final class ScenarioWaits {
      * @throws IreeException when the laboratory would refuse a value, or the order of signals
      */
     ScenarioWaits(OperationGraph graph, List<RecordedOperation> all, boolean keepsOrder) {
+        this.graph = graph;
         this.keepsOrder = keepsOrder;
         for (RecordedOperation each : all) {
             last(each).forEach((timeline, value) -> {
@@ -62,7 +67,7 @@ final class ScenarioWaits {
     }
 
     private static IreeException refusal(String message) {
-        return new IreeException(StatusCode.OUT_OF_RANGE, message);
+        return IreeException.of(StatusCode.OUT_OF_RANGE, message);
     }
 
     private void add(RecordedOperation operation) {
@@ -134,10 +139,10 @@ final class ScenarioWaits {
         return found == null ? null : found.getValue();
     }
 
-    /** Returns the names of all timelines. */
-    List<String> timelines() {
+    /** Returns all timelines, as YAML. */
+    List<String> timelines(OpenCalls calls) {
         List<String> names = new ArrayList<>();
-        signals.keySet().forEach(each -> names.add(name(each)));
+        signals.keySet().forEach(each -> names.add(labelled(name(each), calls.name(each))));
         if (keepsOrder) {
             streams.keySet().forEach(each -> names.add(order(each)));
         }
@@ -179,19 +184,37 @@ final class ScenarioWaits {
     }
 
     /**
-     * Returns the waits with exported signals, for the values signalled by operations. The signaller of such a wait was
-     * issued before the waiter; the host signalled the others.
+     * Returns the waits ended by exported operations, for the values signalled by these. Such an operation was issued
+     * before the waiter. The host, or an operation that is left out, ended the others.
      */
     private Map<Long, Long> waits(RecordedOperation operation) {
         Map<Long, Long> found = new TreeMap<>();
-        for (Point point : operation.waits()) {
-            NavigableMap<Long, RecordedOperation> values = signals.get(point.timeline());
-            Map.Entry<Long, RecordedOperation> next = values == null ? null : values.ceilingEntry(point.value());
-            if (next != null && OperationGraph.issueNumber(next.getValue()) < OperationGraph.issueNumber(operation)) {
-                found.merge(point.timeline(), next.getKey(), Math::max);
+        for (int i = 0; i < operation.waits().size(); i++) {
+            long timeline = operation.waits().get(i).timeline();
+            RecordedOperation producer = graph.producer(operation, i);
+            if (producer != null
+                    && last(producer).get(timeline) instanceof Long value
+                    && signaller(timeline, value) instanceof RecordedOperation exported
+                    && OperationGraph.issueNumber(exported) < OperationGraph.issueNumber(operation)) {
+                found.merge(timeline, value, Math::max);
             }
         }
         return found;
+    }
+
+    /** Returns a timeline with its given name, as far as a label of a scenario can have the name. */
+    private static String labelled(String id, String given) {
+        String label = UNPRINTABLE.matcher(given).replaceAll(" ");
+        if (label.length() > MAXIMUM_LABEL) {
+            boolean isPair = Character.isHighSurrogate(label.charAt(MAXIMUM_LABEL - 1));
+            label = label.substring(0, isPair ? MAXIMUM_LABEL - 1 : MAXIMUM_LABEL);
+        }
+        if (label.isBlank()) {
+            return id;
+        }
+        StringBuilder yaml = new StringBuilder("{id: ").append(id).append(", label: ");
+        JsonText.quote(label, yaml);
+        return yaml.append('}').toString();
     }
 
     private static String name(long timeline) {

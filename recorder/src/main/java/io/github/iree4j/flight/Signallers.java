@@ -95,6 +95,11 @@ final class Signallers {
         return signalled.atLeast(value);
     }
 
+    /** Whether an operation with a value at or above a value has run. */
+    boolean isPassed(long value) {
+        return signalled.first(value, Long.MAX_VALUE, Long.MAX_VALUE) != null;
+    }
+
     /**
      * Returns the operation that had signalled or promised a value by the time of a decision: the lowest value at or above
      * the awaited value, and below the value found by the decision. The timeline reports the oldest remembered signal, and

@@ -20,6 +20,7 @@ class StandIn extends QueueOperation {
     private @Nullable List<WaitDecision> firstDecisions;
     private int decisions; // number of decisions about the waits
     private long endedAt = RecordedOperation.NEVER;
+    private Runnable beforeSignals = () -> {};
 
     StandIn(RecordedOperation recorded) {
         super(recorded.name());
@@ -50,11 +51,18 @@ class StandIn extends QueueOperation {
         endedAt = time;
     }
 
+    /** Has an action run at the end, immediately before the signals. */
+    final void beforeSignals(Runnable action) {
+        beforeSignals = action;
+    }
+
     @Override
     protected void retain() {}
 
     @Override
-    protected void release() {}
+    protected void release() {
+        beforeSignals.run();
+    }
 
     /** An allocation, getting memory at the time of the recorded allocation. */
     static final class Allocation extends StandIn implements StorageRequest {

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.StringJoiner;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -70,7 +71,8 @@ final class TraceExport {
         Set<Long> exported = new HashSet<>();
         rows.forEach(each -> exported.add(each.operation().number()));
         RecordedCalls recorded = new RecordedCalls(graph, explanation);
-        List<Call> calls = recorded.all().stream()
+        List<Call> allCalls = recorded.all();
+        List<Call> calls = allCalls.stream()
                 .filter(call -> call.operations().stream().allMatch(each -> exported.contains(each.number())))
                 .toList();
         long origin = rows.stream().mapToLong(Row::begin).min().orElse(0);
@@ -78,6 +80,8 @@ final class TraceExport {
         long openLeftOut = explanation.open().stream()
                 .filter(each -> !exported.contains(each.number()))
                 .count();
+        List<RecordedDispatches.Row> dispatches = dispatches(rows);
+        List<RecordedProblem> problems = explanation.allProblems();
         text.append("{\"format\":\"")
                 .append(FORMAT)
                 .append("\",\"start\":\"")
@@ -87,9 +91,29 @@ final class TraceExport {
                 .append(",\"leftOut\":")
                 .append(graph.operations().size() - rows.size())
                 .append(",\"openLeftOut\":")
-                .append(openLeftOut)
-                .append(",\"caveat\":");
-        JsonText.quote(recorded.caveat(), text);
+                .append(openLeftOut);
+        StringJoiner caveats = new StringJoiner("; ");
+        if (!recorded.caveat().isEmpty()) {
+            caveats.add(recorded.caveat());
+        }
+        leftOut("callsLeftOut", allCalls.size() - calls.size(), "calls with operations left out", caveats);
+        leftOut(
+                "dispatchesLeftOut",
+                sum(rows, each -> explanation.dispatches().of(each).size()) - dispatches.size(),
+                "dispatches of earlier operations left out, too many for a page",
+                caveats);
+        leftOut(
+                "dispatchesNotRecorded",
+                sum(rows, explanation.dispatches()::notRecorded),
+                "dispatches without a record, after the first %d of an execution".formatted(DispatchSampling.MAXIMUM),
+                caveats);
+        leftOut(
+                "problemsLeftOut",
+                ProblemsExport.leftOut(problems),
+                "problems left out, younger than the others",
+                caveats);
+        text.append(",\"caveat\":");
+        JsonText.quote(caveats.toString(), text);
         text.append(",\n\"operations\":{");
         column("number", rows, each -> each.operation().number(), true);
         column("name", rows, each -> name(each.operation().name()));
@@ -122,12 +146,13 @@ final class TraceExport {
         column("unknown", calls, each -> each.parts()[Part.UNKNOWN.ordinal()]);
         column("host", calls, each -> each.parts()[Part.HOST.ordinal()]);
         column("ended", calls, each -> each.hasEnded().ordinal());
+        column("before", calls, each -> each.before().ordinal());
         text.append("},\n\"dispatches\":{");
-        dispatches(rows, origin);
+        write(dispatches, origin);
         text.append("},\n\"remarks\":{");
         remarks(rows);
         text.append("},\n\"problems\":");
-        ProblemsExport.write(explanation.problems(), text);
+        ProblemsExport.write(problems, text);
         text.append(",\n\"names\":");
         JsonText.quote(names.keySet(), text);
         return text.append("}\n").toString();
@@ -172,14 +197,30 @@ final class TraceExport {
         text.append(']');
     }
 
-    /** Returns the number of the operation before on the critical path to an operation; 0 where the path begins. */
+    /**
+     * Returns the number of the operation before on the critical path to an operation; 0 where the path begins, -1 where
+     * the records of the operation before are missing.
+     */
     private long after(Row row) {
-        RecordedOperation before = row.decisive() == null ? null : CriticalPath.before(graph, row.decisive());
-        return before == null ? 0 : before.number();
+        Dependency decisive = row.decisive();
+        RecordedOperation before = decisive == null ? null : CriticalPath.before(graph, decisive);
+        return before != null ? before.number() : decisive != null && decisive.missing() ? -1 : 0;
     }
 
-    /** Writes the dispatches of the sampled operations, in the order of the operations; begins of dispatches without times are 0. */
-    private void dispatches(List<Row> rows, long origin) {
+    /** Writes how many of something the export leaves out, also in words if any. */
+    private void leftOut(String key, long count, String what, StringJoiner caveats) {
+        text.append(",\"").append(key).append("\":").append(count);
+        if (count > 0) {
+            caveats.add(what + ": " + count);
+        }
+    }
+
+    private static long sum(List<Row> rows, ToLongFunction<RecordedOperation> number) {
+        return rows.stream().map(Row::operation).mapToLong(number).sum();
+    }
+
+    /** Returns the dispatches of the latest sampled operations, in the order of the operations. */
+    private List<RecordedDispatches.Row> dispatches(List<Row> rows) {
         List<RecordedDispatches.Row> all = new ArrayList<>();
         for (Row each : rows.reversed()) { // the latest operations first, each with all its dispatches
             List<RecordedDispatches.Row> own = explanation.dispatches().of(each.operation());
@@ -188,7 +229,11 @@ final class TraceExport {
             }
             all.addAll(own.reversed());
         }
-        all = all.reversed();
+        return all.reversed();
+    }
+
+    /** Writes dispatches; begins of dispatches without times are 0. */
+    private void write(List<RecordedDispatches.Row> all, long origin) {
         column("operation", all, each -> each.operation().number(), true);
         column("export", all, each -> name(each.export()));
         column("x", all, each -> each.workgroups().x());

@@ -6,7 +6,9 @@
  * <p>Start at {@link io.github.iree4j.flight.FlightRecorder}. The scheduler and the pools report here through their
  * observers, and to nothing while no recorder is open.
  */
+@NotForApplications
 @NullMarked
 package io.github.iree4j.flight;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.NullMarked;

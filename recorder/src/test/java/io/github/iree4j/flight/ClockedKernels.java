@@ -186,7 +186,7 @@ final class ClockedKernels implements ExecutableLoader, LoadedExecutable, AutoCl
                 case SLOW -> clock.addAndGet(SLOW_NANOS);
                 case BROKEN -> {
                     clock.addAndGet(QUICK_NANOS);
-                    throw new IreeException(StatusCode.DATA_LOSS, "kernel failed on purpose");
+                    throw IreeException.of(StatusCode.DATA_LOSS, "kernel failed on purpose");
                 }
                 default -> custom.run();
             }

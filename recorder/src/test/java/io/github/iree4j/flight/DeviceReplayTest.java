@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -174,8 +175,11 @@ class DeviceReplayTest {
     void whatWaitsForeverIsReported() throws IOException {
         FlightRecording recording = FlightRecorderTest.record(SEED, 40);
         long[] words = recording.records().words();
-        int start = recording.records().start(0);
-        assertThat(RecordType.type(words[start])).isEqualTo(RecordType.SUBMITTED);
+        int start = IntStream.range(0, recording.records().count())
+                .map(recording.records()::start)
+                .filter(each -> RecordType.type(words[each]) == RecordType.SUBMITTED)
+                .findFirst()
+                .orElseThrow();
         words[start + RecordType.HEADER + 8] = 1L << 40; // what the first operation signals, nothing does now
         DeviceReplay replay = onCpu(altered(recording), Duration.ofMillis(100));
         assertThat(replay.notEnded()).as("%s", replay).isPositive();

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
  * another, within a call and between calls; the submitting thread waits for the end of some calls, and then closes the results.
  */
 class ForecastAccuracyTest {
-    private static final int RUNS = 1_000;
+    private static final int RUNS = Effort.rounds(1_000);
 
     /** An operation: its nanoseconds, the earlier operations of any call that it waits for, and the bytes of its result; 0 for none. */
     private record Step(long duration, List<Integer> waits, long bytes) {}
@@ -172,9 +172,9 @@ class ForecastAccuracyTest {
             int queues = 2 + random.nextInt(3);
             Forecast forecast = Forecast.of(work.run(1), new Hardware(queues, 1, 100));
             long real = Forecast.of(work.run(queues), Hardware.RECORDED).recorded();
-            double off = Math.abs(forecast.forecast() - real) / (double) real;
-            within += off <= forecast.error() + 1e-9 ? 1 : 0;
-            worst = Math.max(worst, off - forecast.error());
+            double off = Math.max(real - forecast.longest(), forecast.shortest() - real) / (double) real;
+            within += off <= forecast.modelError() + 1e-9 ? 1 : 0;
+            worst = Math.max(worst, off - forecast.modelError());
         }
         System.out.printf(
                 "forecasts: %d of %d within their error of the second run, beyond it by %.3f at most%n",

@@ -88,7 +88,7 @@ class ForecastTest {
         Forecast same = Forecast.of(twoCallsOnOneStream(), Hardware.RECORDED);
         assertThat(same.recorded()).isEqualTo(60_000_000);
         assertThat(same.model()).isEqualTo(60_000_000);
-        assertThat(same.forecast()).isEqualTo(60_000_000);
+        assertThat(same.shortest()).isEqualTo(same.longest()).isEqualTo(60_000_000);
         assertThat(same.operations()).isEqualTo(6);
         assertThat(same.notEnded()).isZero();
     }
@@ -96,8 +96,8 @@ class ForecastTest {
     @Test
     void independentCallsTakeHalfTheTimeOnTwiceTheHardware() throws IOException {
         FlightRecording recording = twoCallsOnOneStream();
-        assertThat(Forecast.of(recording, new Hardware(2, 1, 100)).forecast()).isEqualTo(30_000_000);
-        assertThat(Forecast.of(recording, new Hardware(0, 2, 100)).forecast()).isEqualTo(30_000_000);
+        assertThat(Forecast.of(recording, new Hardware(2, 1, 100)).longest()).isEqualTo(30_000_000);
+        assertThat(Forecast.of(recording, new Hardware(0, 2, 100)).longest()).isEqualTo(30_000_000);
         assertThat(Forecast.of(recording, new Hardware(0, 2, 100)).notEnded()).isZero();
     }
 
@@ -118,7 +118,7 @@ class ForecastTest {
                 new FlightRecording(recording.header(), recording.names(), recording.queues(), recording.pools(), late),
                 new Hardware(2, 1, 100));
         assertThat(forecast.model()).isEqualTo(60_000_000);
-        assertThat(forecast.forecast()).isEqualTo(60_000_000);
+        assertThat(forecast.shortest()).isEqualTo(forecast.longest()).isEqualTo(60_000_000);
         assertThat(forecast.error()).isEqualTo(5.0 / forecast.recorded() * 1_000_000);
     }
 
@@ -161,7 +161,7 @@ class ForecastTest {
                     new Hardware(0, 3, 120),
                     new Hardware(1, 1, 100))) {
                 Forecast forecast = Forecast.of(recording, hardware);
-                assertThat(forecast.forecast())
+                assertThat(forecast.shortest())
                         .as("seed %d, %s", seed, hardware)
                         .isPositive();
             }

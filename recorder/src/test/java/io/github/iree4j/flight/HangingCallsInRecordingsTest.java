@@ -2,6 +2,7 @@ package io.github.iree4j.flight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.CallOptions;
 import io.github.iree4j.Effort;
 import io.github.iree4j.Fixtures;
 import io.github.iree4j.IreeRuntime;
@@ -108,7 +109,8 @@ class HangingCallsInRecordingsTest {
     private void hang(IreeRuntime runtime, Program program, int step) {
         Timeline timeline = runtime.createTimeline("step-" + step);
         Fence after = timeline.at(1);
-        hanging.add(new Hanging(timeline, after, program.function("add").submit(after, null, FOUR, FOUR)));
+        hanging.add(new Hanging(
+                timeline, after, program.function("add").call(CallOptions.DEFAULTS.after(after), FOUR, FOUR)));
     }
 
     /** Ends a call in one of four ways; returns 1 for a call given up, else 0. */
@@ -121,7 +123,7 @@ class HangingCallsInRecordingsTest {
         switch (way) {
             case 0 -> one.call.cancel(true);
             case 1 -> one.call.orTimeout(1, TimeUnit.MILLISECONDS);
-            case 2 -> one.after.fail(new IreeException(StatusCode.ABORTED, "given up"));
+            case 2 -> one.after.fail(IreeException.of(StatusCode.ABORTED, "given up"));
             default -> one.after.signal();
         }
         if (way < 3) {

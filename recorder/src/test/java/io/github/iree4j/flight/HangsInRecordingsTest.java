@@ -84,7 +84,7 @@ class HangsInRecordingsTest {
 
         /** Ends one of the operations that hang, in one of four ways. */
         void release() {
-            IreeException cause = new IreeException(StatusCode.DEADLINE_EXCEEDED, "given up");
+            IreeException cause = IreeException.of(StatusCode.DEADLINE_EXCEEDED, "given up");
             boolean fails = random.nextBoolean();
             if (random.nextBoolean() && !calls.isEmpty()) {
                 HostCallCompletion call = calls.remove(random.nextInt(calls.size()));

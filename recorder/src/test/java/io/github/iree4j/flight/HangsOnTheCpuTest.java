@@ -248,9 +248,10 @@ class HangsOnTheCpuTest {
     /** Returns the first lines about the open operations, without their ages. */
     private static List<String> submissions(FlightRecording recording) {
         OperationGraph graph = new OperationGraph(recording);
+        Explanation explanation = new Explanation(graph);
         return graph.operations().stream()
                 .filter(each -> graph.hasEnded(each) == Known.NO)
-                .map(each -> new Explanation(graph).explain(each).getFirst())
+                .map(each -> explanation.explain(each).getFirst())
                 .map(line -> line.replaceFirst("(?<= for more than) .*", ""))
                 .toList();
     }

@@ -80,7 +80,7 @@ class HostSignalsTest {
             }
             work.clock.runUntilIdle();
             OperationGraph graph = new OperationGraph(recorder.recording());
-            gate.fail(new IreeException(StatusCode.ABORTED, "given up"));
+            gate.fail(IreeException.of(StatusCode.ABORTED, "given up"));
             assertThat(graph.operations()).hasSize(2 * count);
             assertThat(graph.operations().subList(count, 2 * count))
                     .allMatch(each -> graph.hasEnded(each) == Known.YES && graph.producer(each, 0) == null);

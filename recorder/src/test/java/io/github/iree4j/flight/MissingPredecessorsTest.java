@@ -79,6 +79,9 @@ class MissingPredecessorsTest {
                 .contains("critical path: 1.000 us, 1 operations, and perhaps earlier ones: the records are missing")
                 .anyMatch(line -> line.endsWith(after));
         assertThat(CriticalPath.of(graph).isWhole(graph)).isFalse();
+        assertThat(new TraceExport(graph).json().lines().filter(line -> line.startsWith("\"after\":")))
+                .as("the operation before the last on its path")
+                .allMatch(line -> line.endsWith(",-1],"));
     }
 
     /** Submits an operation that waits for the long one, which has no records any more. */

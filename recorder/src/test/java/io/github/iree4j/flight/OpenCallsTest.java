@@ -2,6 +2,7 @@ package io.github.iree4j.flight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.CallOptions;
 import io.github.iree4j.Effort;
 import io.github.iree4j.Fixtures;
 import io.github.iree4j.IreeRuntime;
@@ -95,7 +96,8 @@ class OpenCallsTest {
         try (Program fences = runtime.load(Fixtures.file("3.13.0/cpu-async/add.vmfb"));
                 Timeline timeline = runtime.createTimeline();
                 Fence after = timeline.at(1)) {
-            CompletableFuture<Results> hanging = fences.function("add").submit(after, null, FOUR, FOUR);
+            CompletableFuture<Results> hanging =
+                    fences.function("add").call(CallOptions.DEFAULTS.after(after), FOUR, FOUR);
             overwrite();
             assertThat(explain(recorder.recording()))
                     .anyMatch(line -> line.matches(
@@ -110,7 +112,8 @@ class OpenCallsTest {
         try (Timeline timeline = runtime.createTimeline();
                 Fence after = timeline.at(1)) {
             timeline.semaphore().setName("upload-finished");
-            CompletableFuture<Results> hanging = program.function("add").submit(after, null, FOUR, FOUR);
+            CompletableFuture<Results> hanging =
+                    program.function("add").call(CallOptions.DEFAULTS.after(after), FOUR, FOUR);
             overwrite();
             assertThat(calls()).singleElement().satisfies(call -> {
                 assertThat(call.program()).isEqualTo("add");
@@ -138,7 +141,7 @@ class OpenCallsTest {
                     .anyMatch(line -> line.endsWith(point));
             timeline.semaphore().signal(1);
             hanging.join().close();
-            while (program.activeCalls() > 0) {
+            while (program.monitor().activeCalls() > 0) {
                 Thread.onSpinWait(); // the future is complete a little before
             }
             assertThat(calls()).isEmpty();
@@ -151,7 +154,8 @@ class OpenCallsTest {
         try (Program fences = runtime.load(Fixtures.file("3.13.0/cpu-async/add.vmfb"));
                 Timeline timeline = runtime.createTimeline("upload-finished");
                 Fence after = timeline.at(1)) {
-            CompletableFuture<Results> call = fences.function("add").submit(after, null, FOUR, FOUR);
+            CompletableFuture<Results> call =
+                    fences.function("add").call(CallOptions.DEFAULTS.after(after), FOUR, FOUR);
             while (recorder.recording().events().stream().noneMatch(FlightEvent.Decided.class::isInstance)) {
                 Thread.onSpinWait(); // until the call has submitted an operation
             }
@@ -174,7 +178,10 @@ class OpenCallsTest {
                 Fence after = upload.at(1);
                 Fence done = answer.at(1)) {
             after.signal();
-            fences.function("add").submit(after, done, FOUR, FOUR).join().close();
+            fences.function("add")
+                    .call(CallOptions.DEFAULTS.after(after).signal(done), FOUR, FOUR)
+                    .join()
+                    .close();
             assertThat(recorder.recording().events().stream()
                             .filter(FlightEvent.NamedTimeline.class::isInstance)
                             .map(each -> ((FlightEvent.NamedTimeline) each).name()))
@@ -189,7 +196,8 @@ class OpenCallsTest {
                 Fence closed = Fence.at(gate, 1);
                 Fence after = timeline.at(1)) {
             runtime.device().queue(0).barrier(closed, after, 0);
-            CompletableFuture<Results> held = program.function("add").submit(after, null, FOUR, FOUR);
+            CompletableFuture<Results> held =
+                    program.function("add").call(CallOptions.DEFAULTS.after(after), FOUR, FOUR);
             assertThat(explain(recorder.recording()))
                     .anyMatch(line -> line.contains(
                                     "waits for timeline " + timeline.semaphore().id() + " at 1")
@@ -213,7 +221,7 @@ class OpenCallsTest {
                 TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 timelines.add(timeline);
                 try (Fence after = Fence.at(timeline, 1)) {
-                    calls.add(add.submit(after, null, FOUR, FOUR));
+                    calls.add(add.call(CallOptions.DEFAULTS.after(after), FOUR, FOUR));
                 }
             }
             for (int i = 0; i < count; i++) {
@@ -224,7 +232,7 @@ class OpenCallsTest {
                     hanging.add(timelines.get(i).id());
                 }
             }
-            while (program.activeCalls() > hanging.size()) {
+            while (program.monitor().activeCalls() > hanging.size()) {
                 Thread.onSpinWait();
             }
             Set<Long> named = calls().stream()
@@ -293,7 +301,7 @@ class OpenCallsTest {
         Program other = runtime.load(Fixtures.file("3.13.0/cpu/add.vmfb"));
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence after = Fence.at(timeline, 1)) {
-            CompletableFuture<Results> call = other.function("add").submit(after, null, FOUR, FOUR);
+            CompletableFuture<Results> call = other.function("add").call(CallOptions.DEFAULTS.after(after), FOUR, FOUR);
             assertThat(calls()).hasSize(1);
             other.close();
             assertThat(call).isCompletedExceptionally();

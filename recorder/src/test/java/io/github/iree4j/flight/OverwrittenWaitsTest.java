@@ -16,10 +16,12 @@ import io.github.iree4j.hal.HostCallCompletion;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.local.LocalBackend;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -212,8 +214,8 @@ class OverwrittenWaitsTest {
         RecordWords records = new RecordWords();
         waiting(records, 1, 7, axis, state);
         waiting(records, 2, 0, axis, state);
-        records.begin(RecordType.CALL, 6, 0, 1000);
-        for (long word : new long[] {7, 0, 0, 0, 407_000_000, 0}) {
+        records.begin(RecordType.CALL, 7, 0, 1000);
+        for (long word : new long[] {7, 0, 0, 0, 407_000_000, 0, 0}) {
             records.put(word);
         }
         List<RecordedProblem> problems = new Explanation(new OperationGraph(recordingOf(records))).problems();
@@ -237,8 +239,8 @@ class OverwrittenWaitsTest {
                 records.put(word);
             }
         }
-        records.begin(RecordType.CALL, 6, 0, 1000);
-        for (long word : new long[] {7, 0, 0, 0, 407_000_000, 0}) {
+        records.begin(RecordType.CALL, 7, 0, 1000);
+        for (long word : new long[] {7, 0, 0, 0, 407_000_000, 0, 0}) {
             records.put(word);
         }
         assertThat(new Explanation(new OperationGraph(recordingOf(records))).problems())
@@ -262,5 +264,54 @@ class OverwrittenWaitsTest {
         assertThat(explanation.problems()).isEmpty();
         assertThat(explanation.explain(explanation.open().getFirst()))
                 .contains("  waits for timeline 99 at 1, not known whether signalled: records are missing");
+    }
+
+    /** Explains the wait of an ended operation with few records for a value that another operation is to reach, too. */
+    private String waitOfEnded(StatusCode status, boolean isOtherFailed) throws IOException {
+        long axis = overwritten().recording().queues().getFirst().axis();
+        RecordWords records = new RecordWords();
+        add(records, RecordType.SUBMITTED, 5, 1, axis, 0, 0, 0, 0, 1, 0, 99, 1);
+        add(records, RecordType.OVER, 12, 1, status.number(), 0, 0, 0);
+        if (isOtherFailed) {
+            add(records, RecordType.SUBMITTED, 13, 2, axis, 0, 0, 0, 0, 0, 1, 99, 2);
+            add(records, RecordType.OVER, 14, 2, StatusCode.ABORTED.number(), 0, 0, 0);
+        } else {
+            add(records, RecordType.OPEN, 20, 2, axis, 0, 0, 0, RecordReader.OPENED_WITH_WAITS, 1, 1, 98, 1, 99, 2);
+        }
+        FlightRecording some = recordingOf(records);
+        FlightRecording.Header header = new FlightRecording.Header(some.header().start(), 8, 20, 10, 0, 1000);
+        OperationGraph graph = new OperationGraph(
+                new FlightRecording(header, some.names(), some.queues(), some.pools(), some.records()));
+        return new Explanation(graph)
+                .explain(Objects.requireNonNull(graph.operation(1)))
+                .get(1);
+    }
+
+    private static void add(RecordWords records, int type, long sequence, long... words) {
+        records.begin(type, words.length, sequence, 500);
+        for (long word : words) {
+            records.put(word);
+        }
+    }
+
+    @Test
+    void theWaitOfAnOperationThatEndedWellIsNotToBeSignalled() throws IOException {
+        assertThat(waitOfEnded(StatusCode.OK, false))
+                .isEqualTo("  waits for timeline 99 at 1, signalled by the host, or before the recording:"
+                        + " the decision is missing");
+    }
+
+    @Test
+    void theWaitOfAnOperationThatEndedWellWasNotSignalledByAFailedOperation() throws IOException {
+        assertThat(waitOfEnded(StatusCode.OK, true))
+                .startsWith("  waits for timeline 99 at 1, signalled by the host, or ")
+                .doesNotContain("#2");
+    }
+
+    @Test
+    void theWaitOfAFailedOperationWithoutRecordsMayHaveBeenSignalled() throws IOException {
+        assertThat(waitOfEnded(StatusCode.ABORTED, false))
+                .startsWith("  waits for timeline 99 at 1, to be signalled by #2 ")
+                .endsWith(", if not signalled before: the decision is missing");
     }
 }

@@ -8,6 +8,10 @@ import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.hal.HostCallCompletion;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
@@ -18,6 +22,7 @@ import io.github.iree4j.hal.virtual.VirtualScript;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -50,7 +55,7 @@ class RecordedTextsTest {
         VirtualScript script = new VirtualScript() {
             @Override
             public @Nullable IreeException failure(int queue, long number, QueueOperation operation) {
-                return failure.isEmpty() ? null : new IreeException(StatusCode.DATA_LOSS, failure);
+                return failure.isEmpty() ? null : IreeException.of(StatusCode.DATA_LOSS, failure);
             }
         };
         device = VirtualDevice.builder()
@@ -159,7 +164,7 @@ class RecordedTextsTest {
             failure = "page " + i + " is damaged";
             run("");
         }
-        device.lose(new IreeException(StatusCode.UNAVAILABLE, "device 3 is gone"));
+        device.lose(IreeException.of(StatusCode.UNAVAILABLE, "device 3 is gone"));
         assertThat(events(reread(), FlightEvent.Lost.class))
                 .singleElement()
                 .satisfies(each -> assertThat(each.message()).isEqualTo("device 3 is gone"));
@@ -238,5 +243,39 @@ class RecordedTextsTest {
                     .extracting(FlightEvent.Lost::message)
                     .containsExactly("device 3 is gone");
         }
+    }
+
+    @Test
+    void theKindsOfOperationsKeepTheirNamesAfterAllOthersAreTaken() {
+        for (int i = 0; i < MANY; i++) {
+            MemoryHolder call = new MemoryHolder("module.f" + i, new OperationsUnderWay());
+            MemoryHolder before = call.enter();
+            device.queue(0).barrier(null, null, 0);
+            call.leave(before);
+            clock.runUntilIdle();
+        }
+        List<String> kinds = submitAll();
+        assertThat(recorder.recording().events().stream()
+                        .filter(FlightEvent.Submitted.class::isInstance)
+                        .map(each -> ((FlightEvent.Submitted) each).name())
+                        .toList())
+                .endsWith(kinds.toArray(String[]::new));
+    }
+
+    /** Submits an operation of each kind that a queue without programs and files has; returns the kinds. */
+    private List<String> submitAll() {
+        DeviceQueue queue = device.queue(0);
+        TimelineSemaphore timeline = TimelineSemaphore.create(0);
+        Fence one = Fence.at(timeline, 1);
+        Fence two = Fence.at(timeline, 2);
+        Buffer buffer = queue.alloca(null, one, BufferParams.DEFAULT, 64, 0);
+        queue.fill(one, two, buffer, 0, 64, 7, 1, 0);
+        queue.update(two, Fence.at(timeline, 3), MemorySegment.ofArray(new byte[4]), buffer, 0, 0);
+        queue.copy(two, Fence.at(timeline, 4), buffer, 0, buffer, 32, 16, 0);
+        queue.hostCall(two, Fence.at(timeline, 5), () -> {}, 0);
+        queue.deferredHostCall(two, Fence.at(timeline, 6), HostCallCompletion::complete);
+        queue.dealloca(two, Fence.at(timeline, 7), buffer, 0);
+        clock.runUntilIdle();
+        return List.of("alloca", "fill", "update", "copy", "host call", "deferred host call", "dealloca");
     }
 }

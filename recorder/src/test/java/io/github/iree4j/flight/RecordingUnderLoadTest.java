@@ -126,7 +126,7 @@ class RecordingUnderLoadTest {
                 for (int i = 0; i < 2; i++) {
                     pool.execute(() -> {
                         while (!over.get()) {
-                            function.submit(null, null, input, input).join().close();
+                            function.invokeAsync(input, input).join().close();
                         }
                     });
                 }

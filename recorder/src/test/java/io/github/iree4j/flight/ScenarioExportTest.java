@@ -41,6 +41,7 @@ class ScenarioExportTest {
     private final VirtualClock clock = VirtualClock.stepped();
     private final List<VirtualDevice> devices = new ArrayList<>();
     private long duration = 1;
+    private int width = 2; // of queues without order
 
     /** Records what an action submits to devices with these ids, and makes a scenario of it. */
     private Scenario record(boolean streams, List<String> ids, Runnable work) throws IOException {
@@ -63,7 +64,7 @@ class ScenarioExportTest {
                         })
                         .schedulingDomain(domain)
                         .directGroup(group);
-                devices.add((streams.test(id) ? device.fifoQueues(1) : device.unorderedQueue(2)).build());
+                devices.add((streams.test(id) ? device.fifoQueues(1) : device.unorderedQueue(width)).build());
             }
             try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
                 work.run();
@@ -99,6 +100,30 @@ class ScenarioExportTest {
         }
     }
 
+    /** The recorder has the names of the timelines of work that had not ended. */
+    @Test
+    void timelinesHaveTheirGivenNames() throws IOException {
+        String name = "text: [\"to\u0085speech\"] \u00b7 \ud83d\ude80";
+        try (TimelineSemaphore s = TimelineSemaphore.create(0);
+                TimelineSemaphore t = TimelineSemaphore.create(0);
+                TimelineSemaphore u = TimelineSemaphore.create(0)) {
+            s.setName(name);
+            u.setName("u".repeat(127) + "\ud83d\ude80");
+            Scenario scenario = record(true, List.of("a", "b"), () -> {
+                submit(0, s, 0, s, 1);
+                submit(0, t, 0, t, 1);
+                submit(0, u, 0, u, 1);
+                submit(1, s, 2, t, 2); // never
+                submit(1, u, 2, t, 3);
+            });
+            assertThat(scenario.semaphores())
+                    .containsExactlyInAnyOrder(
+                            new Scenario.Semaphore("t" + s.id(), name.replace('\u0085', ' ')),
+                            new Scenario.Semaphore("t" + t.id(), "t" + t.id()),
+                            new Scenario.Semaphore("t" + u.id(), "u".repeat(127)));
+        }
+    }
+
     @Test
     void signalOfTheHostIsNotTakenForTheNextOneOfAnOperation() throws IOException {
         try (TimelineSemaphore s = TimelineSemaphore.create(0);
@@ -110,6 +135,41 @@ class ScenarioExportTest {
             });
             assertThat(scenario.operations().getFirst().waits()).isEmpty();
             assertThat(scenario.operations().get(1).waits()).hasSize(1);
+        }
+    }
+
+    @Test
+    void signalOfTheHostIsNotTakenForAPromiseOfALaterValue() throws IOException {
+        duration = 100;
+        try (TimelineSemaphore s = TimelineSemaphore.create(0);
+                TimelineSemaphore t = TimelineSemaphore.create(0)) {
+            Scenario scenario = record(true, List.of("a", "b"), () -> {
+                submit(0, s, 0, s, 2);
+                s.signal(1);
+                submit(1, s, 1, t, 1); // begins at once, beside the first
+            });
+            assertThat(scenario.operations().get(1).waits()).isEmpty();
+            assertThat(Laboratory.run(scenario, LabOptions.DEFAULT)
+                            .operations()
+                            .get(1)
+                            .start())
+                    .isZero();
+        }
+    }
+
+    @Test
+    void operationThatIsLeftOutIsNotTakenForTheNextOne() throws IOException {
+        duration = 100;
+        try (TimelineSemaphore s = TimelineSemaphore.create(0);
+                TimelineSemaphore t = TimelineSemaphore.create(0)) {
+            Scenario scenario = record(true, List.of("a", "b"), () -> {
+                submit(0, s, 0, s, 1);
+                clock.runUntil(12L * 86_400 * 1_000_000_000);
+                submit(0, s, 0, s, 2);
+                submit(1, s, 1, t, 1); // begins at once: its signaller is long over
+            });
+            assertThat(scenario.operations()).hasSize(2);
+            assertThat(scenario.operations().get(1).waits()).isEmpty();
         }
     }
 
@@ -254,6 +314,21 @@ class ScenarioExportTest {
     }
 
     @Test
+    void moreOperationsAtOnceThanLanesOfAScenarioAreStated() throws IOException {
+        width = 100;
+        List<TimelineSemaphore> timelines = new ArrayList<>();
+        Scenario scenario = record(false, List.of("cpu"), () -> {
+            for (int i = 0; i < width; i++) {
+                timelines.add(TimelineSemaphore.create(0));
+                submit(0, timelines.getLast(), 0, timelines.getLast(), 1);
+            }
+        });
+        timelines.forEach(TimelineSemaphore::close);
+        assertThat(scenario.hardware().getFirst().lanes()).isEqualTo(64);
+        assertThat(scenario.description()).contains("100 operations of a queue ran at once, and 64 lanes");
+    }
+
+    @Test
     void operationLongerThanOneOfAScenarioIsRefused() {
         duration = 200_000_000_000L;
         try (TimelineSemaphore s = TimelineSemaphore.create(0)) {
@@ -272,7 +347,23 @@ class ScenarioExportTest {
                 submit(0, s, 1, s, 2);
             });
             assertThat(scenario.operations()).hasSize(1);
-            assertThat(scenario.description()).contains("the latest 1 of 2 that ended");
+            assertThat(scenario.description())
+                    .contains("the latest 1 of 2 that ended")
+                    .doesNotContain("without");
+        }
+    }
+
+    @Test
+    void operationsThatDidNotEndAreCounted() throws IOException {
+        try (TimelineSemaphore s = TimelineSemaphore.create(0);
+                TimelineSemaphore never = TimelineSemaphore.create(0)) {
+            Scenario scenario = record(true, List.of("gpu"), () -> {
+                submit(0, s, 0, s, 1);
+                submit(0, never, 1, s, 2);
+                submit(0, never, 2, s, 3);
+            });
+            assertThat(scenario.operations()).hasSize(1);
+            assertThat(scenario.description()).contains("without 2 that did not end, did not run, or lack records");
         }
     }
 

@@ -2,6 +2,7 @@ package io.github.iree4j.flight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.CallOptions;
 import io.github.iree4j.Effort;
 import io.github.iree4j.Fixtures;
 import io.github.iree4j.IreeRuntime;
@@ -14,6 +15,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.flight.RecordedCalls.Part;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.Known;
@@ -159,7 +161,8 @@ class TraceExportTest {
                 Timeline timeline = runtime.createTimeline();
                 Fence never = timeline.at(1)) {
             timeline.semaphore().setName("upload \"finished\"");
-            CompletableFuture<Results> hanging = program.function("add").submit(never, null, four, four);
+            CompletableFuture<Results> hanging =
+                    program.function("add").call(CallOptions.DEFAULTS.after(never), four, four);
             while (open(new OperationGraph(recorder.recording())) < 2) {
                 Thread.onSpinWait(); // a worker makes the call
             }
@@ -204,7 +207,14 @@ class TraceExportTest {
         assertThat(columns(json, "operations").get("number"))
                 .containsExactly(expected.stream().mapToLong(Long::longValue).toArray());
         assertThat(json).contains("\"leftOut\":" + (all.size() - 6) + ",\"openLeftOut\":0,");
-        assertThat(columns(json, "calls").get("number")).hasSizeBetween(2, 3);
+        int calls = columns(json, "calls").get("number").length;
+        assertThat(calls).isBetween(2, 3);
+        assertThat(json)
+                .contains("\"callsLeftOut\":"
+                        + (new RecordedCalls(graph, new Explanation(graph))
+                                        .all()
+                                        .size()
+                                - calls) + ",");
     }
 
     @Test
@@ -293,6 +303,32 @@ class TraceExportTest {
             assertThat(columns.get("running")[row]).isEqualTo(parts[Part.RUNNING.ordinal()]);
             assertThat(columns.get("unknown")[row]).isEqualTo(parts[Part.UNKNOWN.ordinal()]);
             assertThat(columns.get("host")[row]).isEqualTo(parts[Part.HOST.ordinal()]);
+        }
+    }
+
+    @Test
+    void dispatchesBeyondTheMostOfTheExportAndOfTheRecorderAreCountedApart() throws IOException {
+        int executions = TraceExport.MOST_DISPATCHES / DispatchSampling.MAXIMUM + 1;
+        try (ClockedKernels kernels = new ClockedKernels();
+                CommandBuffer commands = kernels.device.createCommandBuffer(0, CommandBuffer.DISPATCH, -1, 0);
+                FlightRecorder recorder = kernels.recorder(1)) {
+            for (int i = 0; i < DispatchSampling.MAXIMUM + 5; i++) {
+                kernels.dispatch(commands, ClockedKernels.QUICK, 1);
+            }
+            commands.finish();
+            for (int i = 0; i < executions; i++) {
+                kernels.execute(commands);
+            }
+            OperationGraph graph = ClockedKernels.everything(recorder);
+            assertThat(graph.operations()).hasSize(executions).allMatch(graph::isWhole);
+            String json = json(graph);
+            assertThat(columns(json, "dispatches").get("operation"))
+                    .hasSize((executions - 1) * DispatchSampling.MAXIMUM);
+            assertThat(json)
+                    .contains("\"dispatchesLeftOut\":" + DispatchSampling.MAXIMUM + ",")
+                    .contains("\"dispatchesNotRecorded\":" + 5 * executions + ",")
+                    .contains("\"caveat\":\"dispatches of earlier operations left out, too many for a page: 4096; "
+                            + "dispatches without a record, after the first 4096 of an execution: " + 5 * executions);
         }
     }
 }

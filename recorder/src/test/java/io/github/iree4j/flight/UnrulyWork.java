@@ -57,7 +57,7 @@ final class UnrulyWork {
 
         @Override
         public @Nullable IreeException failure(int queue, long number, QueueOperation operation) {
-            return random.nextInt(60) == 0 ? new IreeException(StatusCode.INTERNAL, "as its script says") : null;
+            return random.nextInt(60) == 0 ? IreeException.of(StatusCode.INTERNAL, "as its script says") : null;
         }
     }
 
@@ -128,7 +128,7 @@ final class UnrulyWork {
             }
             submit(inOrder);
             if (i == loss) {
-                devices.getFirst().lose(new IreeException(StatusCode.UNAVAILABLE, "lost in a test"));
+                devices.getFirst().lose(IreeException.of(StatusCode.UNAVAILABLE, "lost in a test"));
             }
         }
     }

@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A transfer may move fewer bytes than requested; at the end of a file a read moves 0. {@link #readFully} and
  * {@link #writeFully} continue until all bytes are moved.
  */
+@NotForApplications
 public final class AsyncFile extends Resource {
     private static final Supplier<@Nullable IreeException> WANTED = () -> null;
     private static final Thread ANOTHER = Thread.ofVirtual().unstarted(() -> {});
@@ -163,20 +165,20 @@ public final class AsyncFile extends Resource {
     void check(boolean write, long offset, MemorySegment memory) {
         String what = write ? "write" : "read";
         if (isClosed()) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, describe() + " is closed");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, describe() + " is closed");
         }
         if (write ? !writable : !readable) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "%s needs a file that was opened for it, %s was not".formatted(what, describe()));
         }
         if (offset < 0 || offset > Long.MAX_VALUE - memory.byteSize()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%s of %d bytes at offset %d of %s".formatted(what, memory.byteSize(), offset, describe()));
         }
         if (!memory.isNative() || !memory.isAccessibleBy(ANOTHER) || !write && memory.isReadOnly()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%s of %s needs native memory%s that threads share, not %s"
                             .formatted(what, describe(), write ? "" : " that can be written, and", memory));

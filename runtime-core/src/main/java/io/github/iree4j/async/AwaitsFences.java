@@ -1,8 +1,10 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.List;
 
 /** An object waiting for fences, for diagnosing stalls. */
+@NotForApplications
 public interface AwaitsFences {
     /**
      * Returns the fences waited for.

@@ -1,6 +1,9 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
+
 /** Threads for calls that block while waiting: virtual threads where possible, so a thousand waiting calls cost no more than their stacks. */
+@NotForApplications
 public final class CallThreads {
     private CallThreads() {}
 

@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * by a completion is logged and otherwise ignored.
  */
 @FunctionalInterface
+@NotForApplications
 public interface Completion {
     /**
      * Called when the operation has ended and nothing touches the operation's memory any more.

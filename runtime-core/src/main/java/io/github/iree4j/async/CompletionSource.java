@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 
 /**
@@ -13,6 +14,7 @@ import io.github.iree4j.status.IreeException;
  * <p>An exception from {@code await} or {@code poll} means the source is lost: the proactor fails with this exception,
  * and everything in flight fails through {@link #stop}.
  */
+@NotForApplications
 public interface CompletionSource extends AutoCloseable {
     /** A timeout without end: until something happens. */
     long FOREVER = -1;

@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * become due at once, another thread calls these timepoints, so the signalling thread is not delayed. The contract of
  * {@link Timepoint} holds otherwise.
  */
+@NotForApplications
 public interface CrowdTimepoint extends Timepoint {
 
     /**

@@ -49,7 +49,7 @@ final class EventImport implements Cancellation, Completion {
             IreeException failure = semaphore.failure();
             throw failure != null
                     ? failure.during("import of semaphore value " + value)
-                    : new IreeException(
+                    : IreeException.of(
                             StatusCode.INVALID_ARGUMENT,
                             "semaphore value " + value + " is reached or promised already; the semaphore is at "
                                     + semaphore.value());

@@ -140,7 +140,7 @@ final class EventWatches {
         for (Watch each; called < limit && (each = broken.poll()) != null; called++) {
             ended(
                     each,
-                    new IreeException(
+                    IreeException.of(
                             StatusCode.UNAVAILABLE,
                             each.event.describe() + " can no longer be signalled; its other end was closed"));
         }
@@ -164,7 +164,7 @@ final class EventWatches {
         }
         return code == 0
                 ? null
-                : new IreeException(
+                : IreeException.of(
                         code == ECANCELED ? StatusCode.CANCELLED : StatusCode.ABORTED,
                         "the work behind %s failed with errno %d".formatted(watch.event.describe(), code));
     }

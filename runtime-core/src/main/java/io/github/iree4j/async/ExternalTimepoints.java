@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 
 /**
@@ -9,6 +10,7 @@ import io.github.iree4j.status.IreeException;
  * {@link TimelineSemaphore#signalExternal}, which also serves code of this process that does not run on a queue.
  * Exports need scope SYSTEM_WIDE.
  */
+@NotForApplications
 public final class ExternalTimepoints {
     private ExternalTimepoints() {}
 

@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
@@ -59,6 +60,7 @@ public final class Fence extends Resource {
      * @param semaphore the timeline
      * @param value the value waited for or signalled
      */
+    @NotForApplications
     public record Entry(TimelineSemaphore semaphore, long value) {}
 
     /**
@@ -93,7 +95,7 @@ public final class Fence extends Resource {
      */
     public static Fence of(List<Entry> entries) {
         if (entries.isEmpty()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "a fence needs at least one point; use null for 'already reached'");
         }
         Merge merge = new Merge(entries.size());
@@ -281,7 +283,7 @@ public final class Fence extends Resource {
             firstSemaphore.signal(firstValue);
             return;
         }
-        IreeException refusal = FenceEvent.signal(this, Frontier.EMPTY, false);
+        IreeException refusal = FenceEvent.signal(this, Frontier.EMPTY);
         if (refusal != null) {
             throw refusal;
         }
@@ -303,9 +305,11 @@ public final class Fence extends Resource {
 
     /**
      * Signals every point as {@link #signalOrFail(Frontier)} does with an empty frontier.
+     *
+     * @return the points that refused
      */
-    public void signalOrFail() {
-        signalOrFail(Frontier.EMPTY);
+    public List<Entry> signalOrFail() {
+        return signalOrFail(Frontier.EMPTY);
     }
 
     /**
@@ -313,16 +317,19 @@ public final class Fence extends Resource {
      * waiters do not mistake the earlier signal for this signal. For code executing work without a caller to throw to.
      *
      * @param frontier the history before: the frontier of the signalling operation
+     * @return the points that refused, because the timeline had reached the value or had failed; empty if every point was
+     *     signalled
      */
-    public void signalOrFail(Frontier frontier) {
+    public List<Entry> signalOrFail(Frontier frontier) {
         if (others != null) {
-            FenceEvent.signal(this, frontier, true);
-            return;
+            return FenceEvent.signalOrFail(this, frontier);
         }
         try {
             firstSemaphore.signal(firstValue, frontier);
+            return List.of();
         } catch (IreeException e) {
             firstSemaphore.fail(e);
+            return List.of(new Entry(firstSemaphore, firstValue));
         }
     }
 

@@ -3,6 +3,8 @@ package io.github.iree4j.async;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,10 +41,22 @@ final class FenceEvent {
     /**
      * Signals every point that takes the signal.
      *
-     * @param failRefusing whether a timeline that refuses fails
      * @return the refusal of the first point that refuses; null for none
      */
-    static @Nullable IreeException signal(Fence fence, Frontier frontier, boolean failRefusing) {
+    static @Nullable IreeException signal(Fence fence, Frontier frontier) {
+        return signal(fence, frontier, false).firstCause();
+    }
+
+    /**
+     * Signals every point that takes the signal, and fails each timeline that refuses.
+     *
+     * @return the points that refuse
+     */
+    static List<Fence.Entry> signalOrFail(Fence fence, Frontier frontier) {
+        return signal(fence, frontier, true).refused();
+    }
+
+    private static FenceEvent signal(Fence fence, Frontier frontier, boolean failRefusing) {
         FenceEvent event = new FenceEvent(fence);
         for (TimelineSemaphore each : event.inLockOrder) {
             each.expect(frontier);
@@ -57,7 +71,7 @@ final class FenceEvent {
             event.unlock();
         }
         event.deliver();
-        return event.firstCause();
+        return event;
     }
 
     /** Fails every timeline that has not failed yet. */
@@ -164,5 +178,15 @@ final class FenceEvent {
             }
         }
         return null;
+    }
+
+    private List<Fence.Entry> refused() {
+        if (firstCause() == null) {
+            return List.of();
+        }
+        return IntStream.range(0, causes.length)
+                .filter(each -> causes[each] != null)
+                .mapToObj(each -> new Fence.Entry(fence.semaphore(each), fence.value(each)))
+                .toList();
     }
 }

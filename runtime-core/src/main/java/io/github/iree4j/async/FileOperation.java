@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -8,6 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A transfer between a file and memory, from its start until its completion has been called. */
+@NotForApplications
 public final class FileOperation {
     private static final Logger LOG = LoggerFactory.getLogger(FileOperation.class);
 
@@ -39,7 +41,7 @@ public final class FileOperation {
      * the memory is in use. From any thread; no effect after the operation has ended.
      */
     public void cancel() {
-        cancel(new IreeException(StatusCode.CANCELLED, describe() + " was cancelled"));
+        cancel(IreeException.of(StatusCode.CANCELLED, describe() + " was cancelled"));
     }
 
     private void cancel(IreeException why) {
@@ -69,13 +71,12 @@ public final class FileOperation {
     /** Records an early end; without a stop cause, the kernel dropped the transfer when the submitting thread ended. */
     void cancelled() {
         IreeException why = stopCause;
-        failure = why != null
-                ? why
-                : new IreeException(StatusCode.CANCELLED, describe() + " was abandoned by the system");
+        failure =
+                why != null ? why : IreeException.of(StatusCode.CANCELLED, describe() + " was abandoned by the system");
     }
 
     void failed(StatusCode code, String why, @Nullable Throwable cause) {
-        failure = new IreeException(code, describe() + " failed: " + why, cause);
+        failure = IreeException.of(code, describe() + " failed: " + why, cause);
     }
 
     /** Reports the outcome, on the owner. */

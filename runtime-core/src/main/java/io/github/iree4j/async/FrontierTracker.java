@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CompletedEpochs;
 import io.github.iree4j.frontier.Frontier;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * from any thread. Memory: everything done before {@code advance(a, e)} is visible to a thread that sees {@code e}
  * completed, and to callbacks for {@code e}.
  */
+@NotForApplications
 public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     /*
      * Epochs advance without the lock; `lock` guards the lists of waiters, the ends of axes and closing. A waiter
@@ -56,14 +58,14 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
      */
     public void register(long axis) {
         if (!Axis.isValid(axis)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "0x" + Long.toHexString(axis) + " is not an axis: no such session or domain");
         }
         synchronized (lock) {
             checkOpen("register axis '" + Axis.toString(axis) + "'");
             if (axes.findAcquire(axis) != null) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.ALREADY_EXISTS,
                         "axis '" + Axis.toString(axis) + "' is registered already; an axis has one owner");
             }
@@ -217,7 +219,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
         synchronized (lock) {
             checkOpen("wait for " + frontier);
             if (frontier.isTainted() && !frontier.hasProducer()) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.FAILED_PRECONDITION,
                         "frontier " + frontier
                                 + " cannot be waited for: what it lost is unknown and it has no producer;"
@@ -281,8 +283,8 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
                 return;
             }
             closed = true;
-            IreeException cause = new IreeException(
-                    StatusCode.CANCELLED, "frontier tracker was closed before the frontier completed");
+            IreeException cause =
+                    IreeException.of(StatusCode.CANCELLED, "frontier tracker was closed before the frontier completed");
             watched.forEach(axis -> {
                 for (FrontierWaiter waiter; (waiter = axis.head) != null; ) {
                     axis.unlink(waiter);
@@ -377,7 +379,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
                 return reached(waiter, frontier.producerAxis(), epoch);
             }
             if (frontier.isTainted()) { // the dependencies are incomplete
-                waiter.failure = new IreeException(
+                waiter.failure = IreeException.of(
                         StatusCode.CANCELLED, "frontier " + frontier + " was lost with the axis that produced it");
                 return true;
             }
@@ -411,7 +413,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
     private TrackedAxis find(long axis) {
         TrackedAxis tracked = axes.findAcquire(axis);
         if (tracked == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "axis '" + Axis.toString(axis)
                             + "' is not known here; register it before it is advanced or waited for");
@@ -421,7 +423,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
 
     private void checkOpen(String doing) {
         if (closed) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "cannot " + doing + ": frontier tracker is closed");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "cannot " + doing + ": frontier tracker is closed");
         }
     }
 

@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -11,6 +12,7 @@ import org.slf4j.LoggerFactory;
  * A platform thread for work that must not delay the triggering thread: driver calls that may block, mapping memory.
  * Runs actions in FIFO order. The thread ends after an idle period; there is nothing to close.
  */
+@NotForApplications
 public final class HandoffThread implements Executor {
     private static final Logger LOG = LoggerFactory.getLogger(HandoffThread.class);
     private static final int IDLE_SECONDS = 10;

@@ -1,5 +1,7 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * Holds back the callbacks of this thread during a locked section. The thread may promise, signal and fail timelines
  * under the lock: callbacks becoming due run once the lock is released.
@@ -13,6 +15,7 @@ package io.github.iree4j.async;
  * }
  * }</pre>
  */
+@NotForApplications
 public final class HeldCallbacks {
     private HeldCallbacks() {}
 

@@ -84,7 +84,7 @@ public final class MultiWait {
             done.await(1, timeoutNanos);
         } catch (IreeException e) {
             if (e.code() == StatusCode.DEADLINE_EXCEEDED && done.failure() == null) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.DEADLINE_EXCEEDED,
                         missing(fences) + " of " + fences.size() + " fences not reached within "
                                 + DurationText.of(Duration.ofNanos(timeoutNanos)));
@@ -146,7 +146,7 @@ public final class MultiWait {
      */
     public static Cancellation whenAny(List<? extends @Nullable Fence> fences, First callback) {
         if (fences.isEmpty()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "waiting for the first of no fences would never end; pass at least one");
         }

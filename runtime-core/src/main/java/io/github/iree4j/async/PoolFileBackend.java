@@ -63,7 +63,7 @@ final class PoolFileBackend implements FileBackend {
             try {
                 return channel.size();
             } catch (IOException e) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.DATA_LOSS, "the length of file '" + path + "' is not known: " + e.getMessage(), e);
             }
         }
@@ -94,15 +94,15 @@ final class PoolFileBackend implements FileBackend {
         }
         try {
             if (Files.exists(path) && !Files.isRegularFile(path)) {
-                throw new IreeException(StatusCode.INVALID_ARGUMENT, "it is not a regular file");
+                throw IreeException.of(StatusCode.INVALID_ARGUMENT, "it is not a regular file");
             }
             return new Channel(FileChannel.open(path, options), path);
         } catch (NoSuchFileException e) {
-            throw new IreeException(StatusCode.NOT_FOUND, "it does not exist", e);
+            throw IreeException.of(StatusCode.NOT_FOUND, "it does not exist", e);
         } catch (AccessDeniedException e) {
-            throw new IreeException(StatusCode.PERMISSION_DENIED, "access is denied", e);
+            throw IreeException.of(StatusCode.PERMISSION_DENIED, "access is denied", e);
         } catch (IOException e) {
-            throw new IreeException(StatusCode.UNAVAILABLE, String.valueOf(e.getMessage()), e);
+            throw IreeException.of(StatusCode.UNAVAILABLE, String.valueOf(e.getMessage()), e);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -34,6 +35,7 @@ import org.slf4j.LoggerFactory;
  * CANCELLED, each exactly once, and the source is closed once no operation's memory is in use. A failing source ends
  * everything likewise, with its failure. A closed proactor rejects all requests.
  */
+@NotForApplications
 public final class Proactor implements AutoCloseable {
     /*
      * The owner is RUNNING, or ASLEEP in the source, or ABSENT: a proactor's own thread that was idle and ended.
@@ -223,7 +225,7 @@ public final class Proactor implements AutoCloseable {
 
     /** Begins to close, and returns at once. From any thread; idempotent. */
     public void shutdown() {
-        end(new IreeException(StatusCode.CANCELLED, this + " was closed"));
+        end(IreeException.of(StatusCode.CANCELLED, this + " was closed"));
     }
 
     /**
@@ -313,7 +315,7 @@ public final class Proactor implements AutoCloseable {
 
     private int pollFor(long timeoutNanos) {
         if (threaded || !polling.compareAndSet(null, Thread.currentThread())) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     this + (threaded ? " has an owner thread" : " is being polled already"));
         }
@@ -329,7 +331,7 @@ public final class Proactor implements AutoCloseable {
             IreeException why = cause;
             throw why != null && why.code() != StatusCode.CANCELLED
                     ? why.during("use of " + this)
-                    : new IreeException(StatusCode.FAILED_PRECONDITION, this + " is closed");
+                    : IreeException.of(StatusCode.FAILED_PRECONDITION, this + " is closed");
         }
     }
 
@@ -522,7 +524,7 @@ public final class Proactor implements AutoCloseable {
     private void lost(Throwable thrown) {
         IreeException why = thrown instanceof IreeException failure
                 ? failure
-                : new IreeException(StatusCode.INTERNAL, this + " failed: " + thrown, thrown);
+                : IreeException.of(StatusCode.INTERNAL, this + " failed: " + thrown, thrown);
         if (broken) {
             return;
         }

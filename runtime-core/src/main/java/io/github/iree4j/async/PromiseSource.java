@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.frontier.Frontier;
 import java.util.function.ObjLongConsumer;
 
@@ -7,6 +8,7 @@ import java.util.function.ObjLongConsumer;
  * Recalls a queue's promises. A timeline used by a single queue remembers only the last promise; the operations due to
  * signal hold the others, until another party uses the timeline. Called by timelines, from any thread.
  */
+@NotForApplications
 public interface PromiseSource {
     /**
      * Repeats every promise of a timeline not signalled yet. Promises made meanwhile reach the timeline directly.

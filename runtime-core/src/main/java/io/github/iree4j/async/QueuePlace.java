@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.frontier.Axis;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  *     others
  * @param promises recalls the queue's promises; null for a queue without promises
  */
+@NotForApplications
 public record QueuePlace(
         long axis, Object device, Object group, @Nullable PromiseSource promises) {
 

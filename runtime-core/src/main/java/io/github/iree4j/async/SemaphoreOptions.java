@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Objects;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  *     for an older signal gets the frontier of the oldest kept signal
  * @param helper provides work for waiting platform threads; null for none
  */
+@NotForApplications
 public record SemaphoreOptions(
         long initialValue,
         SemaphoreScope scope,
@@ -33,13 +35,13 @@ public record SemaphoreOptions(
     public SemaphoreOptions {
         Objects.requireNonNull(scope, "scope");
         if (initialValue < 0 || initialValue > TimelineSemaphore.MAXIMUM_VALUE) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "initial semaphore value " + initialValue + " is not within [0, " + TimelineSemaphore.MAXIMUM_VALUE
                             + "]");
         }
         if (historyCapacity < 1 || historyCapacity > MAXIMUM_HISTORY) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "semaphore history of " + historyCapacity + " signals is not within [1, " + MAXIMUM_HISTORY + "]");
         }

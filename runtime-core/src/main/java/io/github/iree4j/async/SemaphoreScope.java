@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
@@ -10,6 +11,7 @@ import io.github.iree4j.status.StatusCode;
  * <p>A scope restricts only queues. The host may always read, wait for and signal a timeline: every timeline has a host
  * side, kept up to date by the completions of operations.
  */
+@NotForApplications
 public enum SemaphoreScope {
     /** A single queue signals and waits. Needs no primitive: the queue's order and frontiers suffice. */
     QUEUE_LOCAL,
@@ -41,7 +43,7 @@ public enum SemaphoreScope {
      */
     void require(SemaphoreScope needed, String use) {
         if (!includes(needed)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     use + " needs a semaphore of scope '" + needed + "', this one has '" + this
                             + "'; scopes do not change, create it with '" + needed + "'");

@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.frontier.Frontier;
 import org.jspecify.annotations.Nullable;
 
@@ -9,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Reusable; confined to one thread. The contents are a consistent snapshot.
  */
+@NotForApplications
 public final class SignalRecord {
     private long value;
     private boolean reached;

@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.nativeaccess.EventDescriptor;
 import io.github.iree4j.status.IreeException;
@@ -10,6 +11,7 @@ import io.github.iree4j.status.IreeException;
  * <p>{@link ExternalTimepoints} connects events and timelines. Safe from any thread. The descriptor is closed with the
  * last reference.
  */
+@NotForApplications
 public final class SystemEvent extends Resource {
     /** The counter of an exported event whose point was reached. */
     public static final long REACHED = 1;

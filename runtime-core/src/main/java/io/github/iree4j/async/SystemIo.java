@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.nativeaccess.EventDescriptor;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.status.IreeException;
@@ -19,6 +20,7 @@ import org.slf4j.LoggerFactory;
  * the kernel (io_uring) where permitted, unless the system property {@value #URING} is {@code false}; otherwise by a
  * thread pool, which does not need the native library. All other operations need this library.
  */
+@NotForApplications
 public final class SystemIo implements AutoCloseable {
     /** System property: whether to use the kernel's io_uring where permitted; {@code true} by default. */
     public static final String URING = "iree4j.io-uring";
@@ -159,7 +161,7 @@ public final class SystemIo implements AutoCloseable {
         try {
             return new AsyncFile(this, files.open(path, read, write), path, read, write);
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "file '%s' cannot be opened: %s".formatted(path, e.getMessage()), e);
+            throw IreeException.of(e.code(), "file '%s' cannot be opened: %s".formatted(path, e.getMessage()), e);
         }
     }
 

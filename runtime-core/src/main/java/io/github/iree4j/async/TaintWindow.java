@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * elided. A window begins with the first external signal and ends with the next internal signal. The process remembers
  * the last {@value #REMEMBERED} windows. Safe from any thread.
  */
+@NotForApplications
 public final class TaintWindow {
     /** The number of windows remembered. */
     public static final int REMEMBERED = 64;

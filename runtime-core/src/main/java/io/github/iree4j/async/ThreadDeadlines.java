@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  */
+@NotForApplications
 public final class ThreadDeadlines {
     /** Milliseconds between two checks. */
     public static final int LOOK_MILLIS = 100;

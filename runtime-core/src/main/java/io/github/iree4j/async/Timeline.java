@@ -3,13 +3,15 @@ package io.github.iree4j.async;
 import java.time.Duration;
 
 /**
- * A timeline for users, with {@link Fence}s as points that invocations wait for and signal.
+ * A timeline for users, with {@link Fence}s as points that invocations wait for and signal. Points are signalled in
+ * order: a signal of a point reaches all lower points. A call that only the next call waits for needs no timeline, see
+ * {@code ProgramFunction.submit}; nor does a single event, see {@code IreeRuntime.createFence}.
  *
  * <pre>{@code
- * try (Timeline timeline = Timeline.create(); Fence start = timeline.at(1); Fence done = timeline.at(2)) {
- *     second.submit(start, done, ...);   // submitted, not run
- *     first.submit(null, start, ...);
- *     done.await();
+ * try (Timeline frames = Timeline.create(); Fence frame = frames.at(number)) {
+ *     filter.call(DEFAULTS.after(frame), ...);   // submitted, not run
+ *     ...
+ *     frame.signal();                            // this frame and all frames before are there
  * }
  * }</pre>
  *

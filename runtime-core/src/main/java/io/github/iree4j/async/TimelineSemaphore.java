@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * failures and reads of values are sequentially consistent across all timelines. The points of a {@link Fence} are signalled, or failed, as
  * one event.
  */
+@NotForApplications
 public final class TimelineSemaphore extends Resource {
     /*
      * value and failure are written under `lock` and read without it. The thread that unlinks a waiter under `lock` owns the
@@ -333,7 +335,7 @@ public final class TimelineSemaphore extends Resource {
      */
     public boolean promise(long next, Frontier frontier) {
         if (!frontier.hasProducer()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "promise of semaphore value " + next + " with frontier " + frontier
                             + " that no operation produced; pass the operation's own");
@@ -351,7 +353,7 @@ public final class TimelineSemaphore extends Resource {
      */
     public boolean promiseExternal(long next, Object primitive) {
         if (primitive instanceof Frontier) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "a frontier is not a primitive to wait for");
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "a frontier is not a primitive to wait for");
         }
         return addPromise(next, primitive, false);
     }
@@ -376,7 +378,7 @@ public final class TimelineSemaphore extends Resource {
 
     private boolean addPromise(long next, Object what, boolean own) {
         if (next > MAXIMUM_VALUE) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "semaphore value " + next + " cannot be promised; the largest is " + MAXIMUM_VALUE);
         }
@@ -478,7 +480,7 @@ public final class TimelineSemaphore extends Resource {
      */
     public void expectSignals(long next, int signals) {
         if (signals < 1) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "semaphore value " + next + " cannot take " + signals + " signals");
         }
         if (!count(next, signals)) {

@@ -23,7 +23,7 @@ final class TrackedAxis {
     static final long NO_WAITER = Long.MAX_VALUE;
 
     /** Marks an axis as retired. Each waiter gets a new exception: axes stay forever, so they share this small mark. */
-    static final IreeException RETIRED = new IreeException(StatusCode.CANCELLED, "axis was retired");
+    static final IreeException RETIRED = IreeException.of(StatusCode.CANCELLED, "axis was retired");
 
     private static final VarHandle EPOCH;
 
@@ -73,7 +73,7 @@ final class TrackedAxis {
     IreeException failure(IreeException how) {
         return how != RETIRED
                 ? how
-                : new IreeException(
+                : IreeException.of(
                         StatusCode.CANCELLED,
                         "axis '" + Axis.toString(axis) + "' was retired at epoch " + epoch
                                 + "; nothing more happens on it");

@@ -1,9 +1,12 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * Lets a thread about to wait for a timeline do some of the awaited work. Platform threads only: the work may be native
  * code, which would pin a virtual thread's carrier.
  */
+@NotForApplications
 public interface WaitHelper {
 
     /** The outcome of a call. */

@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -7,6 +8,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A transfer of a range of any size, made of pieces; see {@link AsyncFile#readFully}. */
+@NotForApplications
 public final class WholeTransfer {
     /*
      * The first pieces are started by the calling thread, later pieces by the completions of earlier pieces, on the
@@ -130,7 +132,7 @@ public final class WholeTransfer {
     private @Nullable IreeException goOn(int slot, long at, long size, long moved) {
         try {
             if (moved <= 0) {
-                return new IreeException(
+                return IreeException.of(
                         StatusCode.DATA_LOSS,
                         write
                                 ? "%s takes no more at byte %d".formatted(file.describe(), offset + at)
@@ -158,7 +160,7 @@ public final class WholeTransfer {
                 return;
             }
             if (failure == null) {
-                failure = new IreeException(
+                failure = IreeException.of(
                         StatusCode.CANCELLED,
                         "%s of %d bytes at offset %d of %s was cancelled"
                                 .formatted(write ? "write" : "read", memory.byteSize(), offset, file.describe()));

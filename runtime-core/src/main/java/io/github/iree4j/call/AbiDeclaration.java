@@ -164,7 +164,7 @@ public record AbiDeclaration(List<Value> arguments, List<Value> results) {
                     return null;
                 }
             }
-            Shape.elementCount(Arrays.stream(shape).filter(dim -> dim >= 0).toArray());
+            Shape.of(Arrays.stream(shape).filter(dim -> dim >= 0).toArray()); // checks the sizes
             return new TensorType(ElementType.parse(parts[shape.length]), shape);
         } catch (NumberFormatException | IreeException e) {
             return null; // complex<f32>, index, or dimensions beyond any memory: left to the program's own checks

@@ -36,9 +36,10 @@ final class Admitting {
     private int next; // index of the first need not yet requested; handed from thread to thread
     private boolean isDone;
     private final AtomicBoolean isDecided = new AtomicBoolean(); // being made, or cancelled
-    private @Nullable Attempt attempt; // published by the line, as is held
+    private @Nullable Attempt attempt; // published by the line, as are the next two
+    private Runnable whenAdmitted = () -> {};
     private @Nullable HeldCalls held;
-    private volatile boolean isBeingMade; // handed from thread to thread
+    private boolean isBeingMade; // handed from thread to thread
     private volatile boolean isMade;
     private final Queue<Admission> places = new ConcurrentLinkedQueue<>(); // in the lines joined so far
 
@@ -90,12 +91,14 @@ final class Admitting {
         return isDone;
     }
 
-    /** Describes what the call waits for before being made: the right, memory for the inputs, or the calls admitted before. */
-    String awaited() {
-        if (places.size() < asks.size() || !places.stream().allMatch(Admission::isAdmitted)) {
-            return MemoryNeeds.expected(asks, size);
-        }
-        return isBeingMade && size.copied() > 0 ? size.copied() + " bytes of memory" : "its turn";
+    /** Describes what the call waits for in line: the right, or the calls admitted before. */
+    MemoryWait awaited() {
+        return MemoryNeeds.awaited(asks, size, places);
+    }
+
+    /** Describes what a call waits for that could not be made for lack of memory for the inputs. */
+    MemoryWait awaitedInputs() {
+        return isMade ? MemoryWait.NONE : MemoryWait.ofInputs(size.copied(), false);
     }
 
     /** Records that the call cannot be made at once. Called before {@link #join}. */
@@ -129,10 +132,13 @@ final class Admitting {
      * Joins the line.
      *
      * @param make makes the call, in order among the calls of the program, see {@link HeldCalls#make}
+     * @param admitted run once the call is admitted, before the call is made, by a thread that holds locks: MUST NOT block
+     *     or lock
      * @return takes the call out of the line, until making begins
      */
-    Cancellation join(Attempt make) {
+    Cancellation join(Attempt make, Runnable admitted) {
         attempt = make;
+        whenAdmitted = admitted;
         held = program.held().add(outer);
         try {
             ask();
@@ -156,6 +162,7 @@ final class Admitting {
     private void ask() {
         if (next == asks.size()) { // nothing to ask for, or the right is given and memory was short
             watch();
+            whenAdmitted.run();
             makeSoon();
             return;
         }
@@ -165,6 +172,7 @@ final class Admitting {
                 .join(program.memory().consumer(), !program.overlaps(), need.estimate(size), ahead != null, given -> {
                     holder.admitted(given);
                     if (isLast) {
+                        whenAdmitted.run();
                         makeSoon();
                     } else {
                         CallThreads.start("iree4j-memory", this::ask); // the gate is locked in this callback

@@ -168,7 +168,7 @@ final class ArgumentList implements AutoCloseable {
         for (Transfer transfer : taken) {
             TensorElements elements = transfer.elements();
             if (!transfer.take().getAsBoolean()) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.FAILED_PRECONDITION,
                         "tensor %s was closed, or transferred to another call, while it was being transferred to function '%s'"
                                 .formatted(elements.header(), signature.describe()));
@@ -226,7 +226,7 @@ final class ArgumentList implements AutoCloseable {
             case 'F' -> real(index, input, "f64");
             case 'r' -> reference(index, input);
             default ->
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.UNIMPLEMENTED,
                         "function '%s' takes a variable number of values, which only modules can pass"
                                 .formatted(signature.describe()));
@@ -287,7 +287,7 @@ final class ArgumentList implements AutoCloseable {
             try {
                 elements = JavaArrays.toElements(input, wanted);
             } catch (IreeException e) {
-                throw new IreeException(
+                throw IreeException.of(
                         e.code(), "%s: %s".formatted(signature.describeArgument(index), e.getMessage()), e);
             }
             keep(index, elements, wanted);
@@ -341,7 +341,7 @@ final class ArgumentList implements AutoCloseable {
         try {
             elements.enter();
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "%s: %s".formatted(signature.describeArgument(index), e.getMessage()), e);
+            throw IreeException.of(e.code(), "%s: %s".formatted(signature.describeArgument(index), e.getMessage()), e);
         }
         lent.add(elements);
         if (wanted != null && !elements.fit(wanted)) {
@@ -358,7 +358,7 @@ final class ArgumentList implements AutoCloseable {
         try {
             view = ready && !storage ? memory.upload(elements) : memory.uploadEarly(elements);
         } catch (IllegalStateException | WrongThreadException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "%s: memory of tensor %s cannot be used: %s"
                             .formatted(signature.describeArgument(index), elements.header(), e.getMessage()),
@@ -398,7 +398,7 @@ final class ArgumentList implements AutoCloseable {
     }
 
     private static IreeException invalid(String message) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, message);
     }
 
     /** Releases the copies made by this list, and nothing else. Runs no code of others. */

@@ -141,7 +141,7 @@ final class AsyncCall {
                     return mine.isGiven() ? Progress.AGAIN : Progress.WAITING;
                 }
                 over = true;
-                failure = new IreeException(
+                failure = IreeException.of(
                         StatusCode.CANCELLED,
                         "call of '%s' was cancelled".formatted(steps.function().fullName()));
                 return Progress.OVER;

@@ -4,6 +4,7 @@ import io.github.iree4j.async.AwaitsFences;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.status.FilesInPlace;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -14,7 +15,7 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -46,8 +47,9 @@ final class Call {
     private @Nullable Thread thread;
     private @Nullable Thread maker; // thread of a confined call; published by the list, or as the call in turn
     private @Nullable Runnable onCancel;
-    private @Nullable Consumer<IreeException> onGiveUp; // published by the list, like onLeave
+    private @Nullable Predicate<IreeException> onGiveUp; // published by the list, like onLeave
     private @Nullable Runnable onLeave;
+    private @Nullable Fence signal; // published by the list; only read, like the awaited fences
     private boolean cancelled;
     private long filesSeen; // written as the call's code begins, and published with the results
     private final boolean confined;
@@ -63,12 +65,13 @@ final class Call {
     boolean lingers;
 
     /** The state of the call, for diagnostics. The awaited fences are only read, because the fences may be closed by then. */
-    private record Place(CallState state, List<Fence> awaited, Supplier<String> memory) {
-        static final Place IN_LINE = new Place(CallState.IN_LINE, List.of());
-        static final Place RUNNING = new Place(CallState.RUNNING, List.of());
+    private record Place(PendingCall.State state, List<Fence> awaited, Supplier<MemoryWait> memory) {
+        static final Place IN_LINE = new Place(PendingCall.State.IN_LINE, List.of());
+        static final Place RUNNING = new Place(PendingCall.State.RUNNING, List.of());
+        static final Place BEFORE_SIGNAL = new Place(PendingCall.State.BEFORE_RESULTS, List.of());
 
-        Place(CallState state, List<Fence> awaited) {
-            this(state, awaited, () -> "");
+        Place(PendingCall.State state, List<Fence> awaited) {
+            this(state, awaited, () -> MemoryWait.NONE);
         }
 
         List<PendingOperation.Wait> waits() {
@@ -140,19 +143,30 @@ final class Call {
 
     void suspendedBy(VmWait wait) {
         changed = System.nanoTime();
-        place = new Place(CallState.SUSPENDED, wait instanceof AwaitsFences fences ? fences.awaited() : List.of());
+        place = new Place(
+                PendingCall.State.SUSPENDED, wait instanceof AwaitsFences fences ? fences.awaited() : List.of());
     }
 
-    /** Records a wait for memory. The description of the wait is asked for only if the call is late. */
-    void waitsForMemory(Supplier<String> awaited) {
+    /**
+     * Records a wait outside, of which only those who look at the call ask for the description.
+     *
+     * @param ahead the fence to be reached before the call's work can begin; null for none
+     */
+    void waitsForMemory(@Nullable Fence ahead, Supplier<MemoryWait> awaited) {
         changed = System.nanoTime();
-        place = new Place(CallState.FOR_MEMORY, List.of(), awaited);
+        place = new Place(PendingCall.State.FOR_MEMORY, ahead == null ? List.of() : List.of(ahead), awaited);
     }
 
     /** Records a wait for a fence, before the program runs or after. */
-    void waitsFor(Fence fence, CallState state) {
+    void waitsFor(Fence fence, PendingCall.State state) {
         changed = System.nanoTime();
         place = new Place(state, List.of(fence));
+    }
+
+    /** Records that the call has ended, and still has to signal its fence. */
+    void beforeSignal() {
+        changed = System.nanoTime();
+        place = Place.BEFORE_SIGNAL;
     }
 
     /** Whether the call waits for its turn, according to the recorded state. */
@@ -166,8 +180,13 @@ final class Call {
         // A call in turn that begins to wait is running until it is in the list, where it keeps its order.
         Place at = inTurn ? Place.RUNNING : looked != null ? looked : Place.IN_LINE;
         List<PendingOperation.Wait> waits = at.waits();
+        MemoryWait memory = at.memory().get();
+        PendingCall.State state = at.state() == PendingCall.State.FOR_MEMORY ? memory.state() : at.state();
         long now = System.nanoTime(); // after the times to be subtracted
-        return description.of(function, at.state(), before(now, since), waits, number(), before(now, changed));
+        // A call just admitted has not changed its place yet.
+        long entered = state == PendingCall.State.IN_LINE && at.state() != state ? now : changed;
+        return description.of(
+                function, state, before(now, since), waits, signal, number(), before(now, entered), memory.bytes());
     }
 
     /** Describes what the call waits for; empty when running, or unknown. On the thread of a confined call. */
@@ -178,7 +197,7 @@ final class Call {
         }
         return switch (at.state()) {
             case BEFORE_INPUTS, SUSPENDED -> describe(at.waits());
-            case FOR_MEMORY -> at.memory().get();
+            case FOR_ADMISSION, FOR_MEMORY -> at.memory().get().text().get();
             case BEFORE_RESULTS -> "its work";
             case IN_LINE -> "its turn";
             case RUNNING -> "";
@@ -204,9 +223,10 @@ final class Call {
      */
     boolean cancelAlone(ProgramCalls program, IreeException cause) {
         if (!confined) {
-            giveUp(cause);
+            boolean isGivenUp = giveUp(cause);
+            boolean hasWork = holder.unfinished() > 0;
             program.withdraw(this, cause);
-            return true;
+            return isGivenUp || hasWork;
         }
         Thread own = maker;
         // END-3: the thread does not leave the call before the interruption is recorded as MADE.
@@ -237,7 +257,7 @@ final class Call {
     /** Returns the failure of a confined call that {@link #wasInterrupted}, with the stack of the call. */
     IreeException cancelled(Throwable end) {
         IreeException given = Objects.requireNonNull(interruptedBy);
-        return new IreeException(given.code(), given.getMessage(), end);
+        return IreeException.of(given.code(), given.getMessage(), end);
     }
 
     /** Records the number of {@linkplain FilesInPlace#comparisons comparisons} of files in place when the call's code begins. */
@@ -281,19 +301,30 @@ final class Call {
         listener.run();
     }
 
-    /** Sets the action for the closing of the program; without an action, closing cancels the call. Called before the call is in the list. */
-    void onGiveUp(Consumer<IreeException> listener) {
+    /**
+     * Sets the action for the closing of the program, false where the outcome was decided before; without an action,
+     * closing cancels the call. Called before the call is in the list.
+     */
+    void onGiveUp(Predicate<IreeException> listener) {
         onGiveUp = listener;
     }
 
-    /** Ends the call soon because the program is closed. A confined call may have ended; then no call of the program runs any more. */
-    void giveUp(IreeException cause) {
-        Consumer<IreeException> listener = onGiveUp;
+    /** Sets the fence to be signalled by the call; null for none. Called before the call is in the list. */
+    void signals(@Nullable Fence fence) {
+        signal = fence;
+    }
+
+    /**
+     * Ends the call soon because the program is closed; false when the outcome of the call was decided before. A
+     * confined call may have ended; then no call of the program runs any more.
+     */
+    boolean giveUp(IreeException cause) {
+        Predicate<IreeException> listener = onGiveUp;
         if (listener == null) {
             cancel();
-        } else {
-            listener.accept(cause);
+            return true;
         }
+        return listener.test(cause);
     }
 
     /** Sets how a call that has returned ends before its fence is reached. Called before the call lingers. */
@@ -333,7 +364,7 @@ final class Call {
 
     synchronized void checkNotCancelled() {
         if (cancelled) {
-            throw new IreeException(StatusCode.CANCELLED, "call of '%s' was cancelled".formatted(function));
+            throw IreeException.of(StatusCode.CANCELLED, "call of '%s' was cancelled".formatted(function));
         }
     }
 }

@@ -1,12 +1,13 @@
 package io.github.iree4j.call;
 
 import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.hal.pool.MemoryHolder;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -14,13 +15,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The future returned to a caller. The caller may complete the future to abandon the call. Either this completion or
- * the call's own outcome counts, as settled before the future completes: so results without a receiver are freed before
- * the program may be freed.
+ * the call's own outcome counts, as decided before the future completes: so results without a receiver are freed before
+ * the program may be freed, and the call's fence fails with the failure of the future.
  *
  * <p>The end of a call may run arbitrary code, so no worker runs the end. A thread waiting here runs the end, since the
  * thread is idle and must be woken anyway. Without a waiting thread, a virtual thread runs the end.
  */
-final class CallFuture<R> extends CompletableFuture<R> {
+final class CallFuture<R> extends IreeFuture<R> {
     /*
      * HANDOFF
      *   null       no thread waits, and the call has not ended
@@ -32,6 +33,8 @@ final class CallFuture<R> extends CompletableFuture<R> {
      */
     private static final Object TAKEN = new Object();
 
+    private static final Object RESULTS = new Object();
+
     /** Time for which a waiting thread spins before sleeping: the end of a short call comes sooner than a wake-up. */
     private static final long SPIN_NANOS = 10_000;
 
@@ -41,26 +44,45 @@ final class CallFuture<R> extends CompletableFuture<R> {
 
     private final Runnable beforeWaiting;
     private final MemoryHolder holder;
-    private final AtomicBoolean settled = new AtomicBoolean();
+    /** The decision: a failure, or {@link #RESULTS}; null before. */
+    private final AtomicReference<@Nullable Object> outcome = new AtomicReference<>();
+
     private final AtomicReference<@Nullable Object> handoff = new AtomicReference<>();
 
     /**
      * Creates the future of a call holding memory as the given holder.
      *
+     * @param function the full name of the function
      * @param beforeWaiting throws if the calling thread must not wait for the call without a limit
      */
-    CallFuture(MemoryHolder holder, Runnable beforeWaiting) {
+    CallFuture(String function, MemoryHolder holder, Runnable beforeWaiting) {
+        super(function);
         this.beforeWaiting = beforeWaiting;
         this.holder = holder;
     }
 
     /**
-     * Decides for the call's outcome; the caller soon completes the future with this outcome.
+     * Decides for the call's results; the caller soon completes the future with the results.
      *
-     * @return false when the call has been abandoned
+     * @return false when the call has failed, or has been abandoned
      */
     boolean claim() {
-        return settled.compareAndSet(false, true);
+        return outcome.compareAndSet(null, RESULTS);
+    }
+
+    /**
+     * Decides for a failure; the caller soon completes the future with the failure.
+     *
+     * @return false when the outcome was decided before
+     */
+    boolean claim(Throwable cause) {
+        return outcome.compareAndSet(null, cause);
+    }
+
+    /** The failure for which the outcome was decided; null when there is no such failure. */
+    @Nullable
+    Throwable failure() {
+        return outcome.get() instanceof Throwable decided ? decided : null;
     }
 
     /** Completes with results. Called after a claim; true when the receiver now owns the results. */
@@ -71,13 +93,6 @@ final class CallFuture<R> extends CompletableFuture<R> {
     /** Completes with a failure after all. Called after a claim. */
     void deliver(Throwable cause) {
         woken(super.completeExceptionally(cause));
-    }
-
-    /** Completes with a failure, unless the call was abandoned before. */
-    void failed(Throwable cause) {
-        if (claim()) {
-            deliver(cause);
-        }
     }
 
     /**
@@ -159,6 +174,15 @@ final class CallFuture<R> extends CompletableFuture<R> {
         }
     }
 
+    /** Waits for the end of a completion whose outcome is claimed; another thread completes the future at once. */
+    void awaitOutcome() {
+        try {
+            join();
+        } catch (CompletionException | CancellationException e) {
+            // the outcome is the caller's
+        }
+    }
+
     /** Returns when the future is complete, when time is up, on an interrupt, or because another thread waits already. */
     private void waitForEnd(boolean interruptibly, long nanos) {
         Thread self = Thread.currentThread();
@@ -219,12 +243,12 @@ final class CallFuture<R> extends CompletableFuture<R> {
 
     @Override
     public boolean completeExceptionally(Throwable cause) {
-        return claim() && woken(super.completeExceptionally(cause));
+        return claim(cause) && woken(super.completeExceptionally(cause));
     }
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
-        return claim() ? woken(super.cancel(mayInterruptIfRunning)) : isCancelled();
+        return claim(new CancellationException()) ? woken(super.cancel(mayInterruptIfRunning)) : isCancelled();
     }
 
     private boolean woken(boolean completed) {

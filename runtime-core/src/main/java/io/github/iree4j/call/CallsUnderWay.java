@@ -66,10 +66,10 @@ final class CallsUnderWay {
         call.linked = true;
     }
 
-    /** Removes a call, if present. */
-    synchronized void remove(Call call) {
+    /** Removes a call, and returns whether the call was present. */
+    synchronized boolean remove(Call call) {
         if (!call.linked) {
-            return;
+            return false;
         }
         call.linked = false;
         lingering -= call.lingers ? 1 : 0;
@@ -85,6 +85,7 @@ final class CallsUnderWay {
         }
         call.previous = null;
         call.next = null;
+        return true;
     }
 
     /** Marks a listed call that has returned and only waits for its fence. */

@@ -2,6 +2,7 @@ package io.github.iree4j.call;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.hal.pool.Admission;
 import io.github.iree4j.hal.pool.MemoryEstimate;
 import io.github.iree4j.hal.pool.MemoryHolder;
@@ -13,7 +14,6 @@ import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.Invocation;
 import java.util.ArrayDeque;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -101,7 +101,7 @@ public final class FunctionCalls {
                             outer);
                     holder.calledHere(program.worksOnCaller());
                     if (!arguments.pass(true, false)) {
-                        call.waitsForMemory(() -> size.copied() + " bytes of memory");
+                        call.waitsForMemory(null, () -> MemoryWait.ofInputs(size.copied(), !holder.isAwaitingMemory()));
                         program.track(call); // the program's closing ends the wait
                         arguments.pass(true, true);
                         call.inLine();
@@ -155,7 +155,8 @@ public final class FunctionCalls {
             if (admission == null) {
                 admission = need.gate().join(consumer, !program.overlaps(), estimate, false, null);
                 if (!admission.isAdmitted()) {
-                    await(admission, call, () -> MemoryNeeds.expected(List.of(need), size));
+                    List<Admission> joined = List.of(admission);
+                    await(admission, call, () -> MemoryNeeds.awaited(List.of(need), size, joined));
                 }
             }
             call.holder().admitted(admission);
@@ -168,7 +169,7 @@ public final class FunctionCalls {
     /** Waits until the calls of the program that were submitted and admitted before this call are made. */
     private void awaitEarlier(Call call, @Nullable MemoryHolder outer) {
         CountDownLatch made = new CountDownLatch(1);
-        call.waitsForMemory(() -> MemoryNeeds.OF_EARLIER_CALLS);
+        call.waitsForMemory(null, () -> MemoryWait.forEarlierCalls(made.getCount() == 0));
         call.onCancel(made::countDown); // when the program is closed
         program.track(call);
         program.held()
@@ -190,13 +191,13 @@ public final class FunctionCalls {
             call.inLine();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.CANCELLED, "interrupted while waiting to call '%s'".formatted(fullName), e);
         }
     }
 
-    private void await(Admission admission, Call call, Supplier<String> memory) {
-        call.waitsForMemory(memory);
+    private void await(Admission admission, Call call, Supplier<MemoryWait> memory) {
+        call.waitsForMemory(null, memory);
         call.onCancel(admission::cancel); // when the program is closed
         program.track(call);
         try {
@@ -205,9 +206,10 @@ public final class FunctionCalls {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.CANCELLED,
-                    "interrupted while a call of '%s' waited for %s".formatted(fullName, memory.get()),
+                    "interrupted while a call of '%s' waited for %s"
+                            .formatted(fullName, memory.get().text().get()),
                     e);
         }
         call.inLine();
@@ -221,7 +223,7 @@ public final class FunctionCalls {
      *     run
      * @param discard frees converted results without a receiver
      */
-    public <R> CompletableFuture<R> submit(
+    public <R> IreeFuture<R> submit(
             CallTerms terms, @Nullable Object[] inputs, Function<@Nullable Object[], R> results, Consumer<R> discard) {
         program.enter();
         long begun = System.nanoTime();
@@ -245,7 +247,7 @@ public final class FunctionCalls {
                 admitting.holdBack();
                 arguments.hold();
             }
-            return new Submission<>(program, this, call, terms, begun, admitting, results, discard).start();
+            return new SubmittedCall<>(program, this, call, terms, begun, admitting, results, discard).start();
         } catch (RuntimeException | Error e) {
             if (call != null) {
                 program.untrack(call);
@@ -270,7 +272,7 @@ public final class FunctionCalls {
     /** Returns an idle or a new invocation. Only in the program's turn. */
     Invocation takeInvocation(Context context) {
         Invocation used = idle.poll();
-        return used != null ? used : context.invocation(signature.function());
+        return used != null ? used : context.invocation(signature.function()).calledAs(fullName);
     }
 
     /** Resets and keeps the invocation, unless enough invocations are kept. Only in the program's turn. */

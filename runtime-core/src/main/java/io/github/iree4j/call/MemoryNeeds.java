@@ -1,10 +1,15 @@
 package io.github.iree4j.call;
 
+import io.github.iree4j.hal.pool.Admission;
 import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.tensor.DeviceMemory;
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 
@@ -13,9 +18,6 @@ import java.util.stream.Stream;
  * nested calls have held memory there. Safe from any thread.
  */
 final class MemoryNeeds {
-    /** What a call without a known need waits for. */
-    static final String OF_EARLIER_CALLS = "memory of earlier calls";
-
     private final AtomicReference<List<MemoryNeed>> byDevice;
 
     MemoryNeeds(DeviceMemory memory) {
@@ -51,18 +53,38 @@ final class MemoryNeeds {
                 : all.stream().filter(MemoryNeed::isOfFirstDevice).toList();
     }
 
-    /** Describes the memory for which a call waits before being made, an estimate, and the ground of the estimate. */
-    static String expected(List<MemoryNeed> needs, InputSize inputs) {
-        long bytes = needs.stream().mapToLong(each -> each.of(inputs)).sum();
-        if (bytes == 0) {
-            return OF_EARLIER_CALLS;
+    /**
+     * Describes the memory for which a call waits before being made, an estimate, and the ground of the estimate.
+     *
+     * @param places the call's places in the lines joined so far, each looked at once: a call is admitted meanwhile
+     */
+    static MemoryWait awaited(List<MemoryNeed> needs, InputSize inputs, Collection<Admission> places) {
+        Set<Admission.Awaited> awaited = EnumSet.noneOf(Admission.Awaited.class);
+        places.forEach(each -> awaited.add(each.awaited()));
+        PendingCall.State state = awaited.contains(Admission.Awaited.SOLITUDE)
+                ? PendingCall.State.FOR_ADMISSION
+                : awaited.contains(Admission.Awaited.ROOM) ? PendingCall.State.FOR_MEMORY : PendingCall.State.IN_LINE;
+        if (state == PendingCall.State.IN_LINE && places.size() == needs.size()) {
+            return MemoryWait.NONE;
         }
-        return "%d bytes of memory, the expected need: %s"
-                .formatted(
-                        bytes,
-                        needs.stream().allMatch(each -> each.isShown(inputs))
-                                ? "as much as earlier calls with inputs of the same, or the next larger, size have held"
-                                : "a guess, since no call with inputs of the same size, or larger, has succeeded");
+        return new MemoryWait(
+                () -> expected(needs, inputs), state == PendingCall.State.IN_LINE ? 0 : bytes(needs, inputs), state);
+    }
+
+    private static long bytes(List<MemoryNeed> needs, InputSize inputs) {
+        return needs.stream().mapToLong(each -> each.of(inputs)).sum();
+    }
+
+    static String expected(List<MemoryNeed> needs, InputSize inputs) {
+        long bytes = bytes(needs, inputs);
+        return bytes == 0
+                ? MemoryWait.EARLIER_CALLS
+                : "%d bytes of memory, the expected need: %s"
+                        .formatted(
+                                bytes,
+                                needs.stream().allMatch(each -> each.isShown(inputs))
+                                        ? "as much as earlier calls with inputs of the same, or the next larger, size have held"
+                                        : "a guess, since no call with inputs of the same size, or larger, has succeeded");
     }
 
     /** Records the memory held by a call that has succeeded. */

@@ -126,7 +126,7 @@ final class ProgramCall {
         } catch (IreeException e) {
             IreeException givenUp = program.givenUp();
             throw givenUp != null && e.code() == StatusCode.CANCELLED
-                    ? new IreeException(StatusCode.CANCELLED, e.getMessage() + ": " + givenUp.getMessage(), e)
+                    ? IreeException.of(StatusCode.CANCELLED, e.getMessage() + ": " + givenUp.getMessage(), e)
                     : program.explained(e);
         } finally {
             if (program.overlaps()) {

@@ -9,6 +9,8 @@ import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.lifetime.UseGuard;
+import io.github.iree4j.monitor.PendingCall;
+import io.github.iree4j.monitor.TurnStatistics;
 import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.FailureDetail;
 import io.github.iree4j.status.FilesInPlace;
@@ -143,9 +145,9 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         if (!guard.tryEnter()) {
             IreeException why = refusal;
             throw why == null
-                    ? new IreeException(
+                    ? IreeException.of(
                             StatusCode.FAILED_PRECONDITION, "program '" + name + "' is closed", null, new Refusal(this))
-                    : new IreeException(why.code(), why.getMessage(), why, new Refusal(this));
+                    : IreeException.of(why.code(), why.getMessage(), why, new Refusal(this));
         }
     }
 
@@ -205,7 +207,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     /** The reason for which a call waiting to be admitted must not continue. */
     IreeException cancelled(String function) {
         IreeException cause = givenUp();
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.CANCELLED,
                 "call of '%s' was cancelled%s".formatted(function, cause == null ? "" : ": " + cause.getMessage()),
                 cause);
@@ -223,32 +225,27 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         return held;
     }
 
-    /** Creates the public description of a call. */
+    /** Creates a description of a call. */
     @FunctionalInterface
-    public interface Description<T> {
-        /** Describes a call by its function, state, age, waits, number, and the time since its state has changed. */
+    interface Description<T> {
+        /**
+         * Describes a call by its function, state, age, waits, the fence to be signalled, number, the time since its state
+         * has changed, and the awaited bytes.
+         */
         T of(
                 String function,
-                CallState state,
+                PendingCall.State state,
                 Duration since,
                 List<PendingOperation.Wait> waits,
+                @Nullable Fence signal,
                 long id,
-                Duration unchanged);
+                Duration unchanged,
+                long bytes);
     }
 
-    /** Number of calls waiting for their turn. */
-    public int inLine() {
-        return underWay.inLine();
-    }
-
-    /** Number of calls after a wait for their turn. */
-    public long waitedInLine() {
-        return waited.sum();
-    }
-
-    /** Total time for which calls have waited for their turn, in nanoseconds. */
-    public long waitedInLineNanos() {
-        return waitedNanos.sum();
+    /** The waits of calls for their turn. */
+    public TurnStatistics turns() {
+        return new TurnStatistics(underWay.inLine(), waited.sum(), Duration.ofNanos(waitedNanos.sum()));
     }
 
     /** Records that a call has got its turn after waiting in line since the given moment. */
@@ -258,14 +255,17 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     }
 
     /** Describes the state of calls, up to a limit, in order of arrival. */
-    public <T> List<T> describe(int limit, Description<T> description) {
-        return underWay.describe(limit, description);
+    public List<PendingCall> describe(int limit) {
+        return underWay.describe(
+                limit,
+                (function, state, since, waits, signal, id, unchanged, bytes) -> new PendingCall(
+                        function, state, since, waits, PendingOperation.pointsOf(signal), id, unchanged, bytes));
     }
 
     @Override
     public void forEachOpen(SchedulingDomain.CallVisitor visitor) {
-        underWay.describe(Integer.MAX_VALUE, (function, state, since, waits, number, unchanged) -> {
-            visitor.open(name, function, number, state.name(), since, waits);
+        underWay.describe(Integer.MAX_VALUE, (function, state, since, waits, signal, number, unchanged, bytes) -> {
+            visitor.open(name, function, number, state.name(), since, waits, PendingOperation.pointsOf(signal));
             return number;
         });
     }
@@ -275,14 +275,14 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
      *
      * @param number the number in the call's description
      * @param how ends the text of the failure, after "was cancelled"
-     * @return false when no such call is in progress
+     * @return false when no such call is in progress, or nothing is left to cancel
      */
     public boolean cancel(long number, String how) {
         Call call = underWay.find(number);
         return call != null
                 && call.cancelAlone(
                         this,
-                        new IreeException(
+                        IreeException.of(
                                 StatusCode.CANCELLED,
                                 "call %d of '%s' was cancelled%s"
                                         .formatted(number, call.holder().name(), how)));
@@ -297,7 +297,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     /** Adds to the failure of a call whose thread was interrupted what the call waited for. On the thread of a confined call. */
     IreeException interrupted(Call call, IreeException failure) {
         return Thread.currentThread().isInterrupted() && failure.detail(CallWait.class) == null
-                ? new IreeException(failure.code(), failure.getMessage(), failure, new CallWait(awaited(call)))
+                ? IreeException.of(failure.code(), failure.getMessage(), failure, new CallWait(awaited(call)))
                 : failure;
     }
 
@@ -319,7 +319,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     void withdraw(Call call, @Nullable IreeException cause) {
         IreeException given = cause != null
                 ? cause
-                : new IreeException(StatusCode.CANCELLED, "%s ended before its work was done".formatted(call.holder()));
+                : IreeException.of(StatusCode.CANCELLED, "%s ended before its work was done".formatted(call.holder()));
         memory.device().schedulingDomain().withdraw(call.holder(), given);
     }
 
@@ -328,8 +328,9 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         underWay.ends(call);
     }
 
-    void untrack(Call call) {
-        underWay.remove(call);
+    /** Takes a call off the list; false when the call is not in the list. */
+    boolean untrack(Call call) {
+        return underWay.remove(call);
     }
 
     // Turns.
@@ -371,12 +372,12 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
      */
     void checkMayWait(String function) {
         if (executor.isWorkerThread()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "'%s' was called by a worker, which must not wait; use invokeAsync or submit".formatted(function));
         }
         if (lock.isRunBySelf()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "'%s' was called from within a call of the same program; load the program twice"
                             .formatted(function));
@@ -400,7 +401,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     /** END-4: a kernel on this thread does not see the interrupt at the deadline. */
     private static void requireInTime(FunctionCalls function) {
         if (ThreadDeadlines.isThreadLate()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.DEADLINE_EXCEEDED,
                     "call of '%s' ended after the deadline of its thread".formatted(function.fullName()));
         }
@@ -452,7 +453,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
             }
             @Nullable Object[] values = steps.takeValues();
             if (done != null && !done.isReached()) {
-                call.waitsFor(done, CallState.BEFORE_RESULTS);
+                call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
                 stops(call);
             }
             return values;
@@ -477,7 +478,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
             leftLine(since);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.CANCELLED, "interrupted while waiting to call '%s'".formatted(function), e);
         }
     }
@@ -497,7 +498,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
             Thread.currentThread().interrupt();
             throw interrupted(
                     call,
-                    new IreeException(
+                    IreeException.of(
                             StatusCode.CANCELLED,
                             "interrupted while '" + steps.function().fullName() + "' was waiting",
                             e));

@@ -45,7 +45,7 @@ final class ProgramEnd {
     /** Abandons current and future calls. Idempotent. */
     void giveUp() {
         IreeException given =
-                new IreeException(StatusCode.CANCELLED, "program '%s' was closed".formatted(program.name()));
+                IreeException.of(StatusCode.CANCELLED, "program '%s' was closed".formatted(program.name()));
         synchronized (this) {
             if (freed || cause != null) {
                 return;
@@ -152,7 +152,7 @@ final class ProgramEnd {
 
     /**
      * Ends lingering calls. Such a call stays until its fence is reached. Others may contribute to the fence, but the
-     * call's own part may be complete before.
+     * call's own part may be complete before. A call that has yet to signal its fence signals the fence now.
      */
     private void endThoseThatLinger() {
         if (program.active() <= calls.lingering()) { // in this order, so that no call begins to linger unseen

@@ -88,7 +88,7 @@ final class ResultReader {
     private List<@Nullable Object> elements(VmList list, int depth) {
         elements += list.size();
         if (depth == MAX_DEPTH || elements > MAX_ELEMENTS || elements < 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "lists returned are nested more than %d deep or have more than %d elements"
                             .formatted(MAX_DEPTH, MAX_ELEMENTS));

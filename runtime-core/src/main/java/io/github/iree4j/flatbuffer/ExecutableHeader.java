@@ -46,7 +46,7 @@ public final class ExecutableHeader {
         }
         int version = data.get(U32, VERSION);
         if (version != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INCOMPATIBLE,
                     "its header has version %s, only 0 is known; compile the program with a release of IREE that this runtime supports"
                             .formatted(Integer.toUnsignedString(version)));
@@ -89,7 +89,7 @@ public final class ExecutableHeader {
     }
 
     private static IreeException invalid(String format, Object... arguments) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INVALID_ARGUMENT, format.formatted(arguments) + "; compile the program again");
     }
 }

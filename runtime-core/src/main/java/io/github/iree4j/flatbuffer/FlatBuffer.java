@@ -66,7 +66,7 @@ public final class FlatBuffer {
         }
         String found = new String(bytes.asSlice(4, 4).toArray(ValueLayout.JAVA_BYTE), StandardCharsets.ISO_8859_1);
         if (!found.equals(identifier)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "it is not a %s: identifier '%s' where '%s' is wanted"
                             .formatted(what, found.replaceAll("[^ -~]", "?"), identifier));
@@ -76,7 +76,7 @@ public final class FlatBuffer {
     private void spend(long cost) {
         budget -= cost;
         if (budget < 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "its tables refer to the same data too often: more than %d times its %d bytes"
                             .formatted(SHARING, length));
@@ -96,7 +96,7 @@ public final class FlatBuffer {
     }
 
     private IreeException damaged(String what, long position, long size) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "%s at [%d, %d) is outside of its %d bytes".formatted(what, position, position + size, length));
     }
@@ -117,7 +117,7 @@ public final class FlatBuffer {
     private long follow(String what, long position) {
         long offset = u32(what, position);
         if (offset == 0) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, what + " at " + position + " refers to itself");
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, what + " at " + position + " refers to itself");
         }
         return position + offset;
     }
@@ -132,7 +132,7 @@ public final class FlatBuffer {
                     .decode(bytes.asSlice(position + 4, size).asByteBuffer())
                     .toString();
         } catch (CharacterCodingException e) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "%s at %d is not UTF-8".formatted(what, position), e);
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "%s at %d is not UTF-8".formatted(what, position), e);
         }
     }
 
@@ -164,7 +164,7 @@ public final class FlatBuffer {
             require("vtable", vtable, vtableSize);
             require("table", position, size);
             if (vtableSize < 4 || size < 4) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "table at %d has %d bytes and a vtable of %d, which is too small"
                                 .formatted(position, size, vtableSize));
@@ -179,7 +179,7 @@ public final class FlatBuffer {
                 return -1;
             }
             if (offset < 4 || offset + bytesNeeded > size) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "%s at offset %d is outside of its table of %d bytes".formatted(what, offset, size));
             }
@@ -314,7 +314,7 @@ public final class FlatBuffer {
             long count = u32(what, at);
             require(what, at + 4, count * elementBytes);
             if (count > maxCount) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%s has %d elements, more than the limit of %d".formatted(what, count, maxCount));
             }
@@ -409,7 +409,7 @@ public final class FlatBuffer {
 
         private long at(int index) {
             if (index < 0 || index >= count) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.OUT_OF_RANGE, "index %d is outside of %s of %d".formatted(index, what, count));
             }
             return start + (long) index * elementBytes;

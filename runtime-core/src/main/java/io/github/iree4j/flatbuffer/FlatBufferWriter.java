@@ -347,7 +347,7 @@ public final class FlatBufferWriter {
             order.add(node);
             cursor = node.place(cursor);
             if (cursor > Integer.MAX_VALUE - 64) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "module tables need more than 2 GiB; place large rodata outside of them with 'external'");
             }

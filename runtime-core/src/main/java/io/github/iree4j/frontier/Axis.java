@@ -83,7 +83,7 @@ public final class Axis {
         int number = domainNumber(axis);
         CausalDomain domain = CausalDomain.ofNumber(number);
         if (domain == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "axis '" + toString(axis) + "' has domain " + number + ", not 0, 1 or 3");
         }
@@ -145,7 +145,7 @@ public final class Axis {
 
     private static void checkPart(String what, long value, long minimum, long maximum) {
         if (value < minimum || value > maximum) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     what + " " + value + " of an axis is not within [" + minimum + ", " + maximum + "]");
         }

@@ -72,7 +72,7 @@ public final class AxisAllocator {
         for (; ; ) {
             long ordinal = next.get(index);
             if (ordinal > Axis.MAXIMUM_ORDINAL) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "all " + ordinal + " axes of domain " + domain + " are used; restart to begin a session");
             }

@@ -108,7 +108,7 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
      */
     public final Frontier producedAt(long epoch) {
         if (epoch <= 0 || size() != 1 || !hasProducer()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "no operation that depends on nothing has epoch " + epoch + " and is on the queue of " + this);
         }
@@ -134,12 +134,12 @@ public abstract sealed class Frontier permits SingleFrontier, NarrowFrontier, Wi
 
     static void checkEntry(long axis, long epoch) {
         if (!Axis.isValid(axis)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "0x" + Long.toHexString(axis) + " is not an axis: no such session or domain");
         }
         if (epoch <= 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "epoch " + epoch + " of axis '" + Axis.toString(axis) + "' is not above 0");
         }

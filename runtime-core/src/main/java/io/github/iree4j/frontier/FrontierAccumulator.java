@@ -157,7 +157,7 @@ public final class FrontierAccumulator {
      */
     public Frontier issue(long epoch, CompletedEpochs completed) {
         if (epoch <= issued) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "epoch of '" + Axis.toString(axis) + "' must increase: " + issued + " -> " + epoch);
         }

@@ -51,7 +51,7 @@ public final class FrontierCodec {
     public static void encode(Frontier frontier, ByteBuffer target) {
         int size = encodedSize(frontier);
         if (target.remaining() < size) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "frontier of " + size + " bytes does not fit the " + target.remaining() + " bytes that are left");
         }
@@ -83,7 +83,7 @@ public final class FrontierCodec {
         }
         int version = in.get() & 0xFF;
         if (version != VERSION) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INCOMPATIBLE,
                     "frontier of version " + version + " cannot be read, only version " + VERSION
                             + "; run the same release on all machines");
@@ -129,6 +129,6 @@ public final class FrontierCodec {
     }
 
     private static IreeException corrupt(String what) {
-        return new IreeException(StatusCode.DATA_LOSS, what);
+        return IreeException.of(StatusCode.DATA_LOSS, what);
     }
 }

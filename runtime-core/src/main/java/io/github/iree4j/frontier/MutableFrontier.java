@@ -53,7 +53,7 @@ public final class MutableFrontier {
 
     MutableFrontier(int capacity, Eviction eviction) {
         if (capacity < 1 || capacity > Frontier.MAXIMUM_CAPACITY) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "frontier capacity " + capacity + " is not within [1, " + Frontier.MAXIMUM_CAPACITY + "]");
         }
@@ -157,7 +157,7 @@ public final class MutableFrontier {
     public Frontier produce(long axis, long epoch, CompletedEpochs completed) {
         int index = raise(axis, epoch, completed, axis);
         if (epochs[index] != epoch) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "epoch " + epoch + " of axis '" + Axis.toString(axis) + "' is below " + epochs[index]
                             + ", which the operation depends on");

@@ -10,7 +10,9 @@
  * <p>Snapshots are values and safe from any thread; builders are confined to a single thread or lock. Nothing here
  * waits or depends on devices: completion is queried from {@link io.github.iree4j.frontier.CompletedEpochs}.
  */
+@NotForApplications
 @NullMarked
 package io.github.iree4j.frontier;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.MemoryMap;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
@@ -10,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** Memory of one device, allocated at once; {@link DeviceQueue#alloca} allocates in queue order. Safe from any thread. */
+@NotForApplications
 public interface Allocator {
 
     /**
@@ -132,7 +134,7 @@ public interface Allocator {
     }
 
     private IreeException notShared() {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.UNIMPLEMENTED,
                 "device '" + device().id() + "' shares no memory with others; copy through the host");
     }

@@ -1,5 +1,7 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * Statistics of an allocator.
  *
@@ -10,5 +12,6 @@ package io.github.iree4j.hal;
  * @param allocationCount allocations since the device was opened
  * @param freeCount frees since the device was opened
  */
+@NotForApplications
 public record AllocatorStatistics(
         long bytesLive, long bytesPeak, long bytesReserved, long bytesLimit, long allocationCount, long freeCount) {}

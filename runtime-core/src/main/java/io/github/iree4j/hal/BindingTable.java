@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A submission reads the table before it returns, so the same table can be filled again for the next submission.
  * Holds no references. A single thread at a time.
  */
+@NotForApplications
 public final class BindingTable {
     private @Nullable Buffer[] buffers;
     private long[] offsets;
@@ -130,7 +132,7 @@ public final class BindingTable {
 
     private int check(int slot) {
         if (slot < 0 || slot >= size) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE, "slot " + slot + " does not fit binding table of " + size + " entries");
         }
         return slot;

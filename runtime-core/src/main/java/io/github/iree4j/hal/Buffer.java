@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * <p>An allocation made on a queue ({@link DeviceQueue#alloca}) has storage from the execution of {@code alloca} to the
  * execution of {@link DeviceQueue#dealloca}; before and after, every use fails with FAILED_PRECONDITION.
  */
+@NotForApplications
 public abstract class Buffer extends Resource {
     /*
      * Ownership of the allocation, in one word:
@@ -176,7 +178,7 @@ public abstract class Buffer extends Resource {
         checkLive();
         require("mapping", MemoryType.HOST_VISIBLE, 0, access);
         if ((usage & (BufferUsage.MAPPING_SCOPED | BufferUsage.MAPPING_PERSISTENT)) == 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "mapping needs a buffer with usage MAPPING_SCOPED or MAPPING_PERSISTENT, this one has "
                             + BufferUsage.format(usage));
@@ -289,7 +291,7 @@ public abstract class Buffer extends Resource {
     }
 
     private static IreeException denied(String what, String kind, String needed, String actual) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.PERMISSION_DENIED,
                 "%s needs a buffer with %s %s, this one has %s".formatted(what, kind, needed, actual));
     }
@@ -332,7 +334,7 @@ public abstract class Buffer extends Resource {
         do {
             h = allocation.holdsAcquire();
             if ((h & OWNERS) == OWNERS) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         describe() + " is preserved " + OWNERS + " times; discard it as often");
             }

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.Objects;
 
 /**
@@ -12,6 +13,7 @@ import java.util.Objects;
  * @param minimumAlignment in bytes, a power of two; 0 leaves the choice to the device
  * @param consumer the consumer charged for the bytes: a program's name, or empty
  */
+@NotForApplications
 public record BufferParams(
         int memoryType, int usage, int access, long affinity, long minimumAlignment, String consumer) {
 

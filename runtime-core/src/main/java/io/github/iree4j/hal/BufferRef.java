@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param offset first byte, counted from the start of the buffer or of the table's range
  * @param length bytes, or {@link Buffer#WHOLE}
  */
+@NotForApplications
 public record BufferRef(@Nullable Buffer buffer, int slot, long offset, long length) {
 
     /**

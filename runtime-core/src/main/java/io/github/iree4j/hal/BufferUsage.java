@@ -1,6 +1,9 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
+
 /** Bits for the permitted uses of a buffer ({@code iree/hal/buffer.h}). */
+@NotForApplications
 public final class BufferUsage {
     /** Source of copies. */
     public static final int TRANSFER_SOURCE = 0x1;

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Safe from any thread; collectives of one participant are numbered in the order of submission.
  */
+@NotForApplications
 public abstract class Channel extends Resource {
     /** As a color of {@link #split}: a participant of no group. */
     public static final int NO_COLOR = -1;

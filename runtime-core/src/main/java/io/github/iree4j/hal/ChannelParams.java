@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Objects;
@@ -14,6 +15,7 @@ import java.util.Objects;
  * @param count number of participants; {@link #DEFAULT} leaves the count to the device: options of the device may name
  *     the participant, otherwise the group has this participant alone
  */
+@NotForApplications
 public record ChannelParams(String id, String group, int rank, int count) {
     /** In place of a rank or a count: left to the device. */
     public static final int DEFAULT = -1;
@@ -28,19 +30,19 @@ public record ChannelParams(String id, String group, int rank, int count) {
         Objects.requireNonNull(id, "id");
         Objects.requireNonNull(group, "group");
         if (id.length() > MAXIMUM_NAME || group.length() > MAXIMUM_NAME) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "channel id of %d and group of %d characters; the limit is %d each"
                             .formatted(id.length(), group.length(), MAXIMUM_NAME));
         }
         if (count != DEFAULT && (count < 1 || count > MAXIMUM_COUNT)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "channel count " + count + " is not within [1, " + MAXIMUM_COUNT + "]");
         }
         int limit = count == DEFAULT ? 1 : count;
         if (rank != DEFAULT && (rank < 0 || rank >= limit)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "channel rank " + rank + " is not within [0, " + (limit - 1) + "]");
         }
     }

@@ -1,10 +1,13 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * The operation of a collective command, packed as programs pass the operation ({@code iree/hal/command_buffer.h}).
  *
  * @param packed kind in bits 0 to 7, reduction in 8 to 15, element type in 16 to 23
  */
+@NotForApplications
 public record Collective(int packed) {
     /** As a kind: every participant gets the elements of all participants, concatenated by rank. */
     public static final int ALL_GATHER = 0;

@@ -19,7 +19,7 @@ record CollectiveRanges(long sourceBytes, long targetBytes) {
                 || operation.reduction() > Collective.AVERAGE
                 || operation.elementType() > Collective.BF16
                 || operation.packed() >>> 24 != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "collective operation 0x%x has an unknown kind, reduction or element type"
                             .formatted(operation.packed()));
@@ -27,13 +27,13 @@ record CollectiveRanges(long sourceBytes, long targetBytes) {
         boolean reduces =
                 kind == Collective.ALL_REDUCE || kind == Collective.REDUCE || kind == Collective.REDUCE_SCATTER;
         if (reduces != (operation.reduction() != Collective.NONE)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     operation.name() + (reduces ? " needs a reduction" : " does not reduce") + ", reduction is "
                             + operation.reduction());
         }
         if (elementCount < 0 || elementCount > Long.MAX_VALUE / 8 / count) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%s of %d elements among %d participants".formatted(operation.name(), elementCount, count));
         }
@@ -43,7 +43,7 @@ record CollectiveRanges(long sourceBytes, long targetBytes) {
             case Collective.ALL_REDUCE -> new CollectiveRanges(bytes, bytes);
             case Collective.ALL_TO_ALL -> {
                 if (elementCount % count != 0) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.INVALID_ARGUMENT,
                             "all_to_all of %d elements does not divide among %d participants"
                                     .formatted(elementCount, count));
@@ -81,7 +81,7 @@ record CollectiveRanges(long sourceBytes, long targetBytes) {
 
     private static int checkRank(String what, int rank, int count) {
         if (rank < 0 || rank >= count) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%s rank %d of a collective is not within [0, %d]".formatted(what, rank, count - 1));
         }

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * binding table is checked at each submission against all uses of the slot. A command buffer retains all referenced
  * objects. A single thread records; a finished command buffer is immutable and safe from any thread.
  */
+@NotForApplications
 public abstract class CommandBuffer extends Resource {
     /** As a mode: executed at most once. */
     public static final int ONE_SHOT = 0x1;
@@ -81,7 +83,7 @@ public abstract class CommandBuffer extends Resource {
      */
     protected CommandBuffer(int modes, int categories, int bindingCapacity) {
         if (bindingCapacity < 0 || bindingCapacity > 65536) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "binding capacity " + bindingCapacity + " is not within [0, 65536]");
         }
         this.modes = modes;
@@ -136,7 +138,7 @@ public abstract class CommandBuffer extends Resource {
     public final void finish() {
         checkRecording();
         if (debugDepth != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION, debugDepth + " debug groups of the command buffer are not ended");
         }
         doFinish();
@@ -183,13 +185,13 @@ public abstract class CommandBuffer extends Resource {
     public final void updateBuffer(MemorySegment source, BufferRef target, long flags) {
         checkRecording(TRANSFER, "update");
         if (source.byteSize() > Transfers.MAXIMUM_UPDATE) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "update of %d bytes exceeds the limit of %d; copy from a buffer instead"
                             .formatted(source.byteSize(), Transfers.MAXIMUM_UPDATE));
         }
         if (target.length() != Buffer.WHOLE && target.length() != source.byteSize()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "update of %d bytes does not match its target of %d bytes"
                             .formatted(source.byteSize(), target.length()));
@@ -208,7 +210,7 @@ public abstract class CommandBuffer extends Resource {
     public final void copyBuffer(BufferRef source, BufferRef target, long flags) {
         checkRecording(TRANSFER, "copy");
         if (source.length() != target.length() && source.length() != Buffer.WHOLE && target.length() != Buffer.WHOLE) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "copy source of %d bytes does not match its target of %d bytes"
                             .formatted(source.length(), target.length()));
@@ -271,7 +273,7 @@ public abstract class CommandBuffer extends Resource {
             long flags) {
         List<BufferRef> checked = checkDispatch(executable, export, constants, bindings, flags);
         if (workgroupCount.length() != Buffer.WHOLE && workgroupCount.length() < 12) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "workgroup counts need 12 bytes, the range has " + workgroupCount.length());
         }
@@ -325,10 +327,10 @@ public abstract class CommandBuffer extends Resource {
         }
         String what = end + " of " + operation.name();
         if (ref == null) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, what + " is missing");
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, what + " is missing");
         }
         if (ref.length() != Buffer.WHOLE && ref.length() < bytes) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%s needs %d bytes, the range has %d".formatted(what, bytes, ref.length()));
         }
@@ -371,7 +373,7 @@ public abstract class CommandBuffer extends Resource {
     public final void endDebugGroup() {
         checkRecording();
         if (debugDepth == 0) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "no debug group of the command buffer is open");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "no debug group of the command buffer is open");
         }
         debugDepth--;
     }
@@ -386,7 +388,7 @@ public abstract class CommandBuffer extends Resource {
     public final void checkSubmission(@Nullable BindingTable table) {
         checkLive();
         if (!finished) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "command buffer is still recording; finish it before submitting it");
         }
@@ -398,7 +400,7 @@ public abstract class CommandBuffer extends Resource {
             }
             Buffer buffer = table == null || slot >= size ? null : table.buffer(slot);
             if (table == null || buffer == null) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "command buffer uses slot %d, but %s"
                                 .formatted(
@@ -430,7 +432,7 @@ public abstract class CommandBuffer extends Resource {
             buffer.checkRange("slot " + slot + " of the binding table", offset, length);
         }
         if (slotEnd[slot] > resolved) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "commands use slot %d up to byte %d, which does not fit its range of %d bytes"
                             .formatted(slot, slotEnd[slot], resolved));
@@ -474,13 +476,13 @@ public abstract class CommandBuffer extends Resource {
         }
         int slot = ref.slot();
         if (slot < 0 || slot >= bindingCapacity) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%s uses slot %d, the command buffer was created with %d".formatted(what, slot, bindingCapacity));
         }
         long end = ref.offset() + (ref.length() == Buffer.WHOLE ? 0 : ref.length());
         if (ref.offset() < 0 || ref.length() < Buffer.WHOLE || end < 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%s has offset %d and length %d".formatted(what, ref.offset(), ref.length()));
         }
@@ -494,7 +496,7 @@ public abstract class CommandBuffer extends Resource {
     private void checkRecording(int category, String what) {
         checkRecording();
         if ((categories & category) == 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%s needs a command buffer of category %s, this one has 0x%x"
                             .formatted(what, category == TRANSFER ? "TRANSFER" : "DISPATCH", categories));
@@ -504,7 +506,7 @@ public abstract class CommandBuffer extends Resource {
     private void checkRecording() {
         checkLive();
         if (finished) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "command buffer is finished and cannot record");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "command buffer is finished and cannot record");
         }
     }
 
@@ -592,7 +594,7 @@ public abstract class CommandBuffer extends Resource {
             @Nullable BufferRef source,
             @Nullable BufferRef target,
             long elementCount) {
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "this device has no collective operations");
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, "this device has no collective operations");
     }
 
     @Override

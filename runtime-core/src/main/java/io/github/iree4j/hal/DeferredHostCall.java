@@ -1,11 +1,14 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * Host code run in queue order and completing after its return: the code starts an activity, for example a read from
  * the network, and the end of the activity completes the operation. Until then the signals wait, but no thread does,
  * and the queue continues.
  */
 @FunctionalInterface
+@NotForApplications
 public interface DeferredHostCall {
 
     /**

@@ -121,7 +121,7 @@ public interface Device extends AutoCloseable {
      *     FAILED_PRECONDITION when the scope is narrower; OUT_OF_RANGE when the timeline is at 2147483647 or beyond
      */
     default int exportSemaphore(TimelineSemaphore semaphore) {
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no timelines to export");
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no timelines to export");
     }
 
     /**
@@ -140,7 +140,7 @@ public interface Device extends AutoCloseable {
      *     OUT_OF_RANGE for a value of 2147483647 or more
      */
     default Cancellation importSemaphore(int descriptor, TimelineSemaphore semaphore, long value) {
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no timelines to import");
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no timelines to import");
     }
 
     /**
@@ -158,7 +158,7 @@ public interface Device extends AutoCloseable {
      *     driver, and when the value is reached or promised
      */
     default Cancellation importEvent(long event, TimelineSemaphore semaphore, long value) {
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no events to import");
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no events to import");
     }
 
     /**
@@ -215,7 +215,7 @@ public interface Device extends AutoCloseable {
      *     library for collectives
      */
     default String createChannelId() {
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.UNIMPLEMENTED,
                 "collectives of device '%s' are for participants of one process; name their group".formatted(id()));
     }
@@ -232,7 +232,7 @@ public interface Device extends AutoCloseable {
      *     participants joined with another count, failing the group
      */
     default Channel createChannel(long affinity, ChannelParams params) {
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no collective channels");
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, "device '" + id() + "' has no collective channels");
     }
 
     /**

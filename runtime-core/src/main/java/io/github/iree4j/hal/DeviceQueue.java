@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Ranges: a length of {@link Buffer#WHOLE} is everything from the offset on. Safe from any thread.
  */
+@NotForApplications
 public interface DeviceQueue {
     /** As an alloca flag: no single owner knows the last use. The storage is freed with the last reference; deallocating is a barrier. */
     long ALLOCA_INDETERMINATE_LIFETIME = 0x1;

@@ -1,5 +1,7 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * Number and size of the workgroups of a dispatch. All numbers are unsigned 32-bit.
  *
@@ -11,6 +13,7 @@ package io.github.iree4j.hal;
  * @param workgroupSizeZ invocations of a workgroup along z; 0 leaves the size to the executable
  * @param dynamicLocalMemory bytes of workgroup-local memory in addition to the memory declared by the executable
  */
+@NotForApplications
 public record DispatchConfig(
         int workgroupCountX,
         int workgroupCountY,

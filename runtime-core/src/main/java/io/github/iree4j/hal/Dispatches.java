@@ -28,7 +28,7 @@ final class Dispatches {
 
     private static void checkCount(ExecutableExport entry, String what, int declared, int passed, int limit) {
         if (declared >= 0 && declared != passed || passed > limit) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "dispatch '%s' passes %d %s, the export takes %s"
                             .formatted(entry.name(), passed, what, declared >= 0 ? declared : "at most " + limit));
@@ -42,7 +42,7 @@ final class Dispatches {
      */
     static void checkFlags(long flags) {
         if ((flags & CUSTOM_ARGUMENTS) != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "dispatch flags 0x%x ask for custom arguments".formatted(flags & CUSTOM_ARGUMENTS));
         }
@@ -79,7 +79,7 @@ final class Dispatches {
     }
 
     static IreeException notUsable(String what, Buffer buffer) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.PERMISSION_DENIED,
                 "%s needs a buffer with a usage such as DISPATCH_STORAGE_READ, this one has %s"
                         .formatted(what, BufferUsage.format(buffer.usage())));

@@ -1,5 +1,7 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * Driver resources used by a device now.
  *
@@ -9,6 +11,7 @@ package io.github.iree4j.hal;
  *     submission
  * @param graphLaunches graphs launched so far through the driver, instead of the commands of a recording
  */
+@NotForApplications
 public record DriverCounters(int streams, long events, long held, long graphLaunches) {
     /** For a device without a driver, such as a CPU. */
     public static final DriverCounters NONE = new DriverCounters(0, 0, 0, 0);

@@ -196,7 +196,7 @@ public record ElementType(int encoding) {
      */
     public long byteSize(long count) {
         if (count < 0) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "element count " + count + " is negative");
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "element count " + count + " is negative");
         }
         int bits = bitCount();
         long whole = bits >> 3;
@@ -206,7 +206,7 @@ public record ElementType(int encoding) {
             long packedRest = Math.addExact(Math.multiplyExact(count >> 3, rest), ((count & 7) * rest + 7) >> 3);
             return Math.addExact(Math.multiplyExact(count, whole), packedRest);
         } catch (ArithmeticException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE, count + " elements of type " + this + " exceed 2^63 - 1 bytes", e);
         }
     }
@@ -246,7 +246,7 @@ public record ElementType(int encoding) {
             }
         }
         if (kind < 0 || bits < 0 || bits > 255) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'" + text
                             + "' is not an element type; types are i8, si8, ui8, f32, bf16, cf64, i1, f8E4M3FN and the like");

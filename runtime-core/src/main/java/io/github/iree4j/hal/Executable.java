@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -10,6 +11,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Compiled code loaded on a device, with entry points numbered from 0. Safe from any thread. */
+@NotForApplications
 public abstract class Executable extends Resource {
     private volatile @Nullable Map<String, Integer>
             ordinals; // by name, from the first lookup: programs look up at every dispatch
@@ -58,7 +60,7 @@ public abstract class Executable extends Resource {
         }
         Integer ordinal = all.get(name);
         if (ordinal == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "executable of format '%s' has no export '%s'; it has %d: %s%s"
                             .formatted(

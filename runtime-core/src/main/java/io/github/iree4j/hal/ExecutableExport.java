@@ -1,5 +1,7 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * An entry point of an executable.
  *
@@ -12,6 +14,7 @@ package io.github.iree4j.hal;
  * @param workgroupSizeZ invocations of a workgroup along z as compiled; 0 when unspecified
  * @param localMemorySize bytes of memory provided by each worker while running a workgroup
  */
+@NotForApplications
 public record ExecutableExport(
         String name,
         int flags,

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.List;
 
 /**
@@ -10,6 +11,7 @@ import java.util.List;
  * @param sets the descriptor sets by number, each with the ascending numbers of its bindings; dispatches bind in this
  *     order
  */
+@NotForApplications
 public record ExecutableLayout(int constantCount, List<List<Integer>> sets) {
     /** Copies the lists. */
     public ExecutableLayout {

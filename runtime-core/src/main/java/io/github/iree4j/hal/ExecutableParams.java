@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.RefCounted;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param constants specialisation constants, in the order fixed by the compiler
  * @param layouts arguments of each export, where declared by the program; empty where declared by the executable
  */
+@NotForApplications
 public record ExecutableParams(
         String format,
         MemorySegment data,

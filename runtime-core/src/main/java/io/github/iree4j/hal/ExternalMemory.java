@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Objects;
@@ -13,12 +14,13 @@ import java.util.Objects;
  * @param kind the driver's number for the kind of memory, required by the importer
  * @param device the device, as named by the driver in every process: drivers import memory of the same device only
  */
+@NotForApplications
 public record ExternalMemory(int descriptor, long size, int kind, String device) {
     /** Checks. */
     public ExternalMemory {
         Objects.requireNonNull(device, "device");
         if (descriptor < 0 || size <= 0 || kind < 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "external memory with descriptor %d, %d bytes and kind %d is not valid"
                             .formatted(descriptor, size, kind));

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.Completion;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.lifetime.Resource;
@@ -12,6 +13,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Bytes read and written by queue operations: host memory or a file. Safe from any thread. */
+@NotForApplications
 public abstract class HalFile extends Resource {
     private final String name;
     private final int access;
@@ -38,7 +40,7 @@ public abstract class HalFile extends Resource {
      */
     public static HalFile ofMemory(MemorySegment bytes, int access, @Nullable RefCounted owner) {
         if ((access & MemoryAccess.WRITE) != 0 && bytes.isReadOnly()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "memory file of " + bytes.byteSize() + " bytes cannot be writable: its memory is read-only");
         }
@@ -190,7 +192,7 @@ public abstract class HalFile extends Resource {
     }
 
     private IreeException notAsynchronous() {
-        return new IreeException(StatusCode.FAILED_PRECONDITION, describe() + " is not asynchronous");
+        return IreeException.of(StatusCode.FAILED_PRECONDITION, describe() + " is not asynchronous");
     }
 
     /**
@@ -229,7 +231,7 @@ public abstract class HalFile extends Resource {
     public final void check(String what, int needed, long offset, long bytes) {
         checkLive();
         if ((access & needed) != needed) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "%s needs a file with access %s, %s has %s"
                             .formatted(what, MemoryAccess.format(needed), name, MemoryAccess.format(access)));

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 
 /**
@@ -9,6 +10,7 @@ import io.github.iree4j.status.IreeException;
  * <p>A completion dropped without an end never signals. The operation stays {@linkplain DeviceQueue#inFlight in flight}
  * and keeps its signal fence, until the device is lost or the submitting call's program is closed.
  */
+@NotForApplications
 public interface HostCallCompletion {
 
     /**

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.MutableFrontier;
 import org.jspecify.annotations.Nullable;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not thread-safe. A span dropped without {@link #end}, because the work failed, never appears on the axis.
  */
+@NotForApplications
 public final class HostSpan {
     private final SchedulingDomain domain;
     private final @Nullable MutableFrontier imported;

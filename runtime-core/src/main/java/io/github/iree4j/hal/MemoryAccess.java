@@ -1,6 +1,9 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
+
 /** Bits for present or future accesses to memory ({@code iree/hal/buffer.h}). */
+@NotForApplications
 public final class MemoryAccess {
     /** Reads. */
     public static final int READ = 0x1;

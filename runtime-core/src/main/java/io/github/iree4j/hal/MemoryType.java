@@ -1,6 +1,9 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
+
 /** Bits for the location and the visibility of memory ({@code iree/hal/buffer.h}). */
+@NotForApplications
 public final class MemoryType {
     /** A preference: take the best available memory for the other bits. */
     public static final int OPTIMAL = 0x1;

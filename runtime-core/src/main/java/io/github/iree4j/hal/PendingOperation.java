@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -15,15 +16,20 @@ import org.jspecify.annotations.Nullable;
  * @param name the kind of operation
  * @param since time since the operation began to wait or to run
  * @param forMemory whether the operation waits for memory; all other waits are reached then
+ * @param bytes bytes of the awaited memory; 0 for none, and for staging memory, whose size is not known
+ * @param pool the name of the pool of the awaited memory; empty for none, and for staging memory
  * @param waits the points not reached at the time of the query
  * @param signals the points to be signalled by the operation
  * @param program the program of the submitting call; empty without a call
  * @param function the function of the submitting call, for example {@code module.add}; empty without a call
  */
+@NotForApplications
 public record PendingOperation(
         String name,
         Duration since,
         boolean forMemory,
+        long bytes,
+        String pool,
         List<Wait> waits,
         List<Point> signals,
         String program,

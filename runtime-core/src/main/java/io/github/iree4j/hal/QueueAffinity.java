@@ -1,9 +1,11 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /** Bit masks of permitted queues of a device: bit n is queue n. */
+@NotForApplications
 public final class QueueAffinity {
     /** Any queue. Zero means the same. */
     public static final long ANY = -1L;
@@ -22,7 +24,7 @@ public final class QueueAffinity {
         long existing = queueCount >= Long.SIZE ? -1L : (1L << queueCount) - 1;
         long wanted = affinity == 0 ? existing : affinity & existing;
         if (wanted == 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "queue affinity 0x%x names none of the device's %d queues; pass -1 for any"
                             .formatted(affinity, queueCount));

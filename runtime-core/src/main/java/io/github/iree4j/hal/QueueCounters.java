@@ -1,5 +1,7 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * Counters of a queue's operations and of the resolutions of their waits. Every wait of an issued operation is counted
  * in exactly one of {@link #reached} to {@link #covered}, by the first resolution.
@@ -19,6 +21,7 @@ package io.github.iree4j.hal;
  * @param covered waits dropped because of another, implying wait of the same operation
  * @param heldBackNanos total time of operations held back, excluding operations still held back
  */
+@NotForApplications
 public record QueueCounters(
         long submitted,
         long retired,

@@ -19,7 +19,7 @@ final class Ranges {
     static long check(String what, long offset, long length, long capacity, String container) {
         long resolved = length == Buffer.WHOLE ? capacity - offset : length;
         if (offset < 0 || resolved < 0 || offset > capacity - resolved) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     length == Buffer.WHOLE
                             ? "%s starting at %d does not fit %s of %d bytes"

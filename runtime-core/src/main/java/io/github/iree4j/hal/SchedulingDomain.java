@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.SignalRecord;
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Safe from any thread.
  */
+@NotForApplications
 public final class SchedulingDomain {
     /** The open queues of a domain, as known to their scheduler. */
     public interface Queues {
@@ -79,6 +81,7 @@ public final class SchedulingDomain {
          * @param state the name of the call's state, for example {@code SUSPENDED}
          * @param since the time since the call began
          * @param waits points of timelines awaited and not reached; none when the call waits for no point
+         * @param signals points of timelines signalled by the call, or by its work; none when the caller gave no fence
          */
         void open(
                 String program,
@@ -86,7 +89,8 @@ public final class SchedulingDomain {
                 long number,
                 String state,
                 Duration since,
-                List<PendingOperation.Wait> waits);
+                List<PendingOperation.Wait> waits,
+                List<PendingOperation.Point> signals);
     }
 
     /** Counts merges of frontiers. */

@@ -1,5 +1,7 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * Counters of the hardware use of a stream.
  *
@@ -8,6 +10,7 @@ package io.github.iree4j.hal;
  * @param points epochs of the stream awaited by other streams
  * @param completions completion notifications to the host
  */
+@NotForApplications
 public record StreamCounters(long submissions, long waits, long points, long completions) {
     /** For a queue other than a stream. */
     public static final StreamCounters NONE = new StreamCounters(0, 0, 0, 0);

@@ -95,7 +95,7 @@ final class SystemFile extends HalFile {
     /** Waits uninterruptibly: the memory is in use until the transfer has ended. */
     private void await(Start transfer) {
         if (file.isCompletionThread()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     describe() + " cannot be awaited on the thread that runs the completions of its transfers");
         }

@@ -1,9 +1,11 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
 /** Checks made by every backend before fills, updates and copies: the same rules for queue operations and recorded commands. */
+@NotForApplications
 public final class Transfers {
     /** Maximum number of bytes of an update command. */
     public static final int MAXIMUM_UPDATE = 65536;
@@ -51,12 +53,12 @@ public final class Transfers {
      */
     static void checkPattern(long offset, long length, int patternLength) {
         if (patternLength != 1 && patternLength != 2 && patternLength != 4 && patternLength != 8) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "fill pattern has " + patternLength + " bytes; 1, 2, 4 and 8 are possible");
         }
         if ((offset | length) % patternLength != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "fill of %d bytes at offset %d is not aligned to its pattern of %d bytes"
                             .formatted(length, offset, patternLength));
@@ -116,7 +118,7 @@ public final class Transfers {
         long from = source.offset() + sourceOffset;
         long to = target.offset() + targetOffset;
         if (from < to + length && to < from + length) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "copy source [%d, %d) and target [%d, %d) overlap in one allocation; copy through another buffer"
                             .formatted(from, from + length, to, to + length));

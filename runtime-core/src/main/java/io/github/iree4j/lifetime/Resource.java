@@ -58,7 +58,7 @@ public abstract class Resource implements RefCounted, AutoCloseable {
     @Override
     public final void retain() {
         if (!tryRetain()) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, describe() + " is closed");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, describe() + " is closed");
         }
     }
 
@@ -74,7 +74,7 @@ public abstract class Resource implements RefCounted, AutoCloseable {
                 return false;
             }
             if (references == REFERENCES) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INTERNAL,
                         describe() + " is held " + REFERENCES + " times; references are being leaked");
             }
@@ -88,7 +88,7 @@ public abstract class Resource implements RefCounted, AutoCloseable {
     public final void release() {
         for (int s = stateAcquire(); ; s = stateAcquire()) {
             if ((s & REFERENCES) == 0) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INTERNAL, describe() + " is released more often than it was retained");
             }
             if (casState(s, s - 1)) {
@@ -138,7 +138,7 @@ public abstract class Resource implements RefCounted, AutoCloseable {
      */
     protected final void checkLive() {
         if (!isLive()) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, describe() + " is closed");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, describe() + " is closed");
         }
     }
 

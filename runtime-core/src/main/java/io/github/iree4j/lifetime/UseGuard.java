@@ -1,5 +1,6 @@
 package io.github.iree4j.lifetime;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.invoke.MethodHandles;
@@ -13,6 +14,7 @@ import java.util.function.Supplier;
  * <p>For uses confined to a single call. Longer use needs a reference ({@link RefCounted}); a use is not a reference, so overlapping callers do
  * not keep a closed object alive.
  */
+@NotForApplications
 public final class UseGuard {
     /*
      *   31       30..0
@@ -56,7 +58,7 @@ public final class UseGuard {
      */
     public void enter() {
         if (!tryEnter()) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, name.get() + " is closed");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, name.get() + " is closed");
         }
     }
 

@@ -33,7 +33,7 @@ final class Failures {
             Thread.currentThread().interrupt();
         }
         String message = cause.getMessage();
-        return new IreeException(
+        return IreeException.of(
                 code(cause),
                 "'%s' (%s) failed: %s"
                         .formatted(

@@ -5,6 +5,7 @@ import static java.lang.classfile.ClassFile.ACC_PRIVATE;
 import static java.lang.classfile.ClassFile.ACC_PUBLIC;
 import static java.lang.classfile.ClassFile.ACC_SUPER;
 
+import io.github.iree4j.api.NotForApplications;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> the interface
  */
+@NotForApplications
 public final class FunctionInterface<T> {
     private static final ClassDesc HANDLE =
             MethodHandle.class.describeConstable().orElseThrow();

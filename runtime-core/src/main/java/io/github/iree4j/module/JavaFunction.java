@@ -197,7 +197,7 @@ final class JavaFunction {
     void call(JavaState state, VmCall call) {
         if (call.resumed()) {
             if (!(call.attachment() instanceof LaterResult.Pending pending)) {
-                throw new IreeException(StatusCode.INTERNAL, "'" + fullName + "' was resumed without having waited");
+                throw IreeException.of(StatusCode.INTERNAL, "'" + fullName + "' was resumed without having waited");
             }
             resume(pending, call);
             return;

@@ -58,7 +58,7 @@ final class JavaState implements VmModuleState {
     public void link(int importOrdinal, VmFunction function, VmCallable target) {
         NestedCall call = imports.get(importOrdinal);
         if (!function.convention().matches(call.imported().convention())) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INTERNAL,
                     "module '%s' calls '%s' with convention '%s', but it has '%s'"
                             .formatted(
@@ -110,7 +110,7 @@ final class JavaState implements VmModuleState {
 
     Scope enter(VmCall call, String function) {
         if (depth == MAX_DEPTH) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "'%s' is called within %d other calls of module '%s', the maximum"
                             .formatted(function, MAX_DEPTH, moduleName()));
@@ -126,7 +126,7 @@ final class JavaState implements VmModuleState {
     /** The innermost call. */
     Scope scope() {
         if (depth == 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "functions of a program can be called by module '%s' only while it is called itself"
                             .formatted(moduleName()));

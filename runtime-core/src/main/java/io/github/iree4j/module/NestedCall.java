@@ -81,7 +81,7 @@ final class NestedCall implements AutoCloseable {
                         .map(f -> "'" + f.convention() + "' " + f.declaration())
                         .toList();
                 if (!others.isEmpty()) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.INTERNAL,
                             "module '%s' imports '%s' with convention '%s' (%s), but module '%s' has it with %s"
                                     .formatted(
@@ -98,7 +98,7 @@ final class NestedCall implements AutoCloseable {
         if (imported.optional()) {
             return null;
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.NOT_FOUND,
                 "module '%s' imports '%s' (%s), which no module of the context has (%s)"
                         .formatted(
@@ -140,7 +140,7 @@ final class NestedCall implements AutoCloseable {
         Context context = state.context();
         VmFunction target = function;
         if (target == null) {
-            throw new IreeException(StatusCode.INTERNAL, "'" + imported.fullName() + "' is not linked");
+            throw IreeException.of(StatusCode.INTERNAL, "'" + imported.fullName() + "' is not linked");
         }
         return context.nestedInvocation(target);
     }

@@ -20,7 +20,7 @@ record ReferenceArgument(ReferenceAdapter<Object> adapter, String where, boolean
             if (nullable) {
                 return null;
             }
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "%s is null; annotate it @Nullable to accept null".formatted(where));
         }
         if (reference instanceof RefCounted) {
@@ -30,7 +30,7 @@ record ReferenceArgument(ReferenceAdapter<Object> adapter, String where, boolean
         try {
             value = adapter.take(reference);
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "%s is %s".formatted(where, e.getMessage()), e);
+            throw IreeException.of(e.code(), "%s is %s".formatted(where, e.getMessage()), e);
         }
         scope.open(adapter, value);
         return value;

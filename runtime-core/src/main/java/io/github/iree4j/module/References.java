@@ -75,7 +75,7 @@ final class References {
 
     private static <T> T cast(Object reference, Class<T> type) {
         if (!type.isInstance(reference)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "a %s where a %s is wanted".formatted(VmTypes.nameOf(reference), type.getSimpleName()));
         }
@@ -99,7 +99,7 @@ final class References {
         public byte[] take(Object reference) {
             MemorySegment bytes = cast(reference, VmBuffer.class).segment();
             if (bytes.byteSize() > Integer.MAX_VALUE - 8) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "a buffer of %d bytes does not fit a Java array; take a MemorySegment"
                                 .formatted(bytes.byteSize()));

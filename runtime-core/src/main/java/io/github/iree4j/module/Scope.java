@@ -43,7 +43,7 @@ final class Scope implements AutoCloseable {
     VmCall call() {
         VmCall current = call;
         if (current == null || !Thread.currentThread().equals(thread)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "functions of a program can be called by a Java module only while it is called itself, on the thread of that call");
         }

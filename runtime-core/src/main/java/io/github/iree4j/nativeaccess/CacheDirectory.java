@@ -147,7 +147,7 @@ public final class CacheDirectory {
     }
 
     private static IreeException unsafe(Path directory, String why, String property) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.UNAVAILABLE,
                 "directory '%s' %s; set %s to one that is this user's alone".formatted(directory, why, property));
     }

@@ -98,7 +98,7 @@ public final class CpuLibrary extends Resource {
     private static CpuLibrary load(String name, MemorySegment elf, int[] specializationConstants, int flags) {
         NativeLibrary.ensureAvailable();
         if (elf.byteSize() > MAX_FILE_SIZE) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "executable '%s' has %d bytes, the limit is %d".formatted(name, elf.byteSize(), MAX_FILE_SIZE));
         }
@@ -205,7 +205,7 @@ public final class CpuLibrary extends Resource {
      */
     public CpuExport export(int ordinal) {
         if (ordinal < 0 || ordinal >= exports.size()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "export %s of executable '%s', which has %d"
                             .formatted(Integer.toUnsignedString(ordinal), name, exports.size()));
@@ -243,11 +243,11 @@ public final class CpuLibrary extends Resource {
             int processorId,
             NativeError error) {
         if (!localMemory.isNative()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "local memory of executable '" + name + "' is heap memory");
         }
         if (!localMemory.scope().isAlive()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION, "local memory of executable '" + name + "' is closed");
         }
         guard.enter();

@@ -89,7 +89,7 @@ public final class DispatchState {
 
     private static void checkCount(String what, int count, int limit) {
         if (count < 0 || count > limit) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE, "dispatch with " + count + " " + what + ", the limit is " + limit);
         }
     }
@@ -130,7 +130,7 @@ public final class DispatchState {
 
     private static void checkZ(String what, int z) {
         if (z < 0 || z > 0xFFFF) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE, what + " z is " + Integer.toUnsignedString(z) + ", the limit is 65535");
         }
     }
@@ -185,14 +185,14 @@ public final class DispatchState {
     public DispatchState binding(int index, MemorySegment segment, long offset, long length) {
         Objects.checkIndex(index, bindingCount);
         if (!segment.isNative()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "binding " + index + " is heap memory; kernels need native memory");
         }
         if (!segment.scope().isAlive()) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "memory of binding " + index + " is closed");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "memory of binding " + index + " is closed");
         }
         if ((offset | length) < 0 || offset > segment.byteSize() - length) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "binding %d [%d, +%d) does not fit memory of %d bytes"
                             .formatted(index, offset, length, segment.byteSize()));
@@ -218,7 +218,7 @@ public final class DispatchState {
         }
         long plane = x * y; // fits 64 bits unsigned
         if (plane < 0 || plane > Long.MAX_VALUE / z) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE, "grid of %d x %d x %d workgroups is too large".formatted(x, y, z));
         }
         return plane * z;

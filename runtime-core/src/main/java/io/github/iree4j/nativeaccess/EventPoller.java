@@ -118,7 +118,7 @@ public final class EventPoller extends Resource {
      */
     public int await(Duration timeout, Consumer consumer) {
         if (Thread.currentThread().isVirtual()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "a virtual thread may not wait for event descriptors; use a platform thread");
         }

@@ -7,6 +7,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,9 +19,21 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NativeError {
     private final MemorySegment memory = Arena.ofAuto().allocate(Shim.ERROR_SIZE, 8);
+    private final IntFunction<? extends @Nullable FailureDetail> details;
 
     /** Allocates the memory. */
-    public NativeError() {}
+    public NativeError() {
+        this(_ -> null);
+    }
+
+    /**
+     * Allocates the memory.
+     *
+     * @param details returns the detail of the failure by status, null for none
+     */
+    public NativeError(IntFunction<? extends @Nullable FailureDetail> details) {
+        this.details = details;
+    }
 
     /** Returns the address for the call. */
     public long address() {
@@ -33,7 +46,7 @@ public final class NativeError {
      * @return the error written by the call, with this code
      */
     public IreeException toException(int status) {
-        return toException(status, null);
+        return toException(status, details.apply(status));
     }
 
     /** Like {@link #toException(int)}, with a detail. */
@@ -45,7 +58,7 @@ public final class NativeError {
         }
         // A message truncated within a character ends with a replacement character.
         String message = new String(text, 0, length, StandardCharsets.UTF_8);
-        return new IreeException(status == 0 ? StatusCode.INTERNAL : StatusCode.of(status), message, null, detail);
+        return IreeException.of(status == 0 ? StatusCode.INTERNAL : StatusCode.of(status), message, null, detail);
     }
 
     /** Like {@link #toException(int)}, for calls returning a handle and leaving the code in the error. */

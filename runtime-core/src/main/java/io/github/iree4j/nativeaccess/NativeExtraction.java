@@ -57,7 +57,7 @@ final class NativeExtraction {
                     bytes = in.readAllBytes();
                 }
                 if (found != null && !Arrays.equals(found, bytes)) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.UNAVAILABLE,
                             "the class path contains several different native libraries, keep one: " + places);
                 }
@@ -67,9 +67,9 @@ final class NativeExtraction {
                 return new NativeExtraction(found);
             }
         } catch (IOException e) {
-            throw new IreeException(StatusCode.UNAVAILABLE, "resource '" + resource + "' cannot be read: " + e, e);
+            throw IreeException.of(StatusCode.UNAVAILABLE, "resource '" + resource + "' cannot be read: " + e, e);
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.UNAVAILABLE,
                 ("no native library for platform '%s' on the class path (resource '%s'); add iree4j-native-shim built for it,"
                                 + " or name the file with %s")
@@ -117,7 +117,7 @@ final class NativeExtraction {
                 Files.deleteIfExists(temporary);
             }
         } catch (IOException | UnsupportedOperationException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE,
                     "cannot write to directory '%s' (%s); set %s to one that can be written"
                             .formatted(directory, e, EXTRACT_DIR),

@@ -58,7 +58,7 @@ public final class NativeLibrary {
      */
     public static synchronized void use(String path) {
         if (searched && !path.equals(foundBy)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "the native library of this process was already searched, %s; name '%s' before its first use, with -D%s=%s"
                             .formatted(
@@ -79,7 +79,7 @@ public final class NativeLibrary {
      */
     public static synchronized void copyTo(String directory) {
         if (searched && foundBy == null && !directory.equals(configuredCopies())) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "the native library of this process was already copied, to %s; name '%s' before its first use, with -D%s=%s"
                             .formatted(
@@ -129,7 +129,7 @@ public final class NativeLibrary {
         IreeException cause = Holder.CAUSE;
         if (cause != null) {
             // A new exception each time, for the caller's stack trace.
-            throw new IreeException(cause.code(), cause.getMessage(), cause);
+            throw IreeException.of(cause.code(), cause.getMessage(), cause);
         }
     }
 
@@ -168,7 +168,7 @@ public final class NativeLibrary {
     }
 
     private static IreeException unfit(Class<?> methods, String reason, @Nullable Throwable cause) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.UNAVAILABLE,
                 "native library does not fit '%s': %s; use iree4j-native-shim, iree4j-runtime-core and drivers of one version"
                         .formatted(methods.getName(), reason),
@@ -209,7 +209,7 @@ public final class NativeLibrary {
         } catch (IreeException e) {
             return e;
         } catch (RuntimeException | LinkageError e) {
-            return new IreeException(StatusCode.UNAVAILABLE, "native library cannot be used: " + e, e);
+            return IreeException.of(StatusCode.UNAVAILABLE, "native library cannot be used: " + e, e);
         }
     }
 
@@ -219,7 +219,7 @@ public final class NativeLibrary {
         try {
             FileKind.requireRegular("native library", file);
         } catch (IOException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE,
                     "native library '%s' does not exist; correct or remove %s (or %s)"
                             .formatted(file, LIBRARY_PATH, LIBRARY_PATH_VARIABLE),
@@ -229,7 +229,7 @@ public final class NativeLibrary {
             load(file);
             return file;
         } catch (UnsatisfiedLinkError e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE, "native library '" + file + "' cannot be loaded: " + e.getMessage(), e);
         }
     }
@@ -251,7 +251,7 @@ public final class NativeLibrary {
         for (int i = 0; i < failures.size(); i++) {
             message.append(i == 0 ? "" : "; then: ").append(failures.get(i).getMessage());
         }
-        IreeException failure = new IreeException(StatusCode.UNAVAILABLE, message.toString());
+        IreeException failure = IreeException.of(StatusCode.UNAVAILABLE, message.toString());
         failures.forEach(failure::addSuppressed);
         throw failure;
     }
@@ -276,7 +276,7 @@ public final class NativeLibrary {
                     ? ""
                     : "; the volume of '%s' seems to be mounted noexec, set %s to a directory on another one"
                             .formatted(directory, NativeExtraction.EXTRACT_DIR);
-            throw new IreeException(StatusCode.UNAVAILABLE, e.getMessage() + remedy, e);
+            throw IreeException.of(StatusCode.UNAVAILABLE, e.getMessage() + remedy, e);
         }
     }
 
@@ -285,7 +285,7 @@ public final class NativeLibrary {
         try {
             System.load(file.toString());
         } catch (IllegalCallerException e) {
-            throw new IreeException(StatusCode.UNAVAILABLE, nativeAccessRemedy(NativeLibrary.class.getModule()), e);
+            throw IreeException.of(StatusCode.UNAVAILABLE, nativeAccessRemedy(NativeLibrary.class.getModule()), e);
         }
     }
 
@@ -300,7 +300,7 @@ public final class NativeLibrary {
     private static void checkInterface(Path file) {
         int version = Shim.abiVersion();
         if (version != Shim.ABI_VERSION) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE,
                     ("native library '%s' has interface version %d, this runtime needs %d; use iree4j-native-shim and"
                                     + " iree4j-runtime-core of one version")
@@ -311,7 +311,7 @@ public final class NativeLibrary {
             int count = Shim.layout(out.address(), Shim.LAYOUT.length);
             int[] layout = out.toArray(ValueLayout.JAVA_INT);
             if (count != Shim.LAYOUT.length || !Arrays.equals(layout, Shim.LAYOUT)) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.UNAVAILABLE,
                         "native library '%s' has memory layout %s, this runtime needs %s"
                                 .formatted(file, Arrays.toString(layout), Arrays.toString(Shim.LAYOUT)));

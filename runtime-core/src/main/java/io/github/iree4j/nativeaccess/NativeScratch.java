@@ -1,10 +1,12 @@
 package io.github.iree4j.nativeaccess;
 
+import io.github.iree4j.status.FailureDetail;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Native memory for a single call: outputs, small input arrays, and the error. Lent by a {@link Pool}; freed by the garbage collector. */
@@ -15,9 +17,11 @@ public final class NativeScratch {
     /** For outputs and small inputs. */
     public final MemorySegment memory = Arena.ofAuto().allocate(SIZE, 8);
     /** For the error of the call. */
-    public final NativeError error = new NativeError();
+    public final NativeError error;
 
-    private NativeScratch() {}
+    private NativeScratch(NativeError error) {
+        this.error = error;
+    }
 
     /** Throws unless a call returned 0. */
     public void check(int status) {
@@ -37,8 +41,21 @@ public final class NativeScratch {
         private final AtomicReference<@Nullable NativeScratch> first = new AtomicReference<>();
         private final AtomicReference<@Nullable NativeScratch> second = new AtomicReference<>();
 
+        private final IntFunction<? extends @Nullable FailureDetail> details;
+
         /** Creates an empty pool. */
-        public Pool() {}
+        public Pool() {
+            this(_ -> null);
+        }
+
+        /**
+         * Creates an empty pool.
+         *
+         * @param details returns the detail of the failure of a call by status, null for none
+         */
+        public Pool(IntFunction<? extends @Nullable FailureDetail> details) {
+            this.details = details;
+        }
 
         /** Takes memory for one call. */
         public NativeScratch take() {
@@ -46,7 +63,7 @@ public final class NativeScratch {
             if (scratch == null) {
                 scratch = second.getAndSet(null);
             }
-            return scratch != null ? scratch : new NativeScratch();
+            return scratch != null ? scratch : new NativeScratch(new NativeError(details));
         }
 
         /** Returns memory after the call, once no longer in use. */

@@ -1,5 +1,6 @@
 package io.github.iree4j.status;
 
+import io.github.iree4j.api.NotForApplications;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param awaited what the call waited for, for example {@code 4096 bytes of memory}; empty if the call did not wait
  */
+@NotForApplications
 public record CallWait(String awaited) implements FailureDetail {
     /**
      * Returns the failure of a call at its deadline.
@@ -36,7 +38,7 @@ public record CallWait(String awaited) implements FailureDetail {
 
     private static IreeException late(
             String function, @Nullable Duration limit, String awaited, @Nullable IreeException cause) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.DEADLINE_EXCEEDED,
                 "call of '%s' took longer than %s%s"
                         .formatted(

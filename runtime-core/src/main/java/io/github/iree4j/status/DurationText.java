@@ -1,10 +1,12 @@
 package io.github.iree4j.status;
 
+import io.github.iree4j.api.NotForApplications;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Duration;
 
 /** Durations in texts for people. */
+@NotForApplications
 public final class DurationText {
     private DurationText() {}
 

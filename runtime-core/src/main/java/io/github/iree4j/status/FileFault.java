@@ -17,9 +17,9 @@ public record FileFault() implements FailureDetail {
      */
     public static IreeException of(String what, InternalError fault) {
         if (!String.valueOf(fault.getMessage()).contains("unsafe memory access")) {
-            return new IreeException(StatusCode.INTERNAL, "%s: %s".formatted(what, fault), fault);
+            return IreeException.of(StatusCode.INTERNAL, "%s: %s".formatted(what, fault), fault);
         }
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.DATA_LOSS,
                 "%s: a mapped file has become shorter while it was read (%s); write files under another name and rename them, or do not map them"
                         .formatted(what, fault.getMessage()),

@@ -1,5 +1,6 @@
 package io.github.iree4j.status;
 
+import io.github.iree4j.api.NotForApplications;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -46,6 +47,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Safe from any thread. No monitor is held during a look.
  */
+@NotForApplications
 public final class FileInPlace {
     private static final Logger LOG = LoggerFactory.getLogger(FileInPlace.class);
     private static final String UNIX = "unix";
@@ -221,10 +223,10 @@ public final class FileInPlace {
         Verdict now = look();
         IreeException failure = now.failure;
         if (failure != null) {
-            throw new IreeException(failure.code(), failure.getMessage(), failure);
+            throw IreeException.of(failure.code(), failure.getMessage(), failure);
         }
         if (now.unchanged == Known.UNKNOWN) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE,
                     "%s may have been changed, and is being compared with what it was; try again".formatted(what),
                     null,
@@ -272,7 +274,7 @@ public final class FileInPlace {
             }
         }
         Verdict last = verdict.get();
-        IreeException failure = new IreeException(
+        IreeException failure = IreeException.of(
                 StatusCode.UNAVAILABLE,
                 "the file system of %s gives no answer, so that it is not known whether the file was changed; check the mount"
                         .formatted(what),
@@ -334,7 +336,7 @@ public final class FileInPlace {
     }
 
     private Verdict changed(Verdict last, State now, String how) {
-        IreeException failure = new IreeException(
+        IreeException failure = IreeException.of(
                 StatusCode.DATA_LOSS,
                 "%s had %d bytes, last written %s, and now has %d, written %s%s: it was changed while it is in use (%s); load the program again, and replace files by renaming others over them"
                         .formatted(

@@ -1,5 +1,6 @@
 package io.github.iree4j.status;
 
+import io.github.iree4j.api.NotForApplications;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -9,6 +10,7 @@ import java.nio.file.attribute.BasicFileAttributes;
  * The kind of the object at a path. Programs and parameters are in regular files: opening a pipe waits until another
  * process opens the other end, and no interrupt ends this wait; a device may have no end.
  */
+@NotForApplications
 public enum FileKind implements FailureDetail {
     /** A regular file. */
     REGULAR("a regular file"),
@@ -74,7 +76,7 @@ public enum FileKind implements FailureDetail {
     public static void requireRegular(String what, Path path) throws IOException {
         FileKind kind = of(path);
         if (kind != REGULAR) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%s '%s' is %s and must be a regular file; %s"
                             .formatted(

@@ -1,5 +1,6 @@
 package io.github.iree4j.status;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.FileInPlace.Verdict;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A file system that gives no answer, such as a mount whose server is gone, ends calls with UNAVAILABLE after
  * {@link #PATIENCE}. Waiting for a comparison has no limit besides the call's.
  */
+@NotForApplications
 public final class FilesInPlace {
     /** Number of comparisons for which a call waits: a file touched faster than comparisons end keeps no call waiting for ever. */
     private static final int ROUNDS = 3;
@@ -153,7 +155,7 @@ public final class FilesInPlace {
     public @Nullable IreeException doubt() {
         return files.stream().noneMatch(FileInPlace::isInDoubt)
                 ? null
-                : new IreeException(
+                : IreeException.of(
                         StatusCode.UNAVAILABLE,
                         "a call began while it was not known whether a file in place was changed",
                         unavailable("a file that the program uses in place was touched, or gives no answer", null),
@@ -287,7 +289,7 @@ public final class FilesInPlace {
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.CANCELLED,
                     "interrupted while a file that the program uses in place was being compared with what it was",
                     e);
@@ -297,7 +299,7 @@ public final class FilesInPlace {
     }
 
     private static IreeException lost(Verdict changed) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.DATA_LOSS,
                 "the program uses a file in place, and it was changed while it is in use; load the program again, whose log and health name the file",
                 changed.failure(),
@@ -311,6 +313,6 @@ public final class FilesInPlace {
     }
 
     private static IreeException unavailable(String message, @Nullable IreeException cause) {
-        return new IreeException(StatusCode.UNAVAILABLE, message, cause, new FileFault());
+        return IreeException.of(StatusCode.UNAVAILABLE, message, cause, new FileFault());
     }
 }

@@ -1,5 +1,6 @@
 package io.github.iree4j.status;
 
+import io.github.iree4j.api.NotForApplications;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.LongSupplier;
@@ -9,6 +10,7 @@ import java.util.function.LongSupplier;
  * operations in flight for microseconds. Raising the mark costs a read where the mark is high enough already. Safe from
  * any thread.
  */
+@NotForApplications
 public final class HighWater {
     private static final VarHandle MARK;
 

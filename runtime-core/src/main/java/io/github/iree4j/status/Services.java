@@ -1,5 +1,6 @@
 package io.github.iree4j.status;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -12,6 +13,7 @@ import org.slf4j.LoggerFactory;
  * cannot be created is skipped, with a warning: a defect of a part is no reason for others to fail. For this project's own
  * packages; safe from any thread.
  */
+@NotForApplications
 public final class Services {
     /** Limit of defects of a service, against a loader that never ends. */
     private static final int MOST = 100;

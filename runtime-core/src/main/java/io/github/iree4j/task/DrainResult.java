@@ -1,6 +1,9 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.api.NotForApplications;
+
 /** The result of a drain. */
+@NotForApplications
 public enum DrainResult {
     /**
      * There was nothing to do. Nothing will be to do until the next {@link TaskProcess#schedule()}, called for an

@@ -31,7 +31,7 @@ final class Drains {
             return failure;
         }
         log.debug("{} threw", process, thrown);
-        return new IreeException(StatusCode.INTERNAL, process + " failed with " + thrown, thrown);
+        return IreeException.of(StatusCode.INTERNAL, process + " failed with " + thrown, thrown);
     }
 
     /** Drains a process taken off the list: once, or repeatedly while no other work waits. There are no other drainers. */

@@ -1,6 +1,9 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.api.NotForApplications;
+
 /** The place of runnable processes in an executor. */
+@NotForApplications
 public enum Placement {
     /** In a slot if the budget exceeds one worker when the process is scheduled, otherwise on the list. */
     BY_BUDGET,

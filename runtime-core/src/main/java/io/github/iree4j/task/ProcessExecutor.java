@@ -1,5 +1,6 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Safe from any thread. Only {@link #close()} blocks.
  */
+@NotForApplications
 public final class ProcessExecutor implements AutoCloseable {
     /** Maximum number of workers of an executor. */
     public static final int MAX_WORKERS = 256;
@@ -99,7 +101,7 @@ public final class ProcessExecutor implements AutoCloseable {
         ProcessExecutor before = process.bindVolatile(this);
         if (before != null) {
             if (before != this) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.FAILED_PRECONDITION, process + " belongs to executor '" + before.name + "' already");
             }
             return;
@@ -110,7 +112,7 @@ public final class ProcessExecutor implements AutoCloseable {
         if (process.isLeftForGood()) {
             unlist(process); // cancelled during the addition
         } else if (closing) {
-            process.fail(new IreeException(
+            process.fail(IreeException.of(
                     StatusCode.CANCELLED, process + " was submitted to " + this + ", which is closed"));
         }
     }
@@ -325,12 +327,12 @@ public final class ProcessExecutor implements AutoCloseable {
     @Override
     public void close() {
         if (threads && current() != null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION, this + " cannot be closed by one of its own workers");
         }
         closing = true;
         table.forEach(process -> process.fail(
-                new IreeException(StatusCode.CANCELLED, process + " was cancelled: " + this + " was closed")));
+                IreeException.of(StatusCode.CANCELLED, process + " was cancelled: " + this + " was closed")));
         if (threads) {
             retireUnneeded();
             wakes.wakeAll();
@@ -366,7 +368,7 @@ public final class ProcessExecutor implements AutoCloseable {
                 abandoned = true;
                 terminated = true;
                 wakes.wakeAll();
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.DEADLINE_EXCEEDED,
                         "%s is not closed after %s: %s is in %s; a drain must return soon"
                                 .formatted(this, DurationText.of(closeLimit), worker.context, worker.draining()));

@@ -1,5 +1,6 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
@@ -11,6 +12,7 @@ import io.github.iree4j.status.StatusCode;
  * @param wakeBudget number of workers to wake, at least 1; a hint changeable by drains
  * @param placement list or slot
  */
+@NotForApplications
 public record ProcessOptions(String name, int suspendCount, int wakeBudget, Placement placement) {
 
     static final int MAX_SUSPENDS = (1 << 22) - 1;
@@ -63,7 +65,7 @@ public record ProcessOptions(String name, int suspendCount, int wakeBudget, Plac
 
     static void checkRange(String what, int value, int least, int most) {
         if (value < least || value > most) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "%s of %d is outside %d to %d".formatted(what, value, least, most));
         }
     }

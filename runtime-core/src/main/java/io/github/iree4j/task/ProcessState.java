@@ -1,6 +1,9 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.api.NotForApplications;
+
 /** The state of a process. */
+@NotForApplications
 public enum ProcessState {
     /** Awaiting events: the suspend count is not zero. */
     SUSPENDED,

@@ -53,7 +53,7 @@ final class ProcessorList {
     }
 
     private static IreeException bad(String what, String text, String why) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "'%s' is '%s': %s; write a list as in 0-3,8".formatted(what, abbreviate(text), why));
     }

@@ -1,10 +1,13 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * An executor whose workers the caller drives, step by step. For tests that control the interleaving.
  *
  * <p>Not thread-safe.
  */
+@NotForApplications
 public final class SteppedExecutor implements AutoCloseable {
     private final ProcessExecutor executor;
 

@@ -1,5 +1,6 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Every public method is safe from any thread. No public method blocks or takes a lock.
  */
+@NotForApplications
 public abstract class TaskProcess extends ProcessPads.AfterSchedule {
     private static final Logger log = LoggerFactory.getLogger(TaskProcess.class);
 
@@ -84,7 +86,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
         long suspends = suspends(before);
         if (suspends <= 0) {
             suspendOnceVolatile();
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, this + " was woken more often than suspended");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, this + " was woken more often than suspended");
         }
         if (suspends > 1 || (before & (ENDING | DONE)) != 0) {
             return false;
@@ -95,7 +97,7 @@ public abstract class TaskProcess extends ProcessPads.AfterSchedule {
 
     /** Ends the process with {@code CANCELLED} unless already failed; see {@link #fail}. */
     public final void cancel() {
-        fail(new IreeException(StatusCode.CANCELLED, this + " was cancelled"));
+        fail(IreeException.of(StatusCode.CANCELLED, this + " was cancelled"));
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link #toString()} is an explicit specification readable by {@link #of}.
  */
+@NotForApplications
 public final class Topology {
     /** The maximum number of groups, and so of workers of an executor. */
     public static final int MAXIMUM_GROUPS = 256;

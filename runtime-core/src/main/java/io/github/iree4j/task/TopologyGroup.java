@@ -1,5 +1,6 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.BitSet;
@@ -17,6 +18,7 @@ import java.util.List;
  * @param l3Bytes size of the third-level cache, 0 when unknown or there is none
  * @param cache number of the last-level cache: groups with the same number share the cache; -1 when unknown
  */
+@NotForApplications
 public record TopologyGroup(
         List<Integer> processors, int node, boolean efficient, long l1Bytes, long l2Bytes, long l3Bytes, int cache) {
     /** Anywhere on the machine. */
@@ -53,7 +55,7 @@ public record TopologyGroup(
 
     private static void check(String name, long value, long minimum, long maximum) {
         if (value < minimum || value > maximum) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' is %d and must be within [%d, %d]".formatted(name, value, minimum, maximum));
         }

@@ -108,7 +108,7 @@ record TopologyMachine(List<Processor> processors, int online, double quota, int
             }
         }
         if (byPlace.isEmpty()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'nodes' is %s and this process may use processors of nodes %s only"
                             .formatted(options.nodes(), nodes));

@@ -1,5 +1,6 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.BitSet;
@@ -16,6 +17,7 @@ import java.util.Objects;
  * @param cores cores to use on a machine with performance and efficiency cores
  * @param distribution places to take when there are more places than workers
  */
+@NotForApplications
 public record TopologyOptions(Mode mode, int maxWorkers, List<Integer> nodes, Cores cores, Distribution distribution) {
     /** A worker for each physical core available to the process, within the process's quota, at most 64. */
     public static final TopologyOptions DEFAULTS =
@@ -62,14 +64,14 @@ public record TopologyOptions(Mode mode, int maxWorkers, List<Integer> nodes, Co
         Objects.requireNonNull(cores, "cores");
         Objects.requireNonNull(distribution, "distribution");
         if (maxWorkers < 0 || maxWorkers > Topology.MAXIMUM_GROUPS) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'max' is %d and must be within [0, %d]".formatted(maxWorkers, Topology.MAXIMUM_GROUPS));
         }
         nodes = nodes.stream().distinct().sorted().toList();
         for (int node : nodes) {
             if (node < 0 || node > TopologyGroup.LARGEST_NODE) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "node %d must be within [0, %d]".formatted(node, TopologyGroup.LARGEST_NODE));
             }

@@ -226,6 +226,6 @@ final class TopologyText {
     }
 
     private static IreeException bad(String message) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, message);
     }
 }

@@ -1,5 +1,6 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Indices are dense: workers are 0 to n - 1, callers follow. An array of {@link ProcessExecutor#contexts()} elements
  * therefore has an element for each context.
  */
+@NotForApplications
 public final class WorkerContext {
     private final int index;
     private final boolean caller;

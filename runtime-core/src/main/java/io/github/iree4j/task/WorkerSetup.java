@@ -1,5 +1,7 @@
 package io.github.iree4j.task;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * Sets up a worker's thread before the first drain and cleans up after the last: processor affinity, treatment of
  * denormals.
@@ -7,6 +9,7 @@ package io.github.iree4j.task;
  * <p>A failure is logged, and the worker runs without the setup. A failing setup must not leave the thread partly set
  * up.
  */
+@NotForApplications
 public interface WorkerSetup {
     /** Does nothing. */
     WorkerSetup NONE = worker -> {};

@@ -68,7 +68,7 @@ public final class ArrivedBytes implements AutoCloseable {
         long before = arrived;
         arrived += TensorStreams.read(in, target);
         if (arrived - before < target.byteSize()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE, "%s: the data ends after %d of %d bytes".formatted(what, arrived, size));
         }
     }

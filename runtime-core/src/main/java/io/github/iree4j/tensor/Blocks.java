@@ -1,7 +1,7 @@
 package io.github.iree4j.tensor;
 
+import io.github.iree4j.hal.Shape;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 
 /** Copies between dense arrays of different shapes. */
 public final class Blocks {
@@ -18,10 +18,14 @@ public final class Blocks {
      * @param bytes bytes of an element
      */
     public static void copy(
-            MemorySegment from, long[] fromShape, MemorySegment to, long[] toShape, long[] part, long bytes) {
-        if (Arrays.stream(part).anyMatch(size -> size == 0)) {
-            return;
+            MemorySegment from, Shape fromShape, MemorySegment to, Shape toShape, Shape part, long bytes) {
+        if (part.elementCount() > 0) {
+            copy(from, fromShape.dimensions(), to, toShape.dimensions(), part.dimensions(), bytes);
         }
+    }
+
+    private static void copy(
+            MemorySegment from, long[] fromShape, MemorySegment to, long[] toShape, long[] part, long bytes) {
         int outer = part.length; // outer dimensions iterated over; inner dimensions are contiguous in both
         long run = bytes;
         while (outer > 0) {
@@ -64,14 +68,14 @@ public final class Blocks {
     }
 
     /** Returns whether the first elements of each dimension are contiguous, before all others. */
-    static boolean comeFirst(long[] shape, long[] part) {
-        int last = part.length - 1;
-        while (last >= 0 && part[last] == shape[last]) {
+    static boolean comeFirst(Shape shape, Shape part) {
+        int last = part.rank() - 1;
+        while (last >= 0 && part.dimension(last) == shape.dimension(last)) {
             last--;
         }
         for (int i = 0; i < last; i++) {
-            if (part[i] > 1) {
-                return Arrays.stream(part).anyMatch(size -> size == 0);
+            if (part.dimension(i) > 1) {
+                return part.elementCount() == 0;
             }
         }
         return true;

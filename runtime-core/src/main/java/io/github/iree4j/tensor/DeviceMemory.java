@@ -6,6 +6,7 @@ import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
@@ -157,7 +158,7 @@ public final class DeviceMemory {
     public BufferView importInPlace(TensorElements elements) {
         MemorySegment data = elements.host();
         if (data.isNative() && !UNCLOSEABLE.contains(data.scope().getClass())) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "memory of %s is of an arena that can be closed while a device uses it; allocate it with Arena.ofAuto() or Arena.global(), or copy it with Tensor.copyOf"
                             .formatted(elements.header()));
@@ -171,8 +172,8 @@ public final class DeviceMemory {
      *
      * @return the view; the caller releases the view
      */
-    public BufferView create(ElementType type, long[] shape, Filling contents) throws IOException {
-        long size = ElementCodec.byteSize(type, shape);
+    public BufferView create(ElementType type, Shape shape, Filling contents) throws IOException {
+        long size = ElementCodec.byteSize(type, shape.elementCount());
         Buffer buffer = device.allocator().allocate(input, size);
         try {
             if (buffer.isMappable(MemoryAccess.WRITE)) {

@@ -84,7 +84,7 @@ public final class ElementArrays {
         long value = codec.getLong(data, index);
         int unused = 64 - width;
         if (value << unused >> unused != value && codec.bits() != width) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "element %d is %d, which does not fit %d bits; use a wider array".formatted(index, value, width));
         }
@@ -102,7 +102,7 @@ public final class ElementArrays {
             case Byte _ -> ElementType.I8;
             case Boolean _ -> ElementType.BOOL_8;
             default ->
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "a scalar cannot be made from a " + value.getClass().getName());
         };

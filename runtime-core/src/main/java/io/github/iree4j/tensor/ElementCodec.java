@@ -1,7 +1,6 @@
 package io.github.iree4j.tensor;
 
 import io.github.iree4j.hal.ElementType;
-import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -65,12 +64,12 @@ public final class ElementCodec {
         };
     }
 
-    /** Returns the bytes of a dense tensor; sub-byte elements are packed. INVALID_ARGUMENT for a type without size or an impossible shape. */
-    public static long byteSize(ElementType type, long... shape) {
+    /** Returns the bytes of packed elements. INVALID_ARGUMENT for a type without size. */
+    public static long byteSize(ElementType type, long count) {
         if (type.bitCount() == 0) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "element type %s has no size".formatted(type));
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "element type %s has no size".formatted(type));
         }
-        return type.byteSize(Shape.elementCount(shape));
+        return type.byteSize(count);
     }
 
     Kind kind() {
@@ -234,13 +233,13 @@ public final class ElementCodec {
             case RAW -> "use the raw bytes";
             case INTEGER, BOOLEAN -> "use integers, or the raw bytes";
         };
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "element type %s does not convert to or from %s; %s".formatted(type, wanted, remedy));
     }
 
     private IreeException doesNotFit(String value, long index, String range) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.OUT_OF_RANGE,
                 "element %d is %s, which element type %s cannot hold (%s)".formatted(index, value, type, range));
     }

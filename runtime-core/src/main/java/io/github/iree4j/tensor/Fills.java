@@ -1,6 +1,7 @@
 package io.github.iree4j.tensor;
 
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -15,8 +16,8 @@ public final class Fills {
      * @throws IreeException INVALID_ARGUMENT and OUT_OF_RANGE when the type cannot represent the number;
      *     RESOURCE_EXHAUSTED when there is no memory
      */
-    public static MemorySegment filled(ElementType type, long[] shape, double number) {
-        MemorySegment data = HeapElements.allocate(ElementCodec.byteSize(type, shape));
+    public static MemorySegment filled(ElementType type, Shape shape, double number) {
+        MemorySegment data = HeapElements.allocate(ElementCodec.byteSize(type, shape.elementCount()));
         if (number == 0 && Math.copySign(1, number) > 0 || data.byteSize() == 0) {
             return data; // zero bits are zero in every number type
         }
@@ -33,11 +34,11 @@ public final class Fills {
     /** Returns the bytes of a number. */
     public static MemorySegment encoded(ElementType type, double number) {
         if (!type.isByteAligned()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "elements of type %s share a byte, and cannot be added one by one".formatted(type));
         }
-        MemorySegment one = HeapElements.allocate(ElementCodec.byteSize(type));
+        MemorySegment one = HeapElements.allocate(ElementCodec.byteSize(type, 1));
         ElementCodec codec = ElementCodec.of(type);
         if (codec.kind() == ElementCodec.Kind.FLOAT) {
             codec.putDouble(one, 0, number);
@@ -46,7 +47,7 @@ public final class Fills {
         } else if (number == Math.rint(number) && Math.abs(number) <= 0x1p53) {
             codec.putLong(one, 0, (long) number);
         } else {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "%s is not a number of element type %s".formatted(number, type));
         }
         return one;

@@ -14,7 +14,7 @@ public final class HeapElements {
     public static MemorySegment allocate(long size) {
         long words = Math.ceilDiv(size, Long.BYTES);
         if (words > Integer.MAX_VALUE - 8) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "a tensor of %d bytes does not fit a Java array (16 GB); wrap native memory instead"
                             .formatted(size));
@@ -22,26 +22,26 @@ public final class HeapElements {
         try {
             return MemorySegment.ofArray(new long[(int) words]).asSlice(0, size);
         } catch (OutOfMemoryError e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "a tensor of %d bytes does not fit the Java heap".formatted(size),
                     e);
         }
     }
 
-    /** Returns the checked copy of the shape passed by a caller for an array; a single dimension without a passed shape. */
-    public static long[] shape(ElementType type, int length, long[] shape) {
-        if (shape.length == 0) {
-            return new long[] {length};
+    /** Returns the shape passed by a caller for an array; a single dimension without passed dimensions. */
+    public static Shape shape(ElementType type, int length, long[] dimensions) {
+        if (dimensions.length == 0) {
+            return Shape.of(length);
         }
-        long wanted = Shape.elementCount(shape);
-        if (wanted != length) {
-            throw new IreeException(
+        Shape shape = Shape.of(dimensions);
+        if (shape.elementCount() != length) {
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "array of %d elements does not fill %s, which has %d"
-                            .formatted(length, Shape.format(shape, type), wanted));
+                            .formatted(length, shape.format(type), shape.elementCount()));
         }
-        return shape.clone();
+        return shape;
     }
 
     public static MemorySegment ofReals(ElementType type, float[] values) {
@@ -56,7 +56,7 @@ public final class HeapElements {
     public static MemorySegment ofIntegers(ElementType type, long[] values) {
         ElementCodec codec = ElementCodec.of(type);
         if (codec.kind() == ElementCodec.Kind.FLOAT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "element type %s is not an integer type; use of(type, float[])".formatted(type));
         }
@@ -76,7 +76,7 @@ public final class HeapElements {
     }
 
     public static MemorySegment ofScalar(ElementType type, Object value) {
-        MemorySegment data = allocate(ElementCodec.byteSize(type));
+        MemorySegment data = allocate(ElementCodec.byteSize(type, 1));
         ElementCodec codec = ElementCodec.of(type);
         if (codec.kind() == ElementCodec.Kind.FLOAT) {
             codec.putDouble(data, 0, ((Number) value).doubleValue());

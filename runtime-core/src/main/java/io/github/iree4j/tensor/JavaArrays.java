@@ -28,9 +28,9 @@ public final class JavaArrays {
         if (!input.getClass().isArray()) {
             return scalar(input, wanted);
         }
-        long[] nesting = nesting(input);
-        Object flat = nesting.length == 1 ? input : flatten(input, nesting);
-        long[] shape = wanted == null ? nesting : shape(nesting, wanted);
+        Shape nesting = nesting(input);
+        Object flat = nesting.rank() == 1 ? input : flatten(input, nesting);
+        Shape shape = wanted == null ? nesting : shape(nesting, wanted);
         ElementType natural = natural(flat);
         ElementType type = wanted == null ? natural : wanted.type();
         if (type.bitCount() == natural.bitCount() && sameKind(type, natural)) {
@@ -51,14 +51,14 @@ public final class JavaArrays {
     private static TensorElements scalar(Object input, @Nullable TensorType wanted) {
         ElementType natural = ElementArrays.scalarType(input); // refuses lossy conversions, such as of BigInteger
         if (wanted == null) {
-            return new TensorElements(natural, new long[0], HeapElements.ofScalar(natural, input));
+            return new TensorElements(natural, Shape.SCALAR, HeapElements.ofScalar(natural, input));
         }
         if (wanted.shape().length > 0) {
             throw invalid(
                     "%s %s is a scalar; wanted %s".formatted(input.getClass().getSimpleName(), input, wanted));
         }
         ElementType type = wanted.type();
-        TensorElements elements = TensorElements.zeros(type);
+        TensorElements elements = TensorElements.zeros(type, Shape.SCALAR);
         ElementCodec codec = ElementCodec.of(type);
         boolean real = input instanceof Float || input instanceof Double;
         if (type.isFloat() && input instanceof Number number) {
@@ -72,36 +72,36 @@ public final class JavaArrays {
     }
 
     /** Returns the dimensions of a nested array, as given by the first elements. */
-    private static long[] nesting(Object array) {
+    private static Shape nesting(Object array) {
         int rank = 0;
-        long[] shape = new long[8];
+        long[] lengths = new long[8];
         for (Object level = array; level != null && level.getClass().isArray(); rank++) {
             if (rank == Shape.MAXIMUM_RANK) {
                 throw invalid("array is nested more than %d deep".formatted(rank));
             }
-            shape = rank == shape.length ? Arrays.copyOf(shape, rank * 2) : shape;
+            lengths = rank == lengths.length ? Arrays.copyOf(lengths, rank * 2) : lengths;
             int length = Array.getLength(level);
-            shape[rank] = length;
+            lengths[rank] = length;
             if (level.getClass().getComponentType().isPrimitive()) {
-                return Arrays.copyOf(shape, rank + 1);
+                return Shape.of(Arrays.copyOf(lengths, rank + 1));
             }
             level = length == 0 ? null : Array.get(level, 0);
         }
         throw invalid("%s is not an array of numbers".formatted(array.getClass().getSimpleName()));
     }
 
-    private static Object flatten(Object array, long[] nesting) {
-        long count = Shape.elementCount(nesting);
+    private static Object flatten(Object array, Shape nesting) {
+        long count = nesting.elementCount();
         if (count > Integer.MAX_VALUE - 8) {
             throw invalid("array of %d elements is too long; wrap native memory instead".formatted(count));
         }
         // Determined by the first row, not by the declared type: an Object[] may hold float[] as well.
         Object row = array;
-        for (int i = 1; i < nesting.length; i++) {
+        for (int i = 1; i < nesting.rank(); i++) {
             row = Array.get(row, 0);
         }
         Object flat = Array.newInstance(row.getClass().getComponentType(), (int) count);
-        copy(array, nesting, 0, flat, 0);
+        copy(array, nesting.dimensions(), 0, flat, 0);
         return flat;
     }
 
@@ -132,9 +132,9 @@ public final class JavaArrays {
     }
 
     /** Returns the shape of the tensor: as nested, or as declared where the length of a flat array is unambiguous. */
-    private static long[] shape(long[] nesting, TensorType wanted) {
+    private static Shape shape(Shape nesting, TensorType wanted) {
         long[] declared = wanted.shape();
-        if (nesting.length != 1 || declared.length == 1) {
+        if (nesting.rank() != 1 || declared.length == 1) {
             return checked(nesting, wanted);
         }
         long known = 1;
@@ -149,18 +149,19 @@ public final class JavaArrays {
                 open = i;
             }
         }
-        long[] shape = declared.clone();
-        if (open >= 0 && known > 0 && nesting[0] % known == 0) {
-            shape[open] = nesting[0] / known;
-        } else if (open >= 0 || known != nesting[0]) {
-            throw invalid("array of %d elements is not a %s".formatted(nesting[0], wanted));
+        long length = nesting.elementCount();
+        long[] sizes = declared.clone();
+        if (open >= 0 && known > 0 && length % known == 0) {
+            sizes[open] = length / known;
+        } else if (open >= 0 || known != length) {
+            throw invalid("array of %d elements is not a %s".formatted(length, wanted));
         }
-        return shape;
+        return Shape.of(sizes);
     }
 
-    private static long[] checked(long[] nesting, TensorType wanted) {
+    private static Shape checked(Shape nesting, TensorType wanted) {
         if (!wanted.accepts(wanted.type(), nesting)) {
-            throw invalid("is %s; given %s".formatted(wanted, Shape.format(nesting, wanted.type())));
+            throw invalid("is %s; given %s".formatted(wanted, nesting.format(wanted.type())));
         }
         return nesting;
     }
@@ -184,7 +185,7 @@ public final class JavaArrays {
         return a.equals(b) || (a.isInteger() && b.isInteger());
     }
 
-    private static TensorElements sameBits(Object flat, ElementType type, long[] shape) {
+    private static TensorElements sameBits(Object flat, ElementType type, Shape shape) {
         MemorySegment data = switch (flat) {
             case float[] v -> MemorySegment.ofArray(v);
             case double[] v -> MemorySegment.ofArray(v);
@@ -209,7 +210,7 @@ public final class JavaArrays {
         void put(ElementCodec codec, MemorySegment data, int index);
     }
 
-    private static TensorElements converted(Object flat, ElementType type, long[] shape, Store store) {
+    private static TensorElements converted(Object flat, ElementType type, Shape shape, Store store) {
         TensorElements elements = TensorElements.zeros(type, shape);
         ElementCodec codec = ElementCodec.of(type);
         int length = Array.getLength(flat);
@@ -220,6 +221,6 @@ public final class JavaArrays {
     }
 
     private static IreeException invalid(String message) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, message);
     }
 }

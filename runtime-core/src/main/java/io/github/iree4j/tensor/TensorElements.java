@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** The memory of the elements of a tensor, and the lifetime of this memory. Safe from any thread. */
 public final class TensorElements {
     private final ElementType type;
-    private final long[] shape;
+    private final Shape shape;
     /** The elements in host memory, or null for a result with elements in {@link #view}. */
     private final @Nullable MemorySegment host;
 
@@ -30,16 +30,16 @@ public final class TensorElements {
     private volatile boolean transferred;
 
     /** Creates elements in separate host memory, no longer written by anyone. */
-    public TensorElements(ElementType type, long[] shape, MemorySegment host) {
+    public TensorElements(ElementType type, Shape shape, MemorySegment host) {
         this(type, shape, host, false);
     }
 
     /** Creates elements in memory of the caller. The caller may change the memory after calls have read it. */
-    public static TensorElements shared(ElementType type, long[] shape, MemorySegment host) {
+    public static TensorElements shared(ElementType type, Shape shape, MemorySegment host) {
         return new TensorElements(type, shape, host, true);
     }
 
-    private TensorElements(ElementType type, long[] shape, MemorySegment host, boolean isShared) {
+    private TensorElements(ElementType type, Shape shape, MemorySegment host, boolean isShared) {
         this.type = type;
         this.shape = shape;
         this.host = host;
@@ -67,16 +67,16 @@ public final class TensorElements {
     }
 
     /** Creates zero elements on the Java heap. */
-    public static TensorElements zeros(ElementType type, long... shape) {
-        return new TensorElements(type, shape, HeapElements.allocate(ElementCodec.byteSize(type, shape)));
+    public static TensorElements zeros(ElementType type, Shape shape) {
+        return new TensorElements(
+                type, shape, HeapElements.allocate(ElementCodec.byteSize(type, shape.elementCount())));
     }
 
     public ElementType type() {
         return type;
     }
 
-    /** Returns the dimensions, outermost first; must not be modified. */
-    public long[] shape() {
+    public Shape shape() {
         return shape;
     }
 
@@ -88,7 +88,7 @@ public final class TensorElements {
     /** Returns the host memory of a tensor that is not a result. */
     public MemorySegment host() {
         if (host == null) {
-            throw new IreeException(StatusCode.INTERNAL, name() + " is in device memory");
+            throw IreeException.of(StatusCode.INTERNAL, name() + " is in device memory");
         }
         return host;
     }
@@ -133,7 +133,7 @@ public final class TensorElements {
         try {
             return view == null || memory == null ? reader.apply(host()) : memory.read(view, reader);
         } catch (IllegalStateException | WrongThreadException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "memory of %s cannot be used: %s".formatted(name(), e.getMessage()),
                     e);
@@ -175,8 +175,8 @@ public final class TensorElements {
      * to the Java heap. A copy on the device could fail a call that has ended, since nothing waits for the device's
      * memory any more.
      */
-    public TensorElements corner(long[] part) {
-        long bytes = ElementCodec.byteSize(type, part);
+    public TensorElements corner(Shape part) {
+        long bytes = ElementCodec.byteSize(type, part.elementCount());
         if (!isShared && Blocks.comeFirst(shape, part)) {
             guard.enter();
             try {
@@ -213,7 +213,7 @@ public final class TensorElements {
 
     /** Returns type and shape, {@code 4xf32}. */
     public String header() {
-        return Shape.format(shape, type);
+        return shape.format(type);
     }
 
     /** Returns the name in messages, {@code tensor 4xf32}. */

@@ -27,7 +27,7 @@ public final class TensorStreams {
         try {
             return Arena.ofAuto().allocate(size, DeviceMemory.ALIGNMENT);
         } catch (OutOfMemoryError e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "there is no native memory for a tensor of %d bytes".formatted(size),
                     e);

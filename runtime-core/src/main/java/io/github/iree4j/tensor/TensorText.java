@@ -23,28 +23,28 @@ public final class TensorText {
     private TensorText() {}
 
     /** Shape and type of {@code 4x2xf32}; anything after an equals sign is ignored. */
-    record Header(ElementType type, long[] shape) {
+    record Header(ElementType type, Shape shape) {
         static Header parse(String text) {
             int last = text.lastIndexOf('x');
             ElementType type = ElementType.parse(text.substring(last + 1).trim());
             if (last < 0) {
-                return new Header(type, new long[0]);
+                return new Header(type, Shape.SCALAR);
             }
             String[] dims = text.substring(0, last).split("x", -1);
             if (dims.length > Shape.MAXIMUM_RANK) {
                 throw invalid("shape '%s' has %d dimensions; the limit is %d"
                         .formatted(abbreviate(text), dims.length, Shape.MAXIMUM_RANK));
             }
-            long[] shape = new long[dims.length];
+            long[] dimensions = new long[dims.length];
             for (int i = 0; i < dims.length; i++) {
                 try {
-                    shape[i] = Long.parseLong(dims[i].trim());
+                    dimensions[i] = Long.parseLong(dims[i].trim());
                 } catch (NumberFormatException e) {
                     throw invalid("dimension %d of '%s' is '%s', which is not a number"
                             .formatted(i, abbreviate(text), abbreviate(dims[i])));
                 }
             }
-            return new Header(type, shape);
+            return new Header(type, Shape.of(dimensions));
         }
     }
 
@@ -66,7 +66,7 @@ public final class TensorText {
 
     private static void parseElements(String values, Header header, MemorySegment data) {
         ElementCodec codec = ElementCodec.of(header.type());
-        long capacity = Shape.elementCount(header.shape());
+        long capacity = header.shape().elementCount();
         long count = 0;
         int start = -1;
         for (int i = 0; i <= values.length(); i++) {
@@ -76,11 +76,13 @@ public final class TensorText {
                 start = start < 0 ? i : start;
             } else if (start >= 0) {
                 if (count == capacity) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.OUT_OF_RANGE,
                             "'%s' has more than the %d elements of %s"
                                     .formatted(
-                                            abbreviate(values), capacity, Shape.format(header.shape(), header.type())));
+                                            abbreviate(values),
+                                            capacity,
+                                            header.shape().format(header.type())));
                 }
                 putElement(codec, header.type(), data, count++, values.substring(start, i));
                 start = -1;
@@ -89,11 +91,10 @@ public final class TensorText {
         if (count == 1 && capacity > 1) {
             splat(codec, data, capacity);
         } else if (count < capacity) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "'%s' has %d elements and %s wants %d (or one, for all of them)"
-                            .formatted(
-                                    abbreviate(values), count, Shape.format(header.shape(), header.type()), capacity));
+                            .formatted(abbreviate(values), count, header.shape().format(header.type()), capacity));
         }
     }
 
@@ -218,8 +219,8 @@ public final class TensorText {
      * @param everyRow whether rows beyond the limit are shown as {@code [...]}, as iree-run-module does
      */
     public static void append(
-            StringBuilder out, MemorySegment data, ElementType type, long[] shape, long maximum, boolean everyRow) {
-        out.append(Shape.format(shape, type)).append('=');
+            StringBuilder out, MemorySegment data, ElementType type, Shape shape, long maximum, boolean everyRow) {
+        out.append(shape.format(type)).append('=');
         new Printer(out, data, type, shape, maximum, everyRow).print();
     }
 
@@ -233,12 +234,12 @@ public final class TensorText {
         private long remaining;
         private long index;
 
-        Printer(StringBuilder out, MemorySegment data, ElementType type, long[] shape, long maximum, boolean everyRow) {
+        Printer(StringBuilder out, MemorySegment data, ElementType type, Shape shape, long maximum, boolean everyRow) {
             this.out = out;
             this.data = data;
             this.type = type;
             this.codec = ElementCodec.of(type);
-            this.shape = shape;
+            this.shape = shape.dimensions();
             this.everyRow = everyRow;
             this.remaining = maximum;
         }
@@ -346,6 +347,6 @@ public final class TensorText {
     }
 
     private static IreeException invalid(String message) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, message);
     }
 }

@@ -1,6 +1,7 @@
 package io.github.iree4j.tensor;
 
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,15 +15,15 @@ public record TensorType(ElementType type, long[] shape) {
      * Returns whether a tensor may be passed. Integers count by width only, as in the checks of compiled programs.
      *
      * @param other the element type of the tensor
-     * @param otherShape the dimensions of the tensor
+     * @param otherShape the shape of the tensor
      * @return true if the tensor may be passed
      */
-    public boolean accepts(ElementType other, long[] otherShape) {
-        if (!sameElement(type, other) || shape.length != otherShape.length) {
+    public boolean accepts(ElementType other, Shape otherShape) {
+        if (!sameElement(type, other) || shape.length != otherShape.rank()) {
             return false;
         }
         for (int i = 0; i < shape.length; i++) {
-            if (shape[i] >= 0 && shape[i] != otherShape[i]) {
+            if (shape[i] >= 0 && shape[i] != otherShape.dimension(i)) {
                 return false;
             }
         }

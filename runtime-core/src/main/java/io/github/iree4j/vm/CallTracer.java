@@ -1,5 +1,6 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Values are {@link Integer}, {@link Long}, {@link Float}, {@link Double}, references (or null), and for a span of
  * arguments the list of tuples: a list of values, or a list of lists when a tuple has several values.
  */
+@NotForApplications
 public interface CallTracer {
     /**
      * Called when a call begins.

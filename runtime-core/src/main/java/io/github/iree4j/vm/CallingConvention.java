@@ -1,5 +1,6 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
@@ -10,6 +11,7 @@ import io.github.iree4j.status.StatusCode;
  * <p>Letters: {@code i} i32, {@code I} i64, {@code f} f32, {@code F} f64, {@code r} reference, {@code v} alone for
  * none, {@code C...D} a span of tuples. Only arguments can have spans. Immutable.
  */
+@NotForApplications
 public final class CallingConvention {
     /** The longest text accepted. */
     private static final int MAX_LENGTH = 1 << 16;
@@ -41,12 +43,12 @@ public final class CallingConvention {
             return VOID;
         }
         if (text.length() > MAX_LENGTH) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "calling convention of %d characters is longer than %d".formatted(text.length(), MAX_LENGTH));
         }
         if (text.charAt(0) != '0') {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED, "calling convention '" + text + "' has a version other than 0");
         }
         int split = text.indexOf('_');
@@ -69,7 +71,7 @@ public final class CallingConvention {
                 default -> false;
             };
             if (!valid) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "calling convention '%s' has a misplaced '%c'".formatted(text, letter));
             }
@@ -80,7 +82,7 @@ public final class CallingConvention {
             }
         }
         if (spanStart >= 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "calling convention '" + text + "' has an unterminated span");
         }
         return part;

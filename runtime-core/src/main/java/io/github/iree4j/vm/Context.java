@@ -1,5 +1,6 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Belongs to one thread at a time: callers run only one invocation at a time. Contexts share everything immutable,
  * so creating a context takes microseconds apart from {@code __init}.
  */
+@NotForApplications
 public final class Context extends Resource {
     private static final String INIT = "__init";
     private static final String DEINIT = "__deinit";
@@ -133,7 +135,7 @@ public final class Context extends Resource {
     private int indexOf(VmFunction function) {
         int index = modules.indexOf(function.module());
         if (index < 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "'%s' belongs to no module of this context (%s)".formatted(function.fullName(), moduleNames()));
         }
@@ -199,7 +201,7 @@ public final class Context extends Resource {
             }
             int index = indexOf(dependency.module());
             if (index < 0) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.NOT_FOUND,
                         "module '%s' needs module '%s' of version %s or later, which is missing (linked before it: %s)"
                                 .formatted(
@@ -212,7 +214,7 @@ public final class Context extends Resource {
             }
             int version = modules.get(index).version();
             if (Integer.compareUnsigned(version, dependency.minimumVersion()) < 0) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.NOT_FOUND,
                         "module '%s' needs module '%s' of version %s or later, found version %s%s"
                                 .formatted(
@@ -256,7 +258,7 @@ public final class Context extends Resource {
         String what = "module '%s' imports '%s' with convention '%s'"
                 .formatted(module.name(), wanted.fullName(), wanted.callingConvention());
         if (index < 0) {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.NOT_FOUND,
                     "%s, but there is no module '%s' (linked before it: %s)"
                             .formatted(what, wanted.module(), moduleNames()),
@@ -269,7 +271,7 @@ public final class Context extends Resource {
                 .map(f -> "'" + f.convention() + "'" + (f.declaration().isEmpty() ? "" : " (" + f.declaration() + ")"))
                 .toList();
         if (available.isEmpty()) {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.NOT_FOUND,
                     "%s, but module '%s' of version %s has no such function (linked before it: %s)%s"
                             .formatted(
@@ -281,7 +283,7 @@ public final class Context extends Resource {
                     null,
                     new UnresolvedImport(module.name(), wanted.module(), true));
         }
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INTERNAL,
                 "%s, but module '%s' of version %s has it with %s; recompile for this version%s"
                         .formatted(
@@ -302,7 +304,7 @@ public final class Context extends Resource {
         }
         try {
             if (!hook.convention().matches(CallingConvention.VOID)) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "'%s' has convention '%s' where '0v_v' is wanted"
                                 .formatted(hook.fullName(), hook.convention()));

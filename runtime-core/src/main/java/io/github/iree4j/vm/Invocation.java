@@ -1,5 +1,6 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * a run, setting an argument starts the next call. Reusing an invocation reuses the stack, so a call allocates nothing.
  * Not thread-safe, except for {@link #cancel()}.
  */
+@NotForApplications
 public final class Invocation implements AutoCloseable {
     private static final int LOOK_MILLIS = 20;
 
@@ -79,7 +81,7 @@ public final class Invocation implements AutoCloseable {
 
     private Invocation(@Nullable Context context, VmFunction function, VmCallable target, long patience) {
         this.context = context;
-        call = new RootCall(context, context == null ? patience : RootCall.NO_HOOK);
+        call = new RootCall(context, function, context == null ? patience : RootCall.NO_HOOK);
         this.function = function;
         this.target = target;
         argumentLetters = function.convention().arguments();
@@ -200,7 +202,7 @@ public final class Invocation implements AutoCloseable {
     public Invocation span(int tuples) {
         expect('C');
         if (tuples < 0) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "span of " + tuples + " tuples");
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "span of " + tuples + " tuples");
         }
         push('C', tuples);
         int end = argumentLetters.indexOf('D', position);
@@ -225,8 +227,8 @@ public final class Invocation implements AutoCloseable {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 giveUp();
-                throw new IreeException(
-                        StatusCode.CANCELLED, "interrupted while '" + function.fullName() + "' was waiting", e);
+                throw IreeException.of(
+                        StatusCode.CANCELLED, "interrupted while '" + call.calledAs() + "' was waiting", e);
             }
             done = resume();
         }
@@ -266,7 +268,7 @@ public final class Invocation implements AutoCloseable {
         }
         require(Phase.ARGUMENTS, "started");
         if (position != argumentLetters.length()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' with convention '%s' was given too few arguments (%d)"
                             .formatted(function.fullName(), function.convention(), argumentCount));
@@ -322,6 +324,17 @@ public final class Invocation implements AutoCloseable {
      */
     public void endsWhenInterrupted(boolean wanted) {
         call.interruptible = wanted;
+    }
+
+    /**
+     * Sets the name of the function in messages about the end of the following calls.
+     *
+     * @param name for example {@code digits.classify} of the module {@code module} in the program {@code digits}
+     * @return this invocation
+     */
+    public Invocation calledAs(String name) {
+        call.name = name;
+        return this;
     }
 
     /**
@@ -400,7 +413,7 @@ public final class Invocation implements AutoCloseable {
     /** Discards set arguments, a waiting call, and results not taken. Setting an argument afterwards starts a new call. */
     public void reset() {
         if (phase == Phase.RUNNING) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION, "'" + function.fullName() + "' cannot be reset while it runs");
         }
         if (phase == Phase.CLOSED) {
@@ -418,7 +431,7 @@ public final class Invocation implements AutoCloseable {
             return;
         }
         if (phase == Phase.RUNNING) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "'" + function.fullName() + "' cannot be closed while it runs; cancel it first");
         }
@@ -465,7 +478,7 @@ public final class Invocation implements AutoCloseable {
         boolean failed = true;
         try {
             if (call.isCancelled()) {
-                throw new IreeException(StatusCode.CANCELLED, "call of '" + function.fullName() + "' was cancelled");
+                throw IreeException.of(StatusCode.CANCELLED, "call of '" + call.calledAs() + "' was cancelled");
             }
             call.enter(function, letters, operands, argumentCount, words, refs, again);
             target.call(call);
@@ -523,7 +536,7 @@ public final class Invocation implements AutoCloseable {
 
     private void require(Phase wanted, String what) {
         if (phase != wanted) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "call of '%s' cannot be %s while it is in phase %s".formatted(function.fullName(), what, phase));
         }
@@ -557,7 +570,7 @@ public final class Invocation implements AutoCloseable {
         require(Phase.ARGUMENTS, "given an argument");
         char wanted = position < argumentLetters.length() ? argumentLetters.charAt(position) : 0;
         if (wanted != letter) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "argument %d of '%s' was given as '%c' against its convention '%s'"
                             .formatted(argumentCount, function.fullName(), letter, function.convention()));
@@ -607,7 +620,7 @@ public final class Invocation implements AutoCloseable {
         require(Phase.RESULTS, "asked for a result");
         String results = function.convention().results();
         if (resultIndex >= results.length() || results.charAt(resultIndex) != letter) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "result %d of '%s' was read as '%c' against its convention '%s'"
                             .formatted(resultIndex, function.fullName(), letter, function.convention()));
@@ -620,7 +633,7 @@ public final class Invocation implements AutoCloseable {
             return null;
         }
         if (!type.isInstance(object)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "result %d of '%s' is a %s where a %s is wanted"
                             .formatted(

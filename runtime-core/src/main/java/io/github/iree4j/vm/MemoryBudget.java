@@ -1,10 +1,12 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Counts the memory allocated by a program in a context against {@link ContextOptions#maxMemory()}. Safe from any thread. */
+@NotForApplications
 public final class MemoryBudget {
     /** Bytes charged for each object in addition to the contents, since many small objects take memory as well. */
     static final int OBJECT = 128;
@@ -30,7 +32,7 @@ public final class MemoryBudget {
     public void reserve(long bytes) {
         for (long u = used.get(); ; u = used.get()) {
             if (bytes > limit - u) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%d bytes on top of %d held exceed the %d that programs of this context may hold"
                                 .formatted(bytes, u, limit));

@@ -1,11 +1,14 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * A function of a module written in Java.
  *
  * @param <S> the module's state per context
  */
 @FunctionalInterface
+@NotForApplications
 public interface NativeFunction<S> {
     /**
      * Runs the function. An implementation:

@@ -1,5 +1,6 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  *     .build();
  * }</pre>
  */
+@NotForApplications
 public final class NativeModule implements VmModule {
     private final String name;
     private final int version;
@@ -135,7 +137,7 @@ public final class NativeModule implements VmModule {
 
         @Override
         public void link(int importOrdinal, VmFunction function, VmCallable target) {
-            throw new IreeException(StatusCode.INTERNAL, "a module written in Java has no imports");
+            throw IreeException.of(StatusCode.INTERNAL, "a module written in Java has no imports");
         }
 
         @Override
@@ -151,7 +153,7 @@ public final class NativeModule implements VmModule {
                 } catch (IreeException e) {
                     throw e;
                 } catch (Exception e) {
-                    throw new IreeException(StatusCode.INTERNAL, "state of a module failed to close: " + e, e);
+                    throw IreeException.of(StatusCode.INTERNAL, "state of a module failed to close: " + e, e);
                 }
             }
         }
@@ -165,7 +167,7 @@ public final class NativeModule implements VmModule {
             } catch (IreeException e) {
                 throw e.during("in '" + call.function().fullName() + "'");
             } catch (RuntimeException e) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INTERNAL,
                         "'%s' failed unexpectedly: %s".formatted(call.function().fullName(), e),
                         e);

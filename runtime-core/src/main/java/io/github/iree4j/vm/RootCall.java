@@ -9,9 +9,14 @@ final class RootCall extends VmCall {
     static final long NO_HOOK = -1;
 
     private final @Nullable Context context;
+    private final VmFunction called;
     private final long patience;
     private final long created;
     private volatile boolean cancelled;
+
+    /** The name of the function in messages; null for the name with the module. */
+    @Nullable
+    String name;
 
     /** Whether an interrupt of the running thread ends the call. */
     boolean interruptible;
@@ -28,11 +33,13 @@ final class RootCall extends VmCall {
      * Creates the call.
      *
      * @param context the context, able to cancel all calls made in the context; null for none
+     * @param called the function
      * @param patience nanoseconds after which a hook is cancelled; {@link Long#MAX_VALUE} for a hook to be cancelled
      *     when the thread is interrupted; {@link #NO_HOOK} for a call that is not a hook
      */
-    RootCall(@Nullable Context context, long patience) {
+    RootCall(@Nullable Context context, VmFunction called, long patience) {
         this.context = context;
+        this.called = called;
         this.patience = patience;
         created = patience == NO_HOOK || patience == Long.MAX_VALUE ? 0 : System.nanoTime();
     }
@@ -90,6 +97,11 @@ final class RootCall extends VmCall {
 
     boolean wasCancelled() {
         return cancelled;
+    }
+
+    @Override
+    public String calledAs() {
+        return name == null ? called.fullName() : name;
     }
 
     @Override

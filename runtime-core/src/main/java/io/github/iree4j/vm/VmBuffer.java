@@ -1,5 +1,6 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>References are counted. A reference to host memory with an owner retains the owner. Releasing the last reference
  * to a program's memory returns the bytes to the context's budget. Constants need no counting.
  */
+@NotForApplications
 public final class VmBuffer implements RefCounted {
     /** The longest text to keep, in bytes. */
     private static final long KEPT_TEXT = 256;
@@ -91,10 +93,10 @@ public final class VmBuffer implements RefCounted {
      */
     public static VmBuffer allocate(long length, MemoryBudget budget) {
         if (length < 0) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "buffer of " + length + " bytes");
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "buffer of " + length + " bytes");
         }
         if (length > (Integer.MAX_VALUE - 8L) * Long.BYTES) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED, "buffer of " + length + " bytes is too large for the heap");
         }
         budget.reserve(length + MemoryBudget.OBJECT);
@@ -104,7 +106,7 @@ public final class VmBuffer implements RefCounted {
             return new VmBuffer(bytes.asSlice(0, length), true, false, null, budget);
         } catch (OutOfMemoryError e) {
             budget.release(length + MemoryBudget.OBJECT);
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED, "no heap left for a buffer of " + length + " bytes", e);
         }
     }
@@ -197,7 +199,7 @@ public final class VmBuffer implements RefCounted {
             if (left == 0 && budget != null) {
                 budget.release(length() + MemoryBudget.OBJECT);
             } else if (left < 0) {
-                throw new IreeException(StatusCode.INTERNAL, this + " is released more often than it was retained");
+                throw IreeException.of(StatusCode.INTERNAL, this + " is released more often than it was retained");
             }
         } else if (owner != null && !constant) {
             owner.release();

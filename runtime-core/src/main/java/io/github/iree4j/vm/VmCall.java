@@ -1,5 +1,6 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * to right and reach the caller when the function returns. A call belongs to one thread and must not be kept
  * afterwards.
  */
+@NotForApplications
 public abstract class VmCall {
     /*
      * Arguments are not copied. letters[k] is the type of argument k with spans flattened: a span is one 'C' and then
@@ -58,7 +60,7 @@ public abstract class VmCall {
      */
     public final VmFunction function() {
         if (function == null) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "no call is in progress");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "no call is in progress");
         }
         return function;
     }
@@ -122,7 +124,7 @@ public abstract class VmCall {
             return null;
         }
         if (!type.isInstance(object)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "argument %d of '%s' is a %s where a %s is wanted"
                             .formatted(
@@ -142,7 +144,7 @@ public abstract class VmCall {
     public final <T> T required(Class<T> type) {
         T object = ref(type);
         if (object == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "argument %d of '%s' is null where a %s is wanted"
                             .formatted(cursor - 1, function().fullName(), type.getSimpleName()));
@@ -223,6 +225,14 @@ public abstract class VmCall {
     public final boolean resumed() {
         return resumed;
     }
+
+    /**
+     * Returns the name of the invoked function in messages.
+     *
+     * @return the name given to the invocation, for example {@code digits.classify}; otherwise with the name of the
+     *     module, {@code module.classify}
+     */
+    public abstract String calledAs();
 
     /**
      * Returns whether the invocation has been cancelled. Long-running functions should check repeatedly, and fail with
@@ -322,7 +332,7 @@ public abstract class VmCall {
         if (wait != null) {
             if (resultCount != 0) {
                 dropResults();
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INTERNAL, "'" + function().fullName() + "' deferred after setting results");
             }
             return false;
@@ -330,7 +340,7 @@ public abstract class VmCall {
         if (resultCount != resultLetters.length()) {
             int set = resultCount;
             dropResults();
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INTERNAL,
                     "'%s' set %d of %d results".formatted(function().fullName(), set, resultLetters.length()));
         }
@@ -407,7 +417,7 @@ public abstract class VmCall {
             try {
                 closeable.close();
             } catch (Exception e) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INTERNAL, "'" + function().fullName() + "' failed while being abandoned: " + e, e);
             }
         }
@@ -430,7 +440,7 @@ public abstract class VmCall {
     private int give(char letter) {
         int k = resultCount;
         if (k >= resultLetters.length() || resultLetters.charAt(k) != letter) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INTERNAL,
                     "'%s' sets result %d as '%c' against its convention '%s'"
                             .formatted(
@@ -441,7 +451,7 @@ public abstract class VmCall {
     }
 
     private IreeException misread(char letter) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INTERNAL,
                 "'%s' reads argument %d as '%c' against its convention '%s' (arguments %s)"
                         .formatted(

@@ -1,7 +1,10 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
+
 /** A function bound to the state of the exporting module in a context. */
 @FunctionalInterface
+@NotForApplications
 public interface VmCallable {
     /**
      * Runs the function: reads the arguments, sets the results, or defers.

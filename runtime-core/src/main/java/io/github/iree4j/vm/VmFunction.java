@@ -1,8 +1,10 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.Map;
 
 /** A function exported by a module. Immutable. */
+@NotForApplications
 public final class VmFunction {
     /** Attribute with the signature in the source language. */
     public static final String DECLARATION = "iree.abi.declaration";

@@ -1,5 +1,7 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * A function imported by a module from another module.
  *
@@ -8,6 +10,7 @@ package io.github.iree4j.vm;
  * @param required whether linking fails without the function; a call of an absent optional function fails with
  *     NOT_FOUND
  */
+@NotForApplications
 public record VmImport(String fullName, String callingConvention, boolean required) {
     /**
      * Returns the part before the first dot.

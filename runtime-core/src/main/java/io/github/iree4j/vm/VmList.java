@@ -1,5 +1,6 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * on reading and writing as in IREE: integers truncate or sign-extend, f32 and f64 round, and between integers and
  * floats the result is 0. Not thread-safe.
  */
+@NotForApplications
 public final class VmList extends Resource {
     /*
      * kinds    VARIANT only: kind of each element; null means empty or a reference
@@ -123,7 +125,7 @@ public final class VmList extends Resource {
     public void reserve(int minimum) {
         checkLive();
         if (minimum < 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "list of %d elements is larger than %d".formatted(minimum & 0xFFFF_FFFFL, Integer.MAX_VALUE));
         }
@@ -153,7 +155,7 @@ public final class VmList extends Resource {
             if (budget != null) {
                 budget.release(more);
             }
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED, "no heap left for a list of " + minimum + " elements", e);
         }
     }
@@ -287,7 +289,7 @@ public final class VmList extends Resource {
     public @Nullable Object ref(int index) {
         check(index);
         if (objects == null || (kinds != null && kinds[index] != null)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION, "element %d of %s is not a reference".formatted(index, this));
         }
         return objects[index];
@@ -456,7 +458,7 @@ public final class VmList extends Resource {
 
     private void check(int index) {
         if (index < 0 || index >= size) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE, "index %d is outside of %s".formatted(index & 0xFFFF_FFFFL, this));
         }
     }
@@ -465,7 +467,7 @@ public final class VmList extends Resource {
         check(index);
         VmType type = kinds == null ? elementType : kinds[index];
         if (type == null || !type.isValue()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION, "element %d of %s is not a number".formatted(index, this));
         }
         return type.kind();
@@ -484,7 +486,7 @@ public final class VmList extends Resource {
     private void setNumber(int index, VmType type, long integer, double number) {
         check(index);
         if (values == null) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, this + " cannot hold numbers");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, this + " cannot hold numbers");
         }
         VmType stored = kinds == null ? elementType : type;
         boolean fromFloat = type.kind() == VmType.Kind.F32 || type.kind() == VmType.Kind.F64;
@@ -508,10 +510,10 @@ public final class VmList extends Resource {
     private void checkRef(int index, @Nullable Object object) {
         check(index);
         if (objects == null) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, this + " cannot hold references");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, this + " cannot hold references");
         }
         if (!elementType.accepts(object)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "%s cannot hold a %s".formatted(this, VmTypes.nameOf(object)));
         }
     }

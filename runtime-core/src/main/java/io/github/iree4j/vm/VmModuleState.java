@@ -1,6 +1,9 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
+
 /** The state of a module in a context: globals, linked imports, the state object of a Java module. Belongs to the thread of the context. */
+@NotForApplications
 public interface VmModuleState extends AutoCloseable {
     /**
      * Attaches the state to the context. Called once, before any other method. The context outlives the state, so the

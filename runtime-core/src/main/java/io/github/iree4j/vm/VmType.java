@@ -1,5 +1,6 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param name the name in type tables, without the leading {@code !}
  * @param refClass the Java type of references of {@link Kind#REF}; null for others
  */
+@NotForApplications
 public record VmType(Kind kind, String name, @Nullable Class<?> refClass) {
     /** Kinds of types. */
     public enum Kind {

@@ -1,5 +1,6 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -7,6 +8,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Reference types by name, for the type tables of modules. Immutable; {@link #with} creates a larger set. */
+@NotForApplications
 public final class VmTypes {
     private static final VmTypes STANDARD = new VmTypes(Map.of("vm.buffer", VmBuffer.class, "vm.list", VmList.class));
 

@@ -1,6 +1,9 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
+
 /** The condition of a deferred call's resumption. Safe from any thread. */
+@NotForApplications
 public interface VmWait {
     /** The wait of a call that only yields. */
     VmWait NONE = new VmWait() {

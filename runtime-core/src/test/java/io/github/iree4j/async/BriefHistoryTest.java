@@ -221,7 +221,7 @@ class BriefHistoryTest {
     @Test
     void aFailedTimelineRecallsNoPromise() {
         promise(1, 3);
-        timeline.fail(new IreeException(StatusCode.ABORTED, "on purpose"));
+        timeline.fail(IreeException.of(StatusCode.ABORTED, "on purpose"));
         promised.put(7L, own(7));
         timeline.checkUse(other);
         assertThat(timeline.frontierAt(7)).isNull();

@@ -236,7 +236,7 @@ class CrowdTest {
             }
             Cancellation cancelled = gate.whenReached(1, new Operation("cancelled", here));
             assertThat(cancelled.cancel()).isTrue();
-            gate.fail(new IreeException(StatusCode.ABORTED, "on purpose"));
+            gate.fail(IreeException.of(StatusCode.ABORTED, "on purpose"));
             run(handedOver);
             assertThat(called).hasSize(20).allMatch(each -> each.endsWith("ABORTED"));
         }

@@ -127,7 +127,7 @@ class ExternalTimepointsTest {
     @Test
     void anExportedEventReportsFailure() {
         SystemEvent exported = kept(ExternalTimepoints.exportEvent(semaphore, 2));
-        semaphore.fail(new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
+        semaphore.fail(IreeException.of(StatusCode.DATA_LOSS, "lost on purpose"));
         assertThat(exported.take()).isEqualTo(SystemEvent.FAILED);
         assertThat(kept(ExternalTimepoints.exportEvent(semaphore, 2)).take()).isEqualTo(SystemEvent.FAILED);
     }

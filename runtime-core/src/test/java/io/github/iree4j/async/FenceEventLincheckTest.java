@@ -70,7 +70,7 @@ public class FenceEventLincheckTest {
     @Operation
     public void failBoth() {
         try (Fence fence = both(4)) {
-            fence.fail(new IreeException(StatusCode.ABORTED, "device is lost"));
+            fence.fail(IreeException.of(StatusCode.ABORTED, "device is lost"));
         }
     }
 

@@ -53,7 +53,7 @@ public class FenceLincheckTest {
 
     @Operation
     public void failRight() {
-        right.fail(new IreeException(StatusCode.ABORTED, "device is lost"));
+        right.fail(IreeException.of(StatusCode.ABORTED, "device is lost"));
     }
 
     @Operation

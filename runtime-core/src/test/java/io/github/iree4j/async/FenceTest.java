@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** What fences promise, signal and retain. */
 class FenceTest {
-    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+    private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
     private static final Frontier FRONTIER = Frontier.producedBy(Axis.of(1, 0, CausalDomain.QUEUE, 1), 5);
 
     private final TimelineSemaphore a = TimelineSemaphore.create(0);
@@ -54,7 +54,7 @@ class FenceTest {
     @Test
     void signallingPassesOnTheFrontier() {
         try (Fence fence = both(1, 2)) {
-            fence.signalOrFail(FRONTIER);
+            assertThat(fence.signalOrFail(FRONTIER)).isEmpty();
             assertThat(a.frontierAt(1)).isEqualTo(FRONTIER);
             assertThat(b.frontierAt(2)).isEqualTo(FRONTIER);
         }
@@ -64,7 +64,7 @@ class FenceTest {
     void aTimelineAlreadyAtTheValueFails() {
         try (Fence fence = both(1, 2)) {
             a.signal(1);
-            fence.signalOrFail(FRONTIER);
+            assertThat(fence.signalOrFail(FRONTIER)).containsExactly(new Fence.Entry(a, 1));
             assertThat(a.failure()).isNotNull().extracting(IreeException::code).isEqualTo(StatusCode.INVALID_ARGUMENT);
             assertThat(b.value()).isEqualTo(2);
             assertThat(b.failure()).isNull();
@@ -180,7 +180,7 @@ class FenceTest {
 
     @Test
     void failureDoesNotReplaceAnEarlierOne() {
-        IreeException earlier = new IreeException(StatusCode.ABORTED, "earlier");
+        IreeException earlier = IreeException.of(StatusCode.ABORTED, "earlier");
         b.fail(earlier);
         try (Fence fence = both(1, 1)) {
             fence.fail(LOST);

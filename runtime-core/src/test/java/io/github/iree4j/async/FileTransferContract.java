@@ -434,7 +434,7 @@ abstract class FileTransferContract {
         try (AsyncFile file = io.open(file(contents), true, false)) {
             MemorySegment target = memory(contents.length);
             Outcome outcome = new Outcome();
-            IreeException why = new IreeException(StatusCode.ABORTED, "no longer wanted");
+            IreeException why = IreeException.of(StatusCode.ABORTED, "no longer wanted");
             int[] asked = {0};
             file.readFully(0, target, () -> ++asked[0] < 3 ? null : why, outcome);
             await(outcome);
@@ -448,7 +448,7 @@ abstract class FileTransferContract {
     void aRangeReadToItsEndSucceedsDespiteAStop() throws IOException {
         try (AsyncFile file = io.open(file(bytes(100)), true, false)) {
             Outcome outcome = new Outcome();
-            file.readFully(0, memory(100), () -> new IreeException(StatusCode.ABORTED, "too late"), outcome);
+            file.readFully(0, memory(100), () -> IreeException.of(StatusCode.ABORTED, "too late"), outcome);
             await(outcome);
             assertThat(outcome.failure).isNull();
         }

@@ -73,7 +73,7 @@ public class FrontierTrackerLincheckTest {
 
     @Operation
     public void failSecond() {
-        tracker.fail(SECOND, new IreeException(StatusCode.ABORTED, "device is lost"));
+        tracker.fail(SECOND, IreeException.of(StatusCode.ABORTED, "device is lost"));
     }
 
     /** Returns whether the waiter was cancelled: not once its frontier has completed, even if it is yet to be called. */

@@ -91,7 +91,7 @@ class FrontierTrackerTest {
                 () -> tracker.advance(unknown, 1),
                 () -> tracker.whenCompleted(frontier(first, 1, unknown, 1), log),
                 () -> tracker.retire(unknown),
-                () -> tracker.fail(unknown, new IreeException(StatusCode.ABORTED, "gone")))) {
+                () -> tracker.fail(unknown, IreeException.of(StatusCode.ABORTED, "gone")))) {
             assertThatThrownBy(use::run)
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.NOT_FOUND))
@@ -186,7 +186,7 @@ class FrontierTrackerTest {
     void failureOfAnAxisReachesWaitersLinkedToAnother() {
         tracker.advance(first, 1);
         tracker.whenCompleted(frontier(first, 1, second, 5), log);
-        tracker.fail(first, new IreeException(StatusCode.ABORTED, "device is lost"));
+        tracker.fail(first, IreeException.of(StatusCode.ABORTED, "device is lost"));
         assertThat(log.calls).containsExactly("ABORTED: device is lost");
     }
 
@@ -223,8 +223,8 @@ class FrontierTrackerTest {
         Log others = new Log();
         tracker.whenCompleted(frontier(first, 1, second, 1), log);
         tracker.whenCompleted(frontier(first, 1), others);
-        tracker.fail(second, new IreeException(StatusCode.ABORTED, "device 'a' is lost"));
-        tracker.fail(second, new IreeException(StatusCode.INTERNAL, "too late"));
+        tracker.fail(second, IreeException.of(StatusCode.ABORTED, "device 'a' is lost"));
+        tracker.fail(second, IreeException.of(StatusCode.INTERNAL, "too late"));
         assertThat(log.calls).containsExactly("ABORTED: device 'a' is lost");
         assertThat(others.calls).isEmpty();
         assertThat(tracker.failure(second)).hasMessage("device 'a' is lost");
@@ -235,7 +235,7 @@ class FrontierTrackerTest {
     @Test
     void waitForAFailedAxisFailsEvenIfItsEpochWasReached() {
         tracker.advance(first, 5);
-        tracker.fail(first, new IreeException(StatusCode.ABORTED, "device is lost"));
+        tracker.fail(first, IreeException.of(StatusCode.ABORTED, "device is lost"));
         tracker.whenCompleted(frontier(first, 5), log);
         assertThat(log.calls).containsExactly("ABORTED: device is lost");
         assertThat(tracker.completed(first))
@@ -278,7 +278,7 @@ class FrontierTrackerTest {
         tracker.whenCompleted(frontier(first, 6), log);
         tracker.whenCompleted(frontier(first, 5, second, 1), reached);
         tracker.retire(first);
-        tracker.fail(first, new IreeException(StatusCode.INTERNAL, "too late"));
+        tracker.fail(first, IreeException.of(StatusCode.INTERNAL, "too late"));
         assertThat(log.calls)
                 .hasSize(1)
                 .allMatch(call -> call.startsWith("CANCELLED: axis 'queue:0@m1.s7' was retired"));

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** FENCE-1, FENCE-2: a wait for several fences ends once, whatever the cause. */
 class MultiWaitTest {
-    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+    private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
     private static final Duration LONG = Duration.ofSeconds(30);
 
     private final TimelineSemaphore a = TimelineSemaphore.create(0);
@@ -56,7 +56,7 @@ class MultiWaitTest {
         List<@Nullable IreeException> ends = new ArrayList<>();
         MultiWait.whenAll(List.of(atA, atB, atC), ends::add);
         b.fail(LOST);
-        c.fail(new IreeException(StatusCode.ABORTED, "second"));
+        c.fail(IreeException.of(StatusCode.ABORTED, "second"));
         a.signal(1);
         assertThat(ends).containsExactly(LOST);
         assertFails(StatusCode.DATA_LOSS, () -> MultiWait.awaitAll(List.of(atA, atB), LONG));
@@ -138,7 +138,7 @@ class MultiWaitTest {
 
     @Test
     void aTimelinesOwnDeadlineFailureIsReported() {
-        a.fail(new IreeException(StatusCode.DEADLINE_EXCEEDED, "the call had 5 ms"));
+        a.fail(IreeException.of(StatusCode.DEADLINE_EXCEEDED, "the call had 5 ms"));
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> MultiWait.awaitAll(List.of(atA, atB), LONG))
                 .withMessageContaining("the call had 5 ms");

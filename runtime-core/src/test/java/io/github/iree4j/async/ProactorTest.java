@@ -265,7 +265,7 @@ class ProactorTest {
 
     @Test
     void aLostSourceFailsEverything() {
-        source.broken = new IreeException(StatusCode.ABORTED, "device is gone");
+        source.broken = IreeException.of(StatusCode.ABORTED, "device is gone");
         source.begin(1, note("operation"));
         proactor.after(Duration.ofDays(1), note("timer"));
         while (!proactor.isClosed()) {

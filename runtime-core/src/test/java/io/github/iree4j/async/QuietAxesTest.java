@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** TRACK-5: when nothing of a frontier is in flight any more, even on failed axes. */
 class QuietAxesTest {
-    private static final IreeException LOST = new IreeException(StatusCode.ABORTED, "device is lost");
+    private static final IreeException LOST = IreeException.of(StatusCode.ABORTED, "device is lost");
 
     private final AxisAllocator allocator = AxisAllocator.create(7, 1);
     private final long first = allocator.allocate(CausalDomain.QUEUE);

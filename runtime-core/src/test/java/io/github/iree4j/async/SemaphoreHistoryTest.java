@@ -164,7 +164,7 @@ class SemaphoreHistoryTest {
         semaphore.signal(4);
         assertThat(semaphore.promise(4, Frontier.producedBy(A, 1))).isFalse();
         assertThat(semaphore.promise(2, Frontier.producedBy(A, 1))).isFalse();
-        semaphore.fail(new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
+        semaphore.fail(IreeException.of(StatusCode.DATA_LOSS, "lost on purpose"));
         assertThat(semaphore.promise(9, Frontier.producedBy(A, 1))).isFalse();
     }
 
@@ -354,7 +354,7 @@ class SemaphoreHistoryTest {
         Cancellation cancelled = semaphore.whenPromised(1, (value, failure) -> calls.add("cancelled"));
         assertThat(cancelled.cancel()).isTrue();
         assertThat(cancelled.cancel()).isFalse();
-        semaphore.fail(new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
+        semaphore.fail(IreeException.of(StatusCode.DATA_LOSS, "lost on purpose"));
         assertThat(calls).containsExactly("lost on purpose");
         TimelineSemaphore closed = TimelineSemaphore.create(0);
         closed.whenPromised(4, (value, failure) -> calls.add(failure == null ? "null" : failure.getMessage()));

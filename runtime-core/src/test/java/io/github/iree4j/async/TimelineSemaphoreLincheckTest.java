@@ -59,7 +59,7 @@ public class TimelineSemaphoreLincheckTest {
 
     @Operation
     public void fail() {
-        timeline.fail(new IreeException(StatusCode.ABORTED, "device is lost"));
+        timeline.fail(IreeException.of(StatusCode.ABORTED, "device is lost"));
     }
 
     @Operation

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.Effort;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.tensor.TensorType;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -80,11 +81,11 @@ class AbiDeclarationTest {
     @Test
     void integersAreTakenByWidthOpaqueAlways() {
         TensorType type = new TensorType(ElementType.I32, new long[] {-1, 2});
-        assertThat(type.accepts(ElementType.UI32, new long[] {5, 2})).isTrue();
-        assertThat(type.accepts(ElementType.OPAQUE_32, new long[] {5, 2})).isTrue();
-        assertThat(type.accepts(ElementType.F32, new long[] {5, 2})).isFalse();
-        assertThat(type.accepts(ElementType.I64, new long[] {5, 2})).isFalse();
-        assertThat(type.accepts(ElementType.I32, new long[] {5, 3})).isFalse();
-        assertThat(type.accepts(ElementType.I32, new long[] {5})).isFalse();
+        assertThat(type.accepts(ElementType.UI32, Shape.of(5, 2))).isTrue();
+        assertThat(type.accepts(ElementType.OPAQUE_32, Shape.of(5, 2))).isTrue();
+        assertThat(type.accepts(ElementType.F32, Shape.of(5, 2))).isFalse();
+        assertThat(type.accepts(ElementType.I64, Shape.of(5, 2))).isFalse();
+        assertThat(type.accepts(ElementType.I32, Shape.of(5, 3))).isFalse();
+        assertThat(type.accepts(ElementType.I32, Shape.of(5))).isFalse();
     }
 }

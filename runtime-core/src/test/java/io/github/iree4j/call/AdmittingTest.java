@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
+import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.status.FilesInPlace;
 import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.vm.Context;
@@ -37,7 +38,7 @@ class AdmittingTest {
                     context,
                     new DeviceMemory(runtime.device()),
                     new OperationsUnderWay(),
-                    runtime.executor(),
+                    runtime.monitor().workers().executor(),
                     false,
                     false,
                     new FilesInPlace(_ -> Runnable::run, _ -> Runnable::run, Runnable::run),
@@ -46,27 +47,39 @@ class AdmittingTest {
                     () -> {});
             Admitting first = admitting(program);
             Admitting second = admitting(program);
-            assertThat(second.awaited()).as("before the request").startsWith("128 bytes of memory, the expected need");
-            first.join(mayWait -> {
-                if (!mayWait) {
-                    return Admitting.Outcome.SHORT; // as if memory for the inputs were missing
-                }
-                isMaking.countDown();
-                awaitUninterrupted(go);
-                return Admitting.Outcome.DONE;
-            });
-            second.join(_ -> {
-                isMade.countDown();
-                return Admitting.Outcome.DONE;
-            });
+            assertThat(second.awaited().text().get())
+                    .as("before the request")
+                    .startsWith("128 bytes of memory, the expected need");
+            assertThat(second.awaited().state()).as("before the request").isEqualTo(PendingCall.State.IN_LINE);
+            first.join(
+                    mayWait -> {
+                        if (!mayWait) {
+                            return Admitting.Outcome.SHORT; // as if memory for the inputs were missing
+                        }
+                        isMaking.countDown();
+                        awaitUninterrupted(go);
+                        return Admitting.Outcome.DONE;
+                    },
+                    () -> {});
+            second.join(
+                    _ -> {
+                        isMade.countDown();
+                        return Admitting.Outcome.DONE;
+                    },
+                    () -> {});
             isMaking.await();
-            String whileMade = first.awaited();
-            String behind = second.awaited();
+            MemoryWait whileMade = first.awaitedInputs();
+            MemoryWait asInLine = first.awaited(); // by a look that began before the call was admitted
+            first.made();
+            MemoryWait afterMade = first.awaitedInputs();
+            String behind = second.awaited().text().get();
             go.countDown();
             isMade.await();
             first.settle(true);
             second.settle(true);
-            assertThat(whileMade).isEqualTo("16 bytes of memory");
+            assertThat(whileMade.text().get()).isEqualTo("16 bytes of memory");
+            assertThat(asInLine).isSameAs(MemoryWait.NONE);
+            assertThat(afterMade).isSameAs(MemoryWait.NONE);
             assertThat(behind).isEqualTo("its turn");
         }
     }

@@ -37,7 +37,7 @@ class CallFutureTest {
     }
 
     private static CallFuture<Object> future() {
-        return new CallFuture<>(new MemoryHolder("test", new OperationsUnderWay()), () -> {});
+        return new CallFuture<>("f", new MemoryHolder("test", new OperationsUnderWay()), () -> {});
     }
 
     private static Object results() {

@@ -3,10 +3,12 @@ package io.github.iree4j.call;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.async.FrontierTracker;
+import io.github.iree4j.hal.pool.Admission;
 import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.HostSlabProvider;
 import io.github.iree4j.hal.pool.PoolOptions;
 import io.github.iree4j.hal.pool.PoolSet;
+import io.github.iree4j.monitor.PendingCall;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -144,6 +146,32 @@ class MemoryNeedTest {
                 .as("after a call of this size")
                 .startsWith("30 bytes");
         assertThat(MemoryNeeds.expected(List.of(), copied(10))).isEqualTo("memory of earlier calls");
+    }
+
+    /** The call is looked at all the time, as by a reader of problems, while it is admitted. */
+    @Test
+    void aCallAdmittedDuringALookIsNotShortOfMemory() throws Exception {
+        AdmissionGate bounded = PoolSet.builder(new HostSlabProvider(), FrontierTracker.create())
+                .pool(PoolOptions.passThrough("f").withRetained(1 << 20).withSizes(0, 64))
+                .budget(1 << 20)
+                .waste(0)
+                .build()
+                .gate();
+        List<MemoryNeed> needs = List.of(new MemoryNeed(bounded, true));
+        for (int i = 0; i < 3_000; i++) {
+            Admission first = bounded.join("", false, needs.getFirst().estimate(copied(10)), false, _ -> {});
+            Admission second = bounded.join("", false, needs.getFirst().estimate(copied(10)), false, _ -> {});
+            assertThat(MemoryNeeds.awaited(needs, copied(10), List.of(second)).state())
+                    .isEqualTo(PendingCall.State.FOR_ADMISSION);
+            Thread exit = Thread.ofPlatform().start(first::exit);
+            PendingCall.State state = PendingCall.State.FOR_ADMISSION;
+            while (state == PendingCall.State.FOR_ADMISSION) {
+                state = MemoryNeeds.awaited(needs, copied(10), List.of(second)).state();
+            }
+            exit.join();
+            second.exit();
+            assertThat(state).as("round %d", i).isEqualTo(PendingCall.State.IN_LINE);
+        }
     }
 
     @Test

@@ -262,7 +262,7 @@ class JavaModuleTest {
                 case "late" -> new TimeoutException("as asked");
                 case "null" -> new NullPointerException("as asked");
                 case "io" -> new IOException("as asked");
-                case "status" -> new IreeException(StatusCode.DATA_LOSS, "as asked");
+                case "status" -> IreeException.of(StatusCode.DATA_LOSS, "as asked");
                 default -> throw new AssertionError(what);
             };
         }
@@ -429,7 +429,7 @@ class JavaModuleTest {
     @Test
     void aFailureOfTheObjectsFactoryFailsTheContext() {
         JavaModule module = JavaModule.of(Counter.class, () -> {
-            throw new IreeException(StatusCode.UNAVAILABLE, "no counter today");
+            throw IreeException.of(StatusCode.UNAVAILABLE, "no counter today");
         });
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> Context.create(List.of(module), ContextOptions.DEFAULTS))

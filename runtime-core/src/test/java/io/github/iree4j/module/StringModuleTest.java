@@ -169,7 +169,7 @@ class StringModuleTest {
                         .build());
                 Results results = program.function("main").invoke()) {
             assertThat(results.longValue(0)).isEqualTo(5);
-            assertThat(program.modules()).extracting(VmModule::name).containsExactly("custom", "example");
+            assertThat(program.monitor().modules()).extracting(VmModule::name).containsExactly("custom", "example");
             assertThat(program.name()).isEqualTo("example");
         }
         assertThat(strings.printed).containsExactly("hello", "optimized");
@@ -186,7 +186,9 @@ class StringModuleTest {
                         .build());
                 Results results = program.function("main").invoke()) {
             assertThat(results.longValue(0)).isEqualTo(5);
-            assertThat(program.modules()).extracting(VmModule::name).containsExactly("output", "custom", "example");
+            assertThat(program.monitor().modules())
+                    .extracting(VmModule::name)
+                    .containsExactly("output", "custom", "example");
         }
         assertThat(printer.printed).containsExactly("hello 5", "optimized 9");
     }

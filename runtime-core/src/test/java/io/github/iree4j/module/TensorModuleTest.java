@@ -3,6 +3,7 @@ package io.github.iree4j.module;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.iree4j.CallOptions;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramOptions;
@@ -50,7 +51,7 @@ class TensorModuleTest {
             for (int i = 0; i < values.length; i++) {
                 values[i] *= 2;
             }
-            return Tensor.ofInts(values, input.shape());
+            return Tensor.of(values, input.shape().dimensions());
         }
 
         @Export("call.same")
@@ -75,7 +76,7 @@ class TensorModuleTest {
                     go.await();
                     MemorySegment memory =
                             input.buffer().map(MemoryAccess.READ | MemoryAccess.WRITE, 0, input.byteLength());
-                    for (int i = 0; i < input.elementCount(); i++) {
+                    for (int i = 0; i < input.shape().elementCount(); i++) {
                         int value = memory.getAtIndex(ValueLayout.JAVA_INT, i);
                         memory.setAtIndex(ValueLayout.JAVA_INT, i, 2 * value);
                     }
@@ -84,7 +85,7 @@ class TensorModuleTest {
                 } catch (IreeException e) {
                     signal.fail(e);
                 } catch (InterruptedException e) {
-                    signal.fail(new IreeException(StatusCode.CANCELLED, "interrupted", e));
+                    signal.fail(IreeException.of(StatusCode.CANCELLED, "interrupted", e));
                 } finally {
                     wait.release();
                     signal.release();
@@ -201,8 +202,9 @@ class TensorModuleTest {
                 var timeline = runtime.createTimeline();
                 Fence start = timeline.at(1);
                 Fence done = timeline.at(2);
-                Tensor input = runtime.upload(Tensor.ofInts(new int[] {1, 2, 3}))) {
-            CompletableFuture<Results> call = program.function("async").submit(start, done, input);
+                Tensor input = runtime.upload(Tensor.of(new int[] {1, 2, 3}))) {
+            CompletableFuture<Results> call = program.function("async")
+                    .call(CallOptions.DEFAULTS.after(start).signal(done), input);
             try (Results results = call.get()) {
                 assertThat(done.isReached()).isFalse();
                 start.signal();
@@ -241,7 +243,7 @@ class TensorModuleTest {
     @Test
     void anAbandonedCallCancelsTheFutureAndFreesItsArguments() {
         try (Program program = load(new Doubler())) {
-            CompletableFuture<Results> call = program.function("never").invokeAsync(Tensor.ofInts(new int[] {1}));
+            CompletableFuture<Results> call = program.function("never").invokeAsync(Tensor.of(new int[] {1}));
             call.cancel(true);
             try (Results results = program.function("main").invoke(new int[] {4})) { // the program is free again
                 assertThat(results.tensor(0)).hasToString("1xi32=8");

@@ -12,8 +12,8 @@ class FailureDetailTest {
     @Test
     void aDetailIsFoundThroughWrappingExceptions() {
         Missing missing = new Missing("weights");
-        IreeException root = new IreeException(StatusCode.NOT_FOUND, "'weights' is missing", null, missing);
-        IreeException outer = new IreeException(
+        IreeException root = IreeException.of(StatusCode.NOT_FOUND, "'weights' is missing", null, missing);
+        IreeException outer = IreeException.of(
                 StatusCode.INTERNAL,
                 "could not load",
                 new IllegalStateException(root.during("in function 'main'")),
@@ -22,7 +22,7 @@ class FailureDetailTest {
         assertThat(outer.detail(Missing.class)).isSameAs(missing);
         assertThat(outer.detail(FailureDetail.class)).as("the first").isEqualTo(new Broken());
         assertThat(root.detail(Broken.class)).isNull();
-        assertThat(new IreeException(StatusCode.INTERNAL, "plain").detail(FailureDetail.class))
+        assertThat(IreeException.of(StatusCode.INTERNAL, "plain").detail(FailureDetail.class))
                 .isNull();
     }
 }

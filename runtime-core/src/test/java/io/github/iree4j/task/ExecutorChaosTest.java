@@ -255,7 +255,7 @@ class ExecutorChaosTest {
                 }
                 case 1 -> {
                     other.touched = true;
-                    other.fail(new IreeException(StatusCode.DATA_LOSS, "from outside"));
+                    other.fail(IreeException.of(StatusCode.DATA_LOSS, "from outside"));
                 }
                 case 2 -> {
                     if (executor.tryDrainOnce(other)) {

@@ -79,7 +79,7 @@ class ProcessExecutorTest {
     @Test
     void processCompletesWithTheFailureThrownByItsDrain() {
         TestProcess process = TestProcess.of("bad", worker -> {
-            throw new IreeException(StatusCode.DATA_LOSS, "lost");
+            throw IreeException.of(StatusCode.DATA_LOSS, "lost");
         });
         executor.submit(process);
         process.awaitReleased();
@@ -384,7 +384,7 @@ class ProcessExecutorTest {
         AtomicInteger drains = new AtomicInteger();
         TestProcess process = new TestProcess(compute("bad", 4), worker -> {
             if (drains.incrementAndGet() == 100) {
-                throw new IreeException(StatusCode.DATA_LOSS, "tile 100");
+                throw IreeException.of(StatusCode.DATA_LOSS, "tile 100");
             }
             return DrainResult.WORKED;
         });

@@ -25,7 +25,7 @@ class TaskProcessTest {
     }
 
     private static IreeException internal(String message) {
-        return new IreeException(StatusCode.INTERNAL, message);
+        return IreeException.of(StatusCode.INTERNAL, message);
     }
 
     private void run(TestProcess process) {

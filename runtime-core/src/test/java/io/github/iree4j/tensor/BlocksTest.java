@@ -2,6 +2,7 @@ package io.github.iree4j.tensor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.hal.Shape;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -54,7 +55,13 @@ class BlocksTest {
             for (String index : places(part).keySet()) {
                 expected[target.get(index)] = from[source.get(index)];
             }
-            Blocks.copy(MemorySegment.ofArray(from), fromShape, MemorySegment.ofArray(to), toShape, part, 2);
+            Blocks.copy(
+                    MemorySegment.ofArray(from),
+                    Shape.of(fromShape),
+                    MemorySegment.ofArray(to),
+                    Shape.of(toShape),
+                    Shape.of(part),
+                    2);
             assertThat(to)
                     .as("%s of %s into %s", Arrays.toString(part), Arrays.toString(fromShape), Arrays.toString(toShape))
                     .containsExactly(expected);
@@ -71,7 +78,7 @@ class BlocksTest {
             Map<String, Integer> wanted = places(part);
             boolean first = wanted.entrySet().stream()
                     .allMatch(each -> places.get(each.getKey()).equals(each.getValue()));
-            assertThat(Blocks.comeFirst(shape, part))
+            assertThat(Blocks.comeFirst(Shape.of(shape), Shape.of(part)))
                     .as("%s of %s", Arrays.toString(part), Arrays.toString(shape))
                     .isEqualTo(first);
         }

@@ -2,8 +2,8 @@ package io.github.iree4j.sample;
 
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.spring.client.IreeClient;
-import java.util.concurrent.CompletableFuture;
 
 /** The second stage: pictures of 8x8 pixels become probabilities. */
 @IreeClient("digits")
@@ -16,5 +16,5 @@ interface ScannedDigits {
      * @param pictures {@code ?x64xf32}, 0 to 16 for each pixel
      * @return for each picture the probabilities of the digits 0 to 9
      */
-    CompletableFuture<float[][]> classify(CallOptions options, Tensor pictures);
+    IreeFuture<float[][]> classify(CallOptions options, Tensor pictures);
 }

@@ -21,10 +21,11 @@ final class TensorJson {
     /** Returns what to write for a tensor that is closed before: its elements as they are, on the heap. */
     static Object of(Tensor tensor) {
         ElementType type = tensor.elementType();
-        byte[] elements = tensor.toBytes();
+        byte[] elements = tensor.rawBytes();
         return type.isBoolean() || type.isInteger() || type.isFloat()
-                ? Tensor.wrap(MemorySegment.ofArray(elements), type, tensor.shape())
-                : new Encoded(tensor.shape(), type.toString(), elements);
+                ? Tensor.wrap(
+                        MemorySegment.ofArray(elements), type, tensor.shape().dimensions())
+                : new Encoded(tensor.shape().dimensions(), type.toString(), elements);
     }
 
     /**
@@ -66,16 +67,14 @@ final class TensorJson {
                 for (int i = 0; i < values.length; i++) {
                     values[i] = data.get(i).asBoolean();
                 }
-                return Tensor.ofBooleans(values, shape);
+                return Tensor.of(values, shape);
             }
             if (type.isInteger()) {
-                return Tensor.ofLongs(type, integers(dataField, data), shape);
+                return Tensor.of(type, integers(dataField, data), shape);
             }
             if (type.isFloat()) {
                 double[] values = numbers(dataField, data);
-                return type.equals(ElementType.F64)
-                        ? Tensor.ofDoubles(values, shape)
-                        : Tensor.of(type, narrow(values), shape);
+                return type.equals(ElementType.F64) ? Tensor.of(values, shape) : Tensor.of(type, narrow(values), shape);
             }
         } catch (IreeException e) {
             throw new InvalidFieldException(field, "is not a tensor: " + e.getMessage());

@@ -9,6 +9,7 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.spring.InvocationOperations;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -53,6 +54,9 @@ class ConsoleCallsTests extends ConsoleTests {
         readDigits(20);
         openCalls();
         assertThat(browser.text("#calls-about")).contains("operations of").contains("calls over");
+        assertThat(browser.text("#calls-view"))
+                .as("when calls end for their callers is not known to the recorder")
+                .containsOnlyOnce("How these calls ended for their callers is not recorded");
         assertThat(texts("#calls-functions tbody th")).anyMatch(each -> each.contains("classify"));
         assertThat(Integer.parseInt(texts("#calls-functions td.number").getFirst()))
                 .isGreaterThanOrEqualTo(20);
@@ -94,9 +98,9 @@ class ConsoleCallsTests extends ConsoleTests {
                 .join()
                 .close();
         open("");
-        browser.click("#calls-tab");
+        click("#calls-tab");
         browser.until("document.querySelectorAll('#calls-functions button').length > 0");
-        browser.click("#calls-functions button"); // the second click: the slowest of the function with the most time
+        click("#calls-functions button"); // the slowest of the function with the most time
         browser.until("document.querySelectorAll('#calls-call .path').length > 0");
         assertThat(browser.text("#calls-call")).contains("digits", "classify", "running");
         assertThat(texts("#calls-call .path").getLast()).contains("execute");
@@ -105,6 +109,10 @@ class ConsoleCallsTests extends ConsoleTests {
                 + ".reduce((a, b) => (b.end - b.start > a.end - a.start ? b : a)).number");
         assertThat(texts("#calls-call .operation-title").getFirst().replaceAll("\\D", ""))
                 .isEqualTo(slowest.toString());
+        assertThat(texts("#calls-call .dispatches li"))
+                .as("the exports of kernels")
+                .anyMatch(each -> each.matches("[\\d.]+ .?s digits_\\w+ of .*% of the time running.*"));
+        assertThat(clicks).isLessThanOrEqualTo(3);
         browser.picture("cause-slow");
     }
 
@@ -113,7 +121,7 @@ class ConsoleCallsTests extends ConsoleTests {
         readDigits(5);
         openCalls();
         browser.click("#calls-functions button"); // its time is in sight, and something runs
-        browser.until("window.ireeConsole.calls.tracks.perNano > 0");
+        browser.until("window.ireeConsole.calls.tracks.perUnit > 0");
         browser.until("window.ireeConsole.calls.tracks.frame === 0");
         drag(0.02, 0.98);
         assertThat(browser.text("#calls-measure"))
@@ -285,7 +293,7 @@ class ConsoleCallsTests extends ConsoleTests {
                           return [f.name, f.count, f.p50, f.p99, f.parts, path, trace.from, trace.to, operations, parts, rows, chain, trace.operations[3].end].join('|');
                         })()"""))
                 .isEqualTo(
-                        "f|2|10|100|0,10,5,95,0,0|1>2|100|300|4|15,5,5,15|0123|call 3 < u at 1 < fill #4 < t at 1!|300");
+                        "f|2|10||0,10,5,95,0,0|1>2|100|300|4|15,5,5,15|0123|call 3 < u at 1 < fill #4 < t at 1!|300");
     }
 
     /** The map shows how many run at once, and what runs one after the other does not. */
@@ -308,6 +316,67 @@ class ConsoleCallsTests extends ConsoleTests {
                           const twice = running([...apart, ...apart.map((at) => at + 400)], 1000);
                           return [Math.max(...serial), serial[0], serial[300], serial[599], Math.max(...twice), twice[599]].join();
                         })()""")).isEqualTo("1,1,0,1,2,2");
+    }
+
+    /** A trace in which each operation begins 1 \u00b5s after the one before, and runs for 1 \u00b5s. */
+    private static String trace(int operations, String after, String remarks, String calls) {
+        return """
+                (() => {
+                  const column = (of) => Array.from({ length: %d }, (_, i) => of(i));
+                  const keys = ['name', 'queue', 'thread', 'function', 'waiting', 'memory', 'queued', 'ended'];
+                  const zeros = Object.fromEntries(keys.map((key) => [key, column(() => 0)]));
+                  const none = Object.fromEntries(['number', 'function', 'begin', 'end', 'waiting', 'memory', 'queued', 'running', 'host', 'unknown', 'ended'].map((key) => [key, []]));
+                  const starts = column((i) => 1000 * i);
+                  const operations = { ...zeros, number: column((i) => i + 1), call: column((i) => i + 1), submitted: starts, known: starts, ready: starts, running: column(() => 1000), after: %s, reason: column(() => 1) };
+                  const calls = (count) => ({ ...none, ...Object.fromEntries(Object.keys(none).map((key) => [key, column(() => 0).slice(0, count)])), number: column((i) => i + 1).slice(0, count), end: column(() => 1000).slice(0, count), running: column(() => 1000).slice(0, count) });
+                  return { format: 'iree4j trace 1', until: 63_000_000, names: ['f'], remarks: %s, operations, calls: %s };
+                })()""".formatted(operations, after, remarks, calls);
+    }
+
+    private void openTrace(String trace) {
+        openAddress("");
+        browser.until("window.ireeConsole?.calls !== undefined");
+        browser.eval("void window.ireeConsole.explore.dialog.actions.trace(" + trace + ")");
+        browser.until("document.title.startsWith('Calls')");
+    }
+
+    @Test
+    void aFailedOperationIsSeenAmongOthersInThePixel() {
+        String anyPixelIsBad =
+                "(() => { const { tracks } = window.ireeConsole.calls; tracks.drawNow(); const { canvas } = tracks;"
+                        + " const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });"
+                        + " copy.fillStyle = getComputedStyle(document.body).getPropertyValue('--bad'); copy.fillRect(0, 0, 1, 1);"
+                        + " const bad = [...copy.getImageData(0, 0, 1, 1).data]; copy.clearRect(0, 0, 1, 1); copy.drawImage(canvas, 0, 0);"
+                        + " const { data } = copy.getImageData(0, 0, 4, canvas.height); for (let i = 0; i < data.length; i += 4)"
+                        + " if (bad.every((each, k) => Math.abs(each - data[i + k]) < 12)) return true; return false; })()";
+        String after = "column(() => 0)";
+        openTrace(trace(5, after, "{ 3: 'kernel trapped' }", "none"));
+        assertThat(browser.eval(anyPixelIsBad)).isEqualTo(true);
+        openTrace(trace(5, after, "{}", "none"));
+        assertThat(browser.eval(anyPixelIsBad))
+                .as("of operations that ended well")
+                .isEqualTo(false);
+    }
+
+    @Test
+    void aPathThatBeginsAfterAnOperationWithoutRecordsSaysSo() {
+        openTrace(trace(3, "[-1, 0, 77]", "{}", "calls(3)"));
+        List<String> begins = List.of("an operation whose records are missing", "f #2", "operation #77, left out");
+        for (int call = 1; call <= 3; call++) {
+            browser.eval(
+                    "void window.ireeConsole.calls.tracks.actions.select(window.ireeConsole.calls.trace.operations[%d])"
+                            .formatted(call - 1));
+            assertThat(texts("#calls-call ol.path li")).as("call " + call).hasSize(call == 2 ? 1 : 2);
+            assertThat(texts("#calls-call ol.path li").getFirst()).startsWith(begins.get(call - 1));
+        }
+    }
+
+    @Test
+    void fewerThanAHundredCallsHaveNoNinetyNinthPercentile() {
+        openTrace(trace(100, "column(() => 0)", "{}", "calls(99)"));
+        assertThat(texts("#calls-functions td.number")).containsExactly("99", "1 \u00b5s", "slowest 1 \u00b5s");
+        openTrace(trace(100, "column(() => 0)", "{}", "calls(100)"));
+        assertThat(texts("#calls-functions td.number")).containsExactly("100", "1 \u00b5s", "1 \u00b5s");
     }
 
     /** What hangs is drawn until then; what may have ended is grey, and no longer than its records say. */
@@ -338,7 +407,7 @@ class ConsoleCallsTests extends ConsoleTests {
                 .contains("not ended", "ended or not: records are missing");
         // The colour at a part of the width, in the row of an operation.
         String colour = "((index, part) => { const { tracks, trace } = window.ireeConsole.calls; tracks.drawNow();"
-                + " const op = trace.operations[index]; const track = tracks.tracks[0]; const scale = devicePixelRatio;"
+                + " const op = trace.operations[index]; const track = tracks.places[0]; const scale = devicePixelRatio;"
                 + " const y = (track.top + 4 + (op.row + 0.4) * track.row) * scale; const x = (part * tracks.canvas.width);"
                 + " const copy = new OffscreenCanvas(tracks.canvas.width, tracks.canvas.height).getContext('2d', { willReadFrequently: true });"
                 + " copy.drawImage(tracks.canvas, 0, 0); const here = copy.getImageData(x, y, 1, 1).data.join();"

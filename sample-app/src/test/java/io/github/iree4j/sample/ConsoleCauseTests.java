@@ -30,13 +30,6 @@ class ConsoleCauseTests extends ConsoleTests {
     @Autowired
     private InvocationService invocations;
 
-    private int clicks;
-
-    private void click(String selector) {
-        browser.click(selector);
-        clicks++;
-    }
-
     @Test
     void aHangLeadsToTheMissingSignal() {
         try (Timeline timeline = runtime.createTimeline("upload-finished");

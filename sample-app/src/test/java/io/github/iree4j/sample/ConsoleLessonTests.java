@@ -93,6 +93,18 @@ class ConsoleLessonTests extends ConsoleTests {
                         + ".chips.flights.map(({ release }) => `${release.from.id} ${release.to.id}`).join(); })()"))
                 .isEqualTo("setup branch_a,setup branch_b");
         browser.until(LANES + ".chips.flights.length === 0");
+        // Both frontiers have Main at 1, which arrives as one.
+        String merge = "window.ireeConsole.explore.schedule.byId.get('merge')";
+        browser.eval("window.ireeConsole.explore.transport.seek(" + merge + ".start - 1)");
+        assertThat(
+                        browser.eval(
+                                "(() => { document.getElementById('forward').click(); return " + LANES
+                                        + ".chips.flights.map(({ release }) => `${release.from.id} ${release.to.id}: ${release.from.frontier.map(([name]) => name).sort().join(' ')}`).join(); })()"))
+                .isEqualTo("branch_a merge: a s,branch_b merge: b s");
+        browser.until(LANES + ".chips.flights.length === 0");
+        assertThat(browser.await("await import('./view/frontier-chips.js').then(({ knownAt }) => [...knownAt(" + merge
+                        + ", window.ireeConsole.explore.transport.at)].map((each) => each.join(':')).sort().join())"))
+                .isEqualTo("a:1,b:1,s:1");
         // Time that goes back takes back what it brought.
         assertThat(browser.eval("(() => { document.getElementById('back').click(); return " + LANES
                         + ".chips.flights.length; })()"))
@@ -105,7 +117,7 @@ class ConsoleLessonTests extends ConsoleTests {
         pick("fork-join");
         String between = "(() => { const { lanes, schedule } = window.ireeConsole.explore; lanes.drawNow();"
                 + " const scale = devicePixelRatio; const { top, row } = lanes.topOf.get('gpu_0');"
-                + " const x = (tick) => Math.round((tick - lanes.from) * lanes.perTick * scale);"
+                + " const x = (tick) => Math.round((tick - lanes.from) * lanes.perUnit * scale);"
                 + " const y = Math.round((top + 4 + (row - 2) / 2) * scale);"
                 + " const copy = new OffscreenCanvas(lanes.canvas.width, lanes.canvas.height).getContext('2d', { willReadFrequently: true });"
                 + " copy.drawImage(lanes.canvas, 0, 0); const pixels = copy.getImageData(x(5) + 4, y, x(6) - x(5) - 16, 1).data;"

@@ -129,29 +129,28 @@ class ConsoleLiveTests extends ConsoleTests {
             assertThat(browser.find("#live-problems").isDisplayed()).isFalse();
             browser.click("#live-pause");
             // As the watchdog reports after some time.
-            browser.eval("""
-                    (() => {
+            browser.await("""
+                    import(new URL('model/problems.js', document.baseURI)).then(({ problemsOf }) => {
                       const { live } = window.ireeConsole;
-                      const now = structuredClone(live.latest);
-                      const { timeline } = now.timelines.timelines.find((each) => each.name === 'upload-finished');
-                      const found = { kind: 'unsignalled-fence', subject: `timeline ${timeline} 'upload-finished'`, summary: 'it hangs', since: 'PT12S', chain: ['barrier waits'], remedy: 'signal it' };
-                      now.problems = [found, { ...found, kind: 'lost-device', subject: 'local', summary: 'it is lost', since: 'PT0S', chain: [] }];
-                      live.problems.show(now);
-                    })()""");
+                      const links = ['barrier on local/0', "timeline 3 at 1", 'barrier on local/0', "timeline 2 'upload-finished' at 9"];
+                      const found = { kind: 'unsignalled-fence', subject: `timeline 2 'upload-finished'`, summary: 'it hangs', age: 12e9, links, chain: ['barrier waits'], remedy: 'signal it' };
+                      window.showProblems = (given) => live.problems.update(problemsOf(given));
+                      window.showProblems([found, { ...found, kind: 'lost-device', subject: 'local', summary: 'it is lost', age: 0, links: [], chain: [] }]);
+                    })""");
             assertThat(texts(".problem")).hasSize(2);
             assertThat(browser.text(".problem"))
                     .contains("unsignalled fence", "for 12.0 s", "it hangs", "What to do: signal it");
             assertThat(texts(".problem .links li"))
                     .hasSize(4)
                     .startsWith("barrier on local/0")
-                    .endsWith("\u201cupload-finished\u201d \u2265 9");
-            assertThat(texts(".problem .missing")).containsExactly("\u201cupload-finished\u201d \u2265 9");
+                    .endsWith("timeline 2 'upload-finished' at 9");
+            assertThat(texts(".problem .missing")).containsExactly("timeline 2 'upload-finished' at 9");
             browser.picture("live-problems");
             browser.assertAccessible("problems");
-            browser.eval("(() => { const { live } = window.ireeConsole; const now = structuredClone(live.latest);"
-                    + " now.problems = [{ kind: 'unsignalled-fence', subject: 'timeline 0', summary: 'a', since: 'PT1S', chain: ['b'], remedy: 'c' }];"
-                    + " live.problems.show(now); document.querySelector('.problem summary').focus();"
-                    + " now.problems[0].since = 'PT2S'; live.problems.show(now); })()");
+            browser.eval(
+                    "(() => { const found = { kind: 'unsignalled-fence', summary: 'a', chain: ['b'], remedy: 'c' };"
+                            + " window.showProblems([{ ...found, age: 1e9 }]); document.querySelector('.problem summary').focus();"
+                            + " window.showProblems([{ ...found, age: 2e9 }]); })()");
             assertThat(browser.text(".problem .number")).isEqualTo("for 2.0 s");
             assertThat(browser.eval("document.activeElement.tagName"))
                     .as("the focus")
@@ -166,9 +165,9 @@ class ConsoleLiveTests extends ConsoleTests {
         openLive();
         assertThat(browser.await("""
                         await (async () => {
-                          const { waitersOf, withCauses, chainTo } = await import('./model/wait-chain.js');
+                          const { waitersOf, withCauses } = await import('./model/wait-chain.js');
                           const wait = (timeline, signaller) => ({ timeline, value: 1, reached: 0, promised: false, inFlight: [], signaller });
-                          const on = (operation) => ({ queue: 'q', operation });
+                          const on = (operation) => ({ queue: 'q', operation, call: 0 });
                           const op = (operation, program, waits, signals) => ({ queue: 'q', operation, program, waits, signals });
                           const all = waitersOf({ timelines: {
                             operations: [
@@ -177,11 +176,15 @@ class ConsoleLiveTests extends ConsoleTests {
                               op('fill', '', [wait(7, null)], ['timeline 10 to 1']),
                               op('stranger', 'other', [wait(7, null)], []),
                             ],
-                            calls: [{ id: 1, program: 'mine', waits: [wait(9, on('fill'))] }, { id: 2, program: 'other', waits: [] }],
+                            calls: [
+                              { id: 1, program: 'mine', waits: [wait(9, on('fill')), wait(11, { ...on(''), call: 3 })] },
+                              { id: 2, program: 'other', waits: [] },
+                              { id: 3, program: 'third', waits: [] },
+                            ],
                           } });
                           const names = (list) => list.map(({ given }) => given.operation ?? given.program).join();
-                          return [names(withCauses(all, 'mine')), names(chainTo(all, 7).map(({ waiter }) => waiter)), chainTo(all, 8).length].join('|');
-                        })()""")).isEqualTo("copy,fill,mine|mine,fill,copy|0");
+                          return names(withCauses(all, 'mine'));
+                        })()""")).isEqualTo("copy,fill,mine,third");
     }
 
     @Test
@@ -271,8 +274,39 @@ class ConsoleLiveTests extends ConsoleTests {
         assertThat((Long) browser.eval("window.ireeConsole.explore.schedule.operations.length"))
                 .isPositive();
         browser.type(Keys.END);
+        assertThat(texts(".invariants li")).as("what is polled breaks no rule").isEmpty();
+        assertThat(browser.text("#faults-box")).contains("No rule is checked");
         browser.picture("explore-snapshot");
         browser.assertAccessible("an exported snapshot");
+    }
+
+    /** Has requests for paths with a part wait for a promise. */
+    private static void delay(String part, String promise) {
+        browser.eval("""
+                (() => {
+                  const { fetch } = window;
+                  window.fetch = async (url, options) => {
+                    if (String(url).includes('%s')) await %s;
+                    return fetch(url, options);
+                  };
+                })()""".formatted(part, promise));
+    }
+
+    @Test
+    void opensInExploreOnAClickBeforeTheFirstAnswer() {
+        open("");
+        delay("/live", "new Promise((answer) => (window.answer = answer))");
+        browser.click("#live-tab");
+        browser.click("#live-export");
+        assertThat(browser.text("#live-export")).isEqualTo("Opening\u2026");
+        assertThat(browser.find("#live-export").getDomAttribute("aria-busy")).isEqualTo("true");
+        browser.picture("live-opening");
+        browser.until("window.answer !== undefined");
+        browser.eval("window.answer()");
+        browser.until("document.title.startsWith('Explore')");
+        assertThat(browser.text("#description")).contains("polled");
+        assertThat(browser.eval("document.getElementById('live-export').textContent"))
+                .isEqualTo("Open in Explore");
     }
 
     @Test
@@ -283,6 +317,28 @@ class ConsoleLiveTests extends ConsoleTests {
         assertThat(browser.eval("document.documentElement.scrollWidth <= 400")).isEqualTo(true);
         browser.picture("live-narrow-dark");
         browser.assertAccessible("Live in 400 pixels and in the dark");
+    }
+
+    /** What a program took and gave back between two answers is in no instant. */
+    @Test
+    void theChartOfMemoryHasTheMostAtOnce() {
+        openLive();
+        browser.click("#live-pause");
+        browser.eval("""
+                (() => {
+                  const { live } = window.ireeConsole;
+                  const [pool] = live.latest.pools;
+                  const now = structuredClone(live.latest);
+                  now.time = new Date(Date.parse(now.time) + 1000).toISOString();
+                  now.peaks.memory = [{ device: pool.device, live: 3 * 2 ** 40 }];
+                  live.history.add(now);
+                  live.draw();
+                })()""");
+        assertThat(browser.find("#live-memory canvas.chart").getDomAttribute("aria-label"))
+                .contains("at most 3.0 TiB at once, now ");
+        assertThat(texts("#live-memory .legend .key")).contains("more at once, between two answers");
+        assertThat(browser.find("#live-tiles").getDomAttribute("title"))
+                .endsWith(", or their sum now if that is more.");
     }
 
     @Test
@@ -298,7 +354,7 @@ class ConsoleLiveTests extends ConsoleTests {
                           const said = [];
                           for (const [i, failed] of [255, 255, 257].entries()) {
                             const queue = { name: 'q', machine: 0, inFlight: 1, pending: 0, retired: 9, failed, decisions, heldBack: 1180 };
-                            const live = { time: new Date(1e12 + 1000 * i).toISOString(), machine: 0, queues: [queue], pools: [], peaks: { queues: [{ name: 'q', inFlight: 4, pending: 2 }] }, activeCalls: 0, frontiers: { queues: [] } };
+                            const live = { time: new Date(1e12 + 1000 * i).toISOString(), machine: 0, queues: [queue], pools: [], peaks: { queues: [{ name: 'q', inFlight: 4, pending: 2 }], memory: [] }, activeCalls: 0, frontiers: { queues: [] } };
                             history.add(live);
                             panel.show(live, () => 0, history);
                             const row = panel.rows.get('q');

@@ -41,8 +41,9 @@ class ConsoleRecordingTests extends ConsoleTests {
         assertThat(browser.text("#memory-card")).contains("By").contains("digits");
         assertThat(texts(".invariants .broken")).isEmpty();
         assertThat(browser.text(".invariants"))
-                .as("no recording could break it")
-                .contains("Never optimistic")
+                .as("no recording could break the others")
+                .contains("Failures are passed on")
+                .doesNotContain("Never optimistic")
                 .doesNotContain("Nothing hangs");
         browser.picture("explore-recording-sample");
         browser.assertAccessible("a recording of the sample");
@@ -115,57 +116,6 @@ class ConsoleRecordingTests extends ConsoleTests {
         assertThat(wrong).asString().isEqualTo("[]");
     }
 
-    /** The records of the first operation have made room; the last page lists it as open. */
-    @Test
-    void anOperationThatHangsIsShownHoweverOldItIs() {
-        openLive();
-        List<?> shown = (List<?>) browser.await("""
-                await Promise.all(['recording', 'schedule'].map((each) => import(new URL(`model/${each}.js`, document.baseURI)))).then(([{ recordingRun }, { Schedule }]) => {
-                  const fill = (operation, value) => ({ operation, queue: 'q', name: 'fill', call: 0, function: '', waits: [], signals: [{ timeline: 1, value }] });
-                  const page = { start: '2026-11-26T00:00:00Z', cursor: 20, completeFrom: 10, queues: [{ axis: 'q', name: 'local/0', stream: false }], pools: [], events: [
-                    { number: 8, time: 5e9, kind: 'submitted', values: fill(2, 1) },
-                    { number: 12, time: 6e9, kind: 'submitted', values: fill(3, 2) },
-                    { number: 13, time: 6.1e9, kind: 'over', values: { operation: 3, status: 'OK', message: '', frontier: {} } },
-                  ], open: [
-                    { submitted: 1e9, values: { operation: 1, queue: 'q', name: 'barrier', call: 7, function: 'm.f', waits: [{ timeline: 9, value: 1 }], signals: [] } },
-                  ], timelines: [{ timeline: 9, name: 'upload-finished' }], calls: [
-                    { call: 8, program: 'p', function: 'm.g', state: 'RUNNING', age: 1e9, waits: [] },
-                    { call: 7, program: 'p', function: 'm.f', state: 'BEFORE_INPUTS', age: 5e9, waits: [{ timeline: 9, value: 1 }] },
-                  ] };
-                  const run = recordingRun([page]);
-                  const schedule = new Schedule(run);
-                  return schedule.operations.map((op) => `${op.id} ${schedule.stateOf(op, schedule.finalTick)} ${op.note}`.trim())
-                    .concat(Object.keys(run.ops[1].wait), run.description.split('left out. ')[1]);
-                })""");
-        assertThat(shown)
-                .asString()
-                .isEqualTo(
-                        "[fill #3 done, barrier #1 waiting call 7 of m.f, submitted 5.0 s before, upload-finished,"
-                                + " 2 calls were in progress, the oldest for 5.0 s: m.f of p, before inputs, waits for upload-finished ≥ 1.]");
-    }
-
-    /** The recorder says what had not ended; the page does not guess. */
-    @Test
-    void anOperationWithoutAnEndThatTheRecorderDoesNotCallOpenIsLeftOut() {
-        openLive();
-        Object shown = browser.await("""
-                await import(new URL('model/recording.js', document.baseURI)).then(({ recordingRun }) => {
-                  const fill = (operation, value) => ({ operation, queue: 'q', name: 'fill', call: 0, function: '', waits: [], signals: [{ timeline: 1, value }] });
-                  const page = { start: '', cursor: 20, completeFrom: 0, queues: [{ axis: 'q', name: 'local/0', stream: false }], pools: [], events: [
-                    { number: 1, time: 1, kind: 'submitted', values: fill(1, 1) },
-                    { number: 2, time: 2, kind: 'submitted', values: fill(2, 2) },
-                    { number: 3, time: 3, kind: 'submitted', values: fill(3, 3) },
-                    { number: 4, time: 4, kind: 'over', values: { operation: 2, status: 'OK', message: '', frontier: {} } },
-                  ], open: [{ submitted: 1, values: fill(1, 1) }], timelines: [], calls: [] };
-                  const run = recordingRun([page]);
-                  return `${run.ops.map((op) => op.id).join()} ${run.description}`;
-                })""");
-        assertThat(shown)
-                .asString()
-                .startsWith("fill #1,fill #2 ")
-                .contains("Left out: 1 of which the recorder does not know the end.");
-    }
-
     @Test
     void whatHangsAtTheEndOfARecordingIsACard() throws Exception {
         readDigits(1);
@@ -186,33 +136,29 @@ class ConsoleRecordingTests extends ConsoleTests {
         assertThat(browser.find("#explore-problems").isDisplayed()).isFalse();
     }
 
-    /** A recorder may have more than a page can show: why nothing moves now is at the end. */
+    /** Polls that are answered say nothing about an answer that is missing. */
     @Test
-    void ofALongRecordingTheLatestRecordsAreRead() {
+    void aRecordingThatCannotBeReadIsToldUntilTheNextClick() throws Exception {
+        readDigits(1);
         openLive();
         browser.eval("""
                 (() => {
                   const { fetch } = window;
-                  window.asked = [];
-                  window.fetch = async (url, options) => {
-                    if (!String(url).includes('/recording?')) return fetch(url, options);
-                    const since = Number(new URL(url, location.href).searchParams.get('since'));
-                    window.asked.push(since);
-                    const cursor = Math.max(since, Math.min(since + 40_000, 250_000));
-                    const page = { cursor: since > 250_000 ? 250_000 : cursor, start: '', completeFrom: 3, more: cursor < 250_000, queues: [], pools: [], events: [] };
-                    if (window.restarted && since > 150_000) page.start = 'later';
-                    return new Response(JSON.stringify(page), { headers: { 'Content-Type': 'application/json' } });
-                  };
+                  window.refuse = true;
+                  window.fetch = async (url, options) => (window.refuse && String(url).includes('/export/run')
+                    ? new Response(JSON.stringify({ detail: 'two others are read' }), { status: 503 })
+                    : fetch(url, options));
                 })()""");
         browser.click("#live-export");
-        browser.until("document.title.startsWith('Explore')");
-        assertThat(browser.eval("window.asked.slice(1)")).isEqualTo(List.of(150_000L, 190_000L, 230_000L));
-
-        browser.type("2");
-        browser.until("document.title.startsWith('Live')");
-        browser.eval("void (window.restarted = true)");
+        browser.until("document.getElementById('notice').textContent === 'two others are read'");
+        browser.eval("void (window.before = window.ireeConsole.live.polls)");
+        browser.until("window.ireeConsole.live.polls > window.before + 2");
+        assertThat(browser.text("#notice")).isEqualTo("two others are read");
+        browser.picture("live-not-opened");
+        browser.eval("void (window.refuse = false)");
         browser.click("#live-export");
-        browser.until("document.getElementById('notice').textContent.includes('was restarted while')");
+        browser.until("document.title.startsWith('Explore')");
+        assertThat(browser.find("#notice").isDisplayed()).isFalse();
     }
 
     @Test
@@ -233,39 +179,31 @@ class ConsoleRecordingTests extends ConsoleTests {
     }
 
     /** Two operations of a stream, and bytes that the second reuses because it runs after the first. */
-    private static final String PAGES = """
-            [{cursor: 12, start: '2026-11-23T02:00:00Z', completeFrom: 0, more: false,
-              queues: [{axis: 'queue:0@m0.s7', name: 'gpu/0', stream: true}], pools: [{name: 'transient'}],
-              events: [
-                {number: 0, time: 100, kind: 'submitted', values: {operation: 1, queue: 'queue:0@m0.s7', name: 'fill', call: 5,
-                  function: 'digits.classify', waits: [], signals: [{timeline: 3, value: 1}]}},
-                {number: 1, time: 110, kind: 'reserved', values: {reservation: 1, pool: 0, size: 60, length: 64, slab: 0, offset: 0,
-                  reuse: 'UNUSED', persistent: false, consumer: 'digits', call: 5, function: 'digits.classify', death: {}}},
-                {number: 2, time: 120, kind: 'issued', values: {operation: 1, reservation: 1, frontier: {'queue:0@m0.s7': 1}}},
-                {number: 3, time: 130, kind: 'submitted', values: {operation: 2, queue: 'queue:0@m0.s7', name: 'execute', call: 6,
-                  function: 'digits.classify', waits: [{timeline: 3, value: 1}], signals: [{timeline: 3, value: 2}]}},
-                {number: 4, time: 140, kind: 'decided', values: {operation: 2, decisions: [{decision: 'ELIDED_FIFO', value: 1}]}},
-                {number: 5, time: 150, kind: 'issued', values: {operation: 2, reservation: 0, frontier: {'queue:0@m0.s7': 2}}},
-                {number: 6, time: 200, kind: 'completed', values: {operation: 1}},
-                {number: 7, time: 210, kind: 'over', values: {operation: 1, status: 'OK', message: '', frontier: {'queue:0@m0.s7': 1}}},
-                {number: 8, time: 220, kind: 'released', values: {reservation: 1, death: {'queue:0@m0.s7': 1}}},
-                {number: 9, time: 230, kind: 'reserved', values: {reservation: 2, pool: 0, size: 32, length: 32, slab: 0, offset: 0,
-                  reuse: 'KNOWN_BEFORE', persistent: false, consumer: 'digits', call: 6, function: 'digits.classify',
-                  death: {'queue:0@m0.s7': 1}}},
-                {number: 10, time: 300, kind: 'completed', values: {operation: 2}},
-                {number: 11, time: 310, kind: 'over', values: {operation: 2, status: 'INTERNAL', message: 'kernel trapped',
-                  frontier: {'queue:0@m0.s7': 2}}}]}]""";
+    private static final String RUN = """
+            {"id": "recording", "label": "A recording", "description": "", "unit": "ns", "isRecording": true, "finalTick": 210,
+             "records": {"recorder": "2026-11-23T02:00:00Z", "since": 0, "until": 12},
+             "hardware": [{"id": "gpu/0", "lanes": 1, "machine": ""}],
+             "ops": [
+               {"id": "fill #1", "hw": "gpu/0", "lane": "gpu/0", "start": 20, "end": 100, "knownWaits": [], "signal": {"gpu/0": 1, "timeline 3": 1},
+                "frontier": {"gpu/0": 1}, "tainted": false, "decisions": {}, "note": "call 5 of digits.classify"},
+               {"id": "execute #2", "hw": "gpu/0", "lane": "gpu/0", "start": 100, "end": 200, "knownWaits": [{"timeline": "timeline 3", "value": 1, "reached": "YES", "by": "fill #1", "last": true,
+                  "text": "signalled by #1 fill on gpu/0: elided, its producer is earlier on the stream"}],
+                "signal": {"gpu/0": 2, "timeline 3": 2}, "frontier": {"gpu/0": 2}, "tainted": false, "failure": "kernel trapped",
+                "decisions": {"ELIDED_FIFO": 1}, "note": "call 6 of digits.classify"}],
+             "memory": [
+               {"reservation": 1, "pool": "transient", "slab": 0, "offset": 0, "length": 64, "consumer": "digits",
+                "function": "digits.classify", "reuse": "UNUSED", "start": 10, "end": 120, "death": {}, "releasedBehind": {"gpu/0": 1}},
+               {"reservation": 2, "pool": "transient", "slab": 0, "offset": 0, "length": 32, "consumer": "digits",
+                "function": "digits.classify", "reuse": "KNOWN_BEFORE", "start": 130, "end": null, "death": {"gpu/0": 1}}],
+             "problems": []}""";
 
     @Test
     void queuesOfARecordingAreUnderTheirMachines() {
         open("");
-        String pages = PAGES.replace(
-                "queues: [{axis: 'queue:0@m0.s7', name: 'gpu/0', stream: true}]",
-                "queues: [{axis: 'queue:1@m0.s7', name: 'local@m2.s3/0', machine: 2, stream: true},"
-                        + " {axis: 'queue:0@m0.s7', name: 'gpu/0', machine: 0, stream: true},"
-                        + " {axis: 'queue:2@m0.s7', name: 'local@m2.s3/1', machine: 2, stream: true}]");
-        browser.await("await (async () => { const { recordingRun } = await import('./model/recording.js');"
-                + " window.ireeConsole.explore.open(recordingRun(" + pages + ")); return true; })()");
+        browser.eval("void window.ireeConsole.explore.open(" + RUN.replace("""
+                [{"id": "gpu/0", "lanes": 1, "machine": ""}]""", """
+                [{"id": "local@m2.s3/0", "lanes": 1, "machine": "machine 2"}, {"id": "gpu/0", "lanes": 1, "machine": "machine 0"},
+                 {"id": "local@m2.s3/1", "lanes": 1, "machine": "machine 2"}]""") + ")");
         assertThat(texts(".lane-names > *"))
                 .containsExactly("machine 2", "local@m2.s3/0", "local@m2.s3/1", "machine 0", "gpu/0");
         assertThat(browser.text("#summary")).startsWith("2 operations, 3 lanes");
@@ -273,11 +211,30 @@ class ConsoleRecordingTests extends ConsoleTests {
         browser.assertAccessible("a recording of two machines");
     }
 
+    /** The ring has dropped the records of weights that are in use. */
+    @Test
+    void memoryFromBeforeTheRecordsIsHeldAndNothingIsCalledUnused() {
+        open("");
+        browser.eval("void window.ireeConsole.explore.open("
+                + RUN.replace("\"problems\": []", "\"heldBefore\": {\"weights\": 3145728}, \"problems\": []") + ")");
+        browser.eval("window.ireeConsole.explore.transport.seek(20)");
+        assertThat(browser.text("#memory-box"))
+                .contains(
+                        "64 B in 1 block at 20 ns, and held from before, at least: 3.0 MiB of pool \u201cweights\u201d");
+        assertThat(texts("#memory-box .legend .key")).contains("held from before", "no use known");
+        assertThat(browser.find("#memory-box canvas.chart").getDomAttribute("aria-label"))
+                .contains("as far as recorded", "held from before at most 3.0 MiB");
+        browser.click("#memory-box > .blocks button");
+        assertThat(browser.text(".life"))
+                .contains("no earlier use of these bytes is recorded")
+                .contains("nothing that was recorded");
+        browser.picture("explore-recording-before");
+    }
+
     @Test
     void aRecordingShowsMemoryAndWhyABlockWasReused() {
         open("");
-        browser.await("await (async () => { const { recordingRun } = await import('./model/recording.js');"
-                + " window.ireeConsole.explore.open(recordingRun(" + PAGES + ")); return true; })()");
+        browser.eval("void window.ireeConsole.explore.open(" + RUN + ")");
         assertThat(browser.text("#summary")).startsWith("2 operations, 1 lane");
         browser.eval("window.ireeConsole.explore.transport.seek(150)");
         assertThat(browser.text("#memory-card"))
@@ -299,5 +256,49 @@ class ConsoleRecordingTests extends ConsoleTests {
         assertThat(texts(".invariants .broken")).isEmpty();
         browser.picture("explore-recording");
         browser.assertAccessible("a recording");
+    }
+
+    /** The first operation ran after a signal of the host; the others had not ended when the recording was taken. */
+    private static final String WAITS = """
+            {"id": "recording", "label": "A recording", "unit": "ns", "isRecording": true, "finalTick": 200,
+             "hardware": [{"id": "gpu/0", "lanes": 1}],
+             "ops": [
+               {"id": "fill #1", "hw": "gpu/0", "lane": "gpu/0", "start": 0, "end": 50, "knownWaits": [], "signal": {"t": 1}},
+               {"id": "copy #2", "hw": "gpu/0", "lane": "gpu/0", "start": 80, "end": 120, "signal": {},
+                "knownWaits": [{"timeline": "t", "value": 1, "reached": "YES", "by": "fill #1", "text": "signalled by #1 fill"},
+                          {"timeline": "host", "value": 1, "reached": "YES", "last": true, "text": "signalled by the host: reached"}]},
+               {"id": "held #3", "hw": "gpu/0", "start": null, "end": null, "signal": {},
+                "knownWaits": [{"timeline": "host", "value": 1, "reached": "YES", "text": "signalled by the host: reached"},
+                          {"timeline": "call", "value": 1, "reached": "NO", "text": "to be signalled by call 5: not decided"}]},
+               {"id": "alloca #4", "hw": "gpu/0", "start": null, "end": null, "signal": {}, "forMemory": "YES",
+                "knownWaits": [{"timeline": "host", "value": 1, "reached": "YES", "text": "signalled by the host: reached"}]},
+               {"id": "lost #5", "hw": "gpu/0", "start": null, "end": null, "signal": {},
+                "knownWaits": [{"timeline": "call", "value": 2, "reached": "UNKNOWN", "text": "not known whether signalled"}]}]}""";
+
+    private static String panel(String operation) {
+        browser.eval("window.ireeConsole.explore.select(window.ireeConsole.explore.schedule.byId.get('%s'))"
+                .formatted(operation));
+        return browser.text("#operation-box");
+    }
+
+    @Test
+    void aWaitThatTheRunDoesNotEndSaysWhatTheRecorderKnows() {
+        open("");
+        browser.eval("void window.ireeConsole.explore.open(" + WAITS + ")");
+        browser.eval("window.ireeConsole.explore.transport.seek(200)");
+        assertThat(panel("copy #2"))
+                .contains("by fill #1 at 50 ns", "signalled by the host: reached")
+                .as("the host signalled later")
+                .doesNotContain("the last");
+        assertThat(panel("held #3"))
+                .contains("waiting", "to be signalled by call 5")
+                .doesNotContain("nothing in this");
+        assertThat(panel("alloca #4")).startsWith("alloca #4 waiting");
+        assertThat(panel("lost #5")).startsWith("lost #5 waiting or ready").contains("not known whether signalled");
+        assertThat(browser.text(".progress"))
+                .isEqualTo("2 ended well, 0 failed, 0 running, 0 to come,"
+                        + " 3 had not ended when the recording was taken.");
+        assertThat(texts(".invariants b")).containsExactly("Failures are passed on");
+        assertThat(texts(".invariants .number")).containsExactly("1 of 1 checked.");
     }
 }

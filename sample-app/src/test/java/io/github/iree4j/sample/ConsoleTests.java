@@ -26,6 +26,9 @@ abstract class ConsoleTests {
 
     static Browser browser;
 
+    /** How often the test has clicked by {@link #click}. */
+    int clicks;
+
     @LocalServerPort
     private int port;
 
@@ -78,6 +81,12 @@ abstract class ConsoleTests {
     void openLive() {
         openAddress("?view=live");
         browser.until("window.ireeConsole?.live.polls > 0");
+    }
+
+    /** Clicks, and counts. */
+    void click(String selector) {
+        browser.click(selector);
+        clicks++;
     }
 
     /** Chooses an element of a list, as a user does. */

@@ -101,7 +101,7 @@ class InferWebTests {
     private byte[] expected(float[] pictures) {
         try (Tensor input = Tensor.of(pictures, pictures.length / PIXELS, PIXELS);
                 var results = invocations.invoke("digits.classify", input)) {
-            return results.tensor(0).toBytes();
+            return results.tensor(0).rawBytes();
         }
     }
 
@@ -110,7 +110,7 @@ class InferWebTests {
         float[] pictures = pictures(2);
         byte[] expected = expected(pictures);
         Tensor tensor = Tensor.of(pictures, 2, PIXELS);
-        HttpResponse<byte[]> bytes = post(BYTES + ";type=f32;shape=\"2,64\"", BYTES, tensor.toBytes());
+        HttpResponse<byte[]> bytes = post(BYTES + ";type=f32;shape=\"2,64\"", BYTES, tensor.rawBytes());
         assertThat(bytes.statusCode()).isEqualTo(200);
         assertThat(bytes.headers().firstValue("Content-Type").orElseThrow()).contains("type=f32", "shape=\"2,10\"");
         assertThat(bytes.body()).isEqualTo(expected);
@@ -118,7 +118,7 @@ class InferWebTests {
         ByteArrayOutputStream npy = new ByteArrayOutputStream();
         NpyFormat.write(npy, tensor);
         HttpResponse<byte[]> array = post("application/x-npy", "application/x-npy", npy.toByteArray());
-        assertThat(NpyFormat.read(new ByteArrayInputStream(array.body())).toBytes())
+        assertThat(NpyFormat.read(new ByteArrayInputStream(array.body())).rawBytes())
                 .isEqualTo(expected);
 
         HttpResponse<byte[]> json = post(
@@ -140,7 +140,7 @@ class InferWebTests {
 
     @Test
     void largeTensorIsHeldOnceByTheServerAndOnceByTheDevice() throws Exception {
-        byte[] body = Tensor.of(pictures(ROWS), ROWS, PIXELS).toBytes();
+        byte[] body = Tensor.of(pictures(ROWS), ROWS, PIXELS).rawBytes();
         byte[] expected = new byte[ANSWER];
         // From a stream, since such tensors are used in place, like those of requests.
         try (Tensor input = Tensor.read(new ByteArrayInputStream(body), ElementType.F32, ROWS, PIXELS);
@@ -211,7 +211,7 @@ class InferWebTests {
 
     /** Waits until the server has cleaned up, which happens after its response. */
     private void settle() {
-        while (runtime.leakReport().openTensors() != 0
+        while (runtime.monitor().leaks().openTensors() != 0
                 || runtime.device().allocator().statistics().bytesLive() != idle) {
             Thread.onSpinWait(); // the class's timeout fails what stays
         }

@@ -68,7 +68,7 @@ class ScansWebTests {
                     : 0;
         }
         assertThat(right).as("scans that were read right, of 20").isGreaterThanOrEqualTo(18);
-        assertThat(runtime.leakReport().openTensors()).isZero();
+        assertThat(runtime.monitor().leaks().openTensors()).isZero();
     }
 
     @ParameterizedTest

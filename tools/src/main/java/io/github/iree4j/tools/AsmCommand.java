@@ -50,17 +50,19 @@ final class AsmCommand implements Runnable {
 
     @Override
     public void run() {
+        Path target = output == null ? defaultOutput() : output;
         try {
+            OutputFiles.requireOther(target, List.of(source));
             byte[] module = VmAssembler.assemble(
                     read(source), directory == null ? source.toAbsolutePath().getParent() : directory);
             if (!unverified) {
                 verify(module);
             }
-            Files.write(output == null ? defaultOutput() : output, module);
+            Files.write(target, module);
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "'%s': %s".formatted(source, e.getMessage()), e);
+            throw IreeException.of(e.code(), "'%s': %s".formatted(source, e.getMessage()), e);
         } catch (IOException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE, "cannot write the module of '%s': %s".formatted(source, e), e);
         }
     }
@@ -69,9 +71,9 @@ final class AsmCommand implements Runnable {
         try {
             return Files.readString(file);
         } catch (NoSuchFileException e) {
-            throw new IreeException(StatusCode.NOT_FOUND, "the file does not exist", e);
+            throw IreeException.of(StatusCode.NOT_FOUND, "the file does not exist", e);
         } catch (MalformedInputException e) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "the file is not UTF-8 text", e);
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "the file is not UTF-8 text", e);
         }
     }
 
@@ -80,7 +82,7 @@ final class AsmCommand implements Runnable {
         List<ModuleVerifier.Finding> findings =
                 ModuleVerifier.verify(MemorySegment.ofArray(module), null, ModuleLimits.DEFAULTS);
         if (!findings.isEmpty()) {
-            throw new IreeException(
+            throw IreeException.of(
                     findings.getFirst().code(),
                     findings.stream()
                             .limit(MAX_FINDINGS)

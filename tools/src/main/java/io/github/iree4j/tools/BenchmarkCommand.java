@@ -146,6 +146,9 @@ final class BenchmarkCommand implements Runnable {
         if (repetitions < 1 || batchSize < 1 || batchConcurrency < 1 || !(warmup >= 0)) {
             throw wrong("repetitions and batch sizes must be at least 1, and the warm-up time must not be negative");
         }
+        if (outFile != null) {
+            OutputFiles.requireOther(outFile, flags.files(inputs));
+        }
         List<BenchmarkedFunction> benchmarks = new ArrayList<>();
         try (IreeRuntime runtime = flags.open();
                 Program program = runtime.load(flags.options().build())) {
@@ -161,7 +164,7 @@ final class BenchmarkCommand implements Runnable {
                 ProgramFlags.printStatistics(runtime, spec.commandLine().getErr());
             }
         } catch (IOException e) {
-            throw new IreeException(StatusCode.UNAVAILABLE, "a file cannot be accessed: " + e, e);
+            throw IreeException.of(StatusCode.UNAVAILABLE, "a file cannot be accessed: " + e, e);
         }
     }
 
@@ -191,7 +194,7 @@ final class BenchmarkCommand implements Runnable {
             return;
         }
         if (chosen.isEmpty()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "there is nothing to measure: no function without arguments%s; name a function with --function= and the arguments with --input="
                             .formatted(filter == null ? "" : " matches '" + filter + "'"));

@@ -1,5 +1,6 @@
 package io.github.iree4j.tools;
 
+import io.github.iree4j.CallOptions;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
@@ -99,7 +100,7 @@ final class BenchmarkedFunction implements AutoCloseable, BenchmarkLoop.Body {
                     Fence wait = i == 0 ? null : fences.get(fences.size() - concurrency);
                     Fence signal = timelines.get(j).at(i + 1L);
                     fences.add(signal);
-                    calls.add(function.submit(wait, signal, values));
+                    calls.add(function.call(CallOptions.DEFAULTS.after(wait).signal(signal), values));
                 }
             }
             for (Timeline timeline : timelines) {

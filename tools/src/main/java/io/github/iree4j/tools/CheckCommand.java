@@ -123,7 +123,7 @@ final class CheckCommand implements Callable<Integer> {
                 }
                 if (!function.argumentKinds().isEmpty()
                         || !function.resultKinds().isEmpty()) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.INVALID_ARGUMENT,
                             "a test takes and returns nothing, but '%s' has arguments '%s' and results '%s'; is the module written for 'check'?"
                                     .formatted(function.fullName(), function.argumentKinds(), function.resultKinds()));

@@ -172,6 +172,6 @@ public record CodeObject(String target, List<Kernel> kernels, byte[] bytes) {
     }
 
     private static IreeException invalid(String what, @Nullable Throwable cause) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, "code object cannot be read: " + what, cause);
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, "code object cannot be read: " + what, cause);
     }
 }

@@ -44,7 +44,7 @@ public final class CodeObjectExecutable {
     public static byte[] of(List<CodeObject> objects) {
         CodeObject first = objects.getFirst();
         if (first.kernels().isEmpty()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "code object for %s has no kernels".formatted(first.architecture()));
         }
         List<Table> kernels =
@@ -90,7 +90,7 @@ public final class CodeObjectExecutable {
 
     private static void checkSame(CodeObject one, CodeObject other) {
         if (one.kernels().size() != other.kernels().size()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%d kernels for %s and %d for %s; compile all from the same source"
                             .formatted(
@@ -156,6 +156,6 @@ public final class CodeObjectExecutable {
     }
 
     private static IreeException invalid(Kernel kernel, String what) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, "kernel '%s' %s".formatted(kernel.name(), what));
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, "kernel '%s' %s".formatted(kernel.name(), what));
     }
 }

@@ -25,7 +25,7 @@ final class DevicesCommand implements Runnable {
     @Override
     public void run() {
         PrintWriter out = spec.commandLine().getOut();
-        List<DriverProvider> drivers = IreeRuntime.drivers();
+        List<DriverProvider> drivers = DriverProvider.installed();
         if (drivers.isEmpty()) {
             out.println("no drivers are installed");
         }

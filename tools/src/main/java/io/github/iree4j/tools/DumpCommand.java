@@ -126,11 +126,11 @@ final class DumpCommand implements Runnable {
             }
             dump(ModuleDef.read(bytes, ModuleLimits.DEFAULTS), bytes.byteSize(), out);
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "module file '%s': %s".formatted(file, e.getMessage()), e);
+            throw IreeException.of(e.code(), "module file '%s': %s".formatted(file, e.getMessage()), e);
         } catch (NoSuchFileException e) {
-            throw new IreeException(StatusCode.NOT_FOUND, "there is no module file '%s'".formatted(file), e);
+            throw IreeException.of(StatusCode.NOT_FOUND, "there is no module file '%s'".formatted(file), e);
         } catch (IOException e) {
-            throw new IreeException(StatusCode.UNAVAILABLE, "module file '%s': %s".formatted(file, e), e);
+            throw IreeException.of(StatusCode.UNAVAILABLE, "module file '%s': %s".formatted(file, e), e);
         }
     }
 

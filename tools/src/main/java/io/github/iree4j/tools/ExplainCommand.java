@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -31,13 +33,13 @@ final class ExplainCommand implements Callable<Integer> {
     private boolean operations;
 
     @Option(names = "--operation", paramLabel = "N", description = "Explains only the operation with this number.")
-    private long operation;
+    private @Nullable Long operation;
 
     @Option(
             names = "--call",
             paramLabel = "N",
             description = "Explains only the call with this number: the parts of its time, critical path, operations.")
-    private long call;
+    private @Nullable Long call;
 
     @Option(
             names = "--slowest",
@@ -63,6 +65,7 @@ final class ExplainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        check();
         PrintWriter out = spec.commandLine().getOut();
         Explanation explanation =
                 new Explanation(new OperationGraph(flags.read(spec.commandLine().getErr())));
@@ -70,11 +73,32 @@ final class ExplainCommand implements Callable<Integer> {
         return 0;
     }
 
+    /** Refuses numbers out of range, and flags of which only one can be obeyed; of a flag given twice the last counts. */
+    private void check() {
+        requireNumber("--operation", operation);
+        requireNumber("--call", call);
+        CommandLine.ParseResult parsed = spec.commandLine().getParseResult();
+        List<String> given = Stream.of("--operations", "--operation", "--call", "--slowest", "--function")
+                .filter(parsed::hasMatchedOption)
+                .toList();
+        if (given.size() > 1 && !given.equals(List.of("--slowest", "--function"))) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), String.join(" and ", given) + " are mutually exclusive; choose one");
+        }
+    }
+
+    private void requireNumber(String flag, @Nullable Long number) {
+        if (number != null && number < 1) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), "%s is a number from 1 on, not %d".formatted(flag, number));
+        }
+    }
+
     private List<String> lines(Explanation explanation) {
-        if (operation != 0) {
+        if (operation != null) {
             return explanation.operation(operation, maximumLines);
         }
-        if (call != 0) {
+        if (call != null) {
             return explanation.call(call, maximumLines);
         }
         if (slowest || !function.isEmpty()) {

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -59,11 +60,12 @@ final class ExportCommand implements Callable<Integer> {
                 throw new CommandLine.ParameterException(
                         spec.commandLine(), "--format is perfetto, otlp, scenario, trace or problems, not " + format);
         };
+        OutputFiles.requireOther(output, List.of(flags.file()));
         OperationGraph graph = new OperationGraph(flags.read(spec.commandLine().getErr()));
         try (OutputStream target = new OpenedAtFirstByte(output)) {
             chosen.write(graph, target);
         } catch (IOException e) {
-            throw new IreeException(StatusCode.UNKNOWN, "file '%s' cannot be written: %s".formatted(output, e), e);
+            throw IreeException.of(StatusCode.UNKNOWN, "file '%s' cannot be written: %s".formatted(output, e), e);
         }
         spec.commandLine().getOut().println("wrote " + output);
         return 0;

@@ -36,6 +36,7 @@ final class HsacoCommand implements Runnable {
 
     @Override
     public void run() {
+        OutputFiles.requireOther(output, sources);
         try {
             List<CodeObject> objects = new ArrayList<>();
             for (Path source : sources) {
@@ -43,9 +44,9 @@ final class HsacoCommand implements Runnable {
             }
             Files.write(output, CodeObjectExecutable.of(objects));
         } catch (NoSuchFileException e) {
-            throw new IreeException(StatusCode.NOT_FOUND, "there is no file '%s'".formatted(e.getFile()), e);
+            throw IreeException.of(StatusCode.NOT_FOUND, "there is no file '%s'".formatted(e.getFile()), e);
         } catch (IOException e) {
-            throw new IreeException(StatusCode.UNAVAILABLE, "'%s' cannot be made: %s".formatted(output, e), e);
+            throw IreeException.of(StatusCode.UNAVAILABLE, "'%s' cannot be made: %s".formatted(output, e), e);
         }
     }
 
@@ -54,7 +55,7 @@ final class HsacoCommand implements Runnable {
         try {
             return CodeObject.read(Files.readAllBytes(source));
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "'%s' cannot be packed: %s".formatted(source, e.getMessage()), e);
+            throw IreeException.of(e.code(), "'%s' cannot be packed: %s".formatted(source, e.getMessage()), e);
         }
     }
 }

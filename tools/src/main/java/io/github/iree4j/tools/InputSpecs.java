@@ -2,6 +2,7 @@ package io.github.iree4j.tools;
 
 import io.github.iree4j.NpyFormat;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.ValueKind;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.BufferedInputStream;
@@ -10,10 +11,12 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,7 +49,7 @@ final class InputSpecs implements AutoCloseable {
      * @param specs the texts; {@code *file.npy} stands for several values
      * @return boxed primitives, tensors, {@link Storage} and {@link NoValue}
      */
-    List<Object> parse(String kinds, List<String> specs) {
+    List<Object> parse(List<ValueKind> kinds, List<String> specs) {
         List<Object> values = new ArrayList<>();
         for (String raw : specs) {
             String spec = raw.trim();
@@ -60,13 +63,27 @@ final class InputSpecs implements AutoCloseable {
         return values;
     }
 
-    private void parseInto(List<Object> values, String kinds, String spec) {
+    /** Returns the files named by values. */
+    static List<Path> files(Collection<String> specs) {
+        List<Path> files = new ArrayList<>();
+        for (String raw : specs) {
+            String spec = raw.trim();
+            boolean isArray = !spec.isEmpty() && "@+*".indexOf(spec.charAt(0)) >= 0;
+            String contents = isArray ? spec : spec.substring(spec.indexOf('=') + 1);
+            if (isArray || contents.startsWith("@") || contents.startsWith("+")) {
+                files.add(Path.of(contents.substring(1)));
+            }
+        }
+        return files;
+    }
+
+    private void parseInto(List<Object> values, List<ValueKind> kinds, String spec) {
         if (spec.isEmpty()) {
             throw invalid("no value specified for input");
         }
-        char kind = values.size() < kinds.length() ? kinds.charAt(values.size()) : 0;
-        if (kind == 0 && spec.charAt(0) != '*') {
-            throw invalid("function takes %d values, no more".formatted(kinds.length()));
+        @Nullable ValueKind kind = values.size() < kinds.size() ? kinds.get(values.size()) : null;
+        if (kind == null && spec.charAt(0) != '*') {
+            throw invalid("function takes %d values, no more".formatted(kinds.size()));
         }
         switch (spec.charAt(0)) {
             case '@', '+' -> values.add(nextArray(spec.substring(1), spec.charAt(0) == '+'));
@@ -74,22 +91,22 @@ final class InputSpecs implements AutoCloseable {
                 BufferedInputStream stream = open(spec.substring(1), true);
                 checkNpy(spec.substring(1));
                 while (!atEnd(stream, spec)) {
-                    if (values.size() >= kinds.length()) {
-                        throw invalid("function takes %d values; the file has more".formatted(kinds.length()));
+                    if (values.size() >= kinds.size()) {
+                        throw invalid("function takes %d values; the file has more".formatted(kinds.size()));
                     }
                     values.add(nextArray(spec.substring(1), true));
                 }
             }
             case '&' -> values.add(new Storage(tensor(spec.substring(1))));
-            default -> values.add(value(kind, spec));
+            default -> values.add(value(Objects.requireNonNull(kind), spec));
         }
     }
 
-    private Object value(char kind, String spec) {
+    private Object value(ValueKind kind, String spec) {
         if (spec.equals("(null)") || spec.equals("(ignored)")) {
-            return kind == 'r' ? NoValue.NULL : zero(kind);
+            return zero(kind);
         }
-        if (kind != 'r') {
+        if (kind != ValueKind.REFERENCE) {
             return primitive(kind, spec);
         }
         if (spec.indexOf('=') < 0 && spec.indexOf('x') < 0) {
@@ -98,24 +115,18 @@ final class InputSpecs implements AutoCloseable {
         return tensor(spec);
     }
 
-    private static Object zero(char kind) {
+    private static Object zero(ValueKind kind) {
         return switch (kind) {
-            case 'i' -> (Object) 0;
-            case 'I' -> 0L;
-            case 'f' -> 0f;
-            case 'F' -> 0d;
-            default -> NoValue.NULL;
+            case I32 -> (Object) 0;
+            case I64 -> 0L;
+            case F32 -> 0f;
+            case F64 -> 0d;
+            case REFERENCE -> NoValue.NULL;
         };
     }
 
-    private static Object primitive(char kind, String spec) {
-        String type = switch (kind) {
-            case 'i' -> "i32";
-            case 'I' -> "i64";
-            case 'f' -> "f32";
-            case 'F' -> "f64";
-            default -> throw invalid("calling convention '%s' is not supported".formatted(kind));
-        };
+    private static Object primitive(ValueKind kind, String spec) {
+        String type = kind.toString();
         // The tensor reader knows the numbers of every type; a primitive may also name the type.
         int equals = spec.indexOf('=');
         String value = equals < 0 ? spec : spec.substring(equals + 1);
@@ -125,9 +136,9 @@ final class InputSpecs implements AutoCloseable {
         }
         try (Tensor scalar = Tensor.parse(type + "=" + value)) {
             return switch (kind) {
-                case 'i' -> (Object) scalar.toIntArray()[0];
-                case 'I' -> scalar.toLongArray()[0];
-                case 'f' -> scalar.toFloatArray()[0];
+                case I32 -> (Object) scalar.toIntArray()[0];
+                case I64 -> scalar.toLongArray()[0];
+                case F32 -> scalar.toFloatArray()[0];
                 default -> scalar.toDoubleArray()[0];
             };
         }
@@ -145,9 +156,9 @@ final class InputSpecs implements AutoCloseable {
     private Tensor fromBytes(String header, String path, boolean append) {
         BufferedInputStream in = open(path, append);
         try (Tensor shaped = Tensor.parse(header)) { // zeros; only shape and type are used
-            return Tensor.read(in, shaped.elementType(), shaped.shape());
+            return Tensor.read(in, shaped.elementType(), shaped.shape().dimensions());
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "'%s' for %s: %s".formatted(path, header, e.getMessage()), e);
+            throw IreeException.of(e.code(), "'%s' for %s: %s".formatted(path, header, e.getMessage()), e);
         } catch (IOException e) {
             throw unreadable(path, e);
         }
@@ -157,7 +168,7 @@ final class InputSpecs implements AutoCloseable {
         checkNpy(path);
         BufferedInputStream stream = open(path, append);
         if (atEnd(stream, path)) {
-            throw new IreeException(StatusCode.OUT_OF_RANGE, "'%s' has no further array".formatted(path));
+            throw IreeException.of(StatusCode.OUT_OF_RANGE, "'%s' has no further array".formatted(path));
         }
         try {
             return NpyFormat.read(stream);
@@ -168,7 +179,7 @@ final class InputSpecs implements AutoCloseable {
 
     private static void checkNpy(String path) {
         if (!path.endsWith(".npy")) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "'%s' does not declare shape and type; use a .npy file or write 4xf32=@%s".formatted(path, path));
         }
@@ -204,13 +215,13 @@ final class InputSpecs implements AutoCloseable {
 
     private static IreeException unreadable(String path, IOException e) {
         return e instanceof NoSuchFileException
-                ? new IreeException(StatusCode.NOT_FOUND, "file '%s' does not exist".formatted(path), e)
-                : new IreeException(
+                ? IreeException.of(StatusCode.NOT_FOUND, "file '%s' does not exist".formatted(path), e)
+                : IreeException.of(
                         StatusCode.UNKNOWN, "file '%s' cannot be read: %s".formatted(path, e.getMessage()), e);
     }
 
     private static IreeException invalid(String message) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, message);
     }
 
     @Override

@@ -84,7 +84,7 @@ final class IreeFlags {
 
     private static List<String> flags(String file, int depth) {
         if (depth > DEEPEST) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "flag file '%s' is named by %d others in turn; is there a cycle?".formatted(file, DEEPEST));
         }
@@ -97,7 +97,7 @@ final class IreeFlags {
                 continue;
             }
             if (!line.startsWith("--")) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "flag file '%s', line %d: '%s' is not a flag".formatted(file, number, shortened(line)));
             }
@@ -115,17 +115,17 @@ final class IreeFlags {
         try {
             Path path = Path.of(file);
             if (Files.size(path) > LARGEST) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "flag file '%s' has %d bytes, more than %d".formatted(file, Files.size(path), LARGEST));
             }
             return Files.readAllLines(path);
         } catch (NoSuchFileException e) {
-            throw new IreeException(StatusCode.NOT_FOUND, "there is no flag file '%s'".formatted(file), e);
+            throw IreeException.of(StatusCode.NOT_FOUND, "there is no flag file '%s'".formatted(file), e);
         } catch (MalformedInputException e) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "flag file '%s' is not text".formatted(file), e);
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "flag file '%s' is not text".formatted(file), e);
         } catch (IOException e) {
-            throw new IreeException(StatusCode.UNAVAILABLE, "flag file '%s': %s".formatted(file, e), e);
+            throw IreeException.of(StatusCode.UNAVAILABLE, "flag file '%s': %s".formatted(file, e), e);
         }
     }
 

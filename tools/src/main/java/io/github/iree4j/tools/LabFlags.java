@@ -1,6 +1,7 @@
 package io.github.iree4j.tools;
 
 import io.github.iree4j.hal.schedule.WaitKnowledge;
+import io.github.iree4j.lab.Fault;
 import io.github.iree4j.lab.LabOptions;
 import io.github.iree4j.lab.Laboratory;
 import io.github.iree4j.lab.Scale;
@@ -11,11 +12,12 @@ import java.io.IOException;
 import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The flags of all runs of a scenario: the scenario and the scale. */
+/** The flags of all runs of a scenario: the scenario, the scale and the faults. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class LabFlags {
     /** The size of the largest accepted file. */
@@ -43,6 +45,13 @@ final class LabFlags {
             description = "Lanes of the scalable hardware, 1 to 4. Default: as the scenario says.")
     private int lanes;
 
+    @Option(
+            names = "--fault",
+            paramLabel = "KIND:TARGET[*FACTOR][@TICK]",
+            description =
+                    "Loses, slows, fails or exhausts hardware or an operation, or rejects a draft: lose:gpu@5, slow:gpu*3@5, fail:decode, exhaust:gpu, reject:verify. Repeat for several.")
+    private List<String> faults = new ArrayList<>();
+
     LabFlags() {}
 
     /** Returns the scenario. */
@@ -57,21 +66,25 @@ final class LabFlags {
             return Laboratory.scenario(scenario);
         }
         if (Files.size(file) > MAXIMUM_BYTES) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "scenario '%s' has %d bytes, more than %d".formatted(file, Files.size(file), MAXIMUM_BYTES));
         }
         try {
             return Laboratory.read(Files.readString(file));
         } catch (MalformedInputException e) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "scenario '%s' is not UTF-8".formatted(file), e);
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "scenario '%s' is not UTF-8".formatted(file), e);
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "scenario '%s': %s".formatted(file, e.getMessage()), e);
+            throw IreeException.of(e.code(), "scenario '%s': %s".formatted(file, e.getMessage()), e);
         }
     }
 
     /** Returns the options of a run. */
     LabOptions options(long hostDelay) {
-        return new LabOptions(new Scale(width, depth, lanes), List.of(), hostDelay, WaitKnowledge.FRONTIERS);
+        return new LabOptions(
+                new Scale(width, depth, lanes),
+                faults.stream().map(Fault::parse).toList(),
+                hostDelay,
+                WaitKnowledge.FRONTIERS);
     }
 }

@@ -48,6 +48,7 @@ final class LabPageCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        OutputFiles.requireOther(output, scenarios.stream().map(Path::of).toList());
         List<Scenario> shown = new ArrayList<>();
         for (String each : scenarios) {
             shown.add(LabFlags.read(each));
@@ -55,7 +56,7 @@ final class LabPageCommand implements Callable<Integer> {
         Set<String> ids = new HashSet<>(RESERVED);
         for (Scenario each : shown) {
             if (!ids.add(each.id())) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "scenario id '%s' %s; give the scenario another id"
                                 .formatted(

@@ -1,13 +1,10 @@
 package io.github.iree4j.tools;
 
-import io.github.iree4j.lab.Fault;
 import io.github.iree4j.lab.LabResult;
 import io.github.iree4j.lab.LabResult.OperationRun;
 import io.github.iree4j.lab.Laboratory;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -35,13 +32,6 @@ final class LabRunCommand implements Callable<Integer> {
     private LabFlags flags;
 
     @Option(
-            names = "--fault",
-            paramLabel = "KIND:TARGET[*FACTOR][@TICK]",
-            description =
-                    "Loses, slows, fails or exhausts hardware or an operation, or rejects a draft: lose:gpu@5, slow:gpu*3@5, fail:decode, exhaust:gpu, reject:verify. Repeat for several.")
-    private List<String> faults = new ArrayList<>();
-
-    @Option(
             names = "--host_delay",
             paramLabel = "TICKS",
             defaultValue = "0",
@@ -56,10 +46,7 @@ final class LabRunCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
-        LabResult result = Laboratory.run(
-                flags.scenario(),
-                flags.options(hostDelay)
-                        .withFaults(faults.stream().map(Fault::parse).toList()));
+        LabResult result = Laboratory.run(flags.scenario(), flags.options(hostDelay));
         if (json) {
             out.print(result.toJson());
         } else {

@@ -31,14 +31,14 @@ final class MessagePack {
         try {
             return new MessagePack(bytes).value(0);
         } catch (BufferUnderflowException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "MessagePack of %d bytes is cut off".formatted(bytes.length), e);
         }
     }
 
     private Object value(int depth) {
         if (depth > DEPTH_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "MessagePack is nested more than %d deep".formatted(DEPTH_LIMIT));
         }
         int type = bytes.get() & 0xFF;
@@ -74,7 +74,7 @@ final class MessagePack {
             case 0xDE -> map(bytes.getShort() & 0xFFFF, depth);
             case 0xDF -> map(bytes.getInt(), depth);
             default ->
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "MessagePack has a value of unknown type 0x%02x at %d".formatted(type, bytes.position() - 1));
         };

@@ -113,14 +113,14 @@ final class OfflinePage {
     private static String text(String name) {
         try (InputStream in = OfflinePage.class.getClassLoader().getResourceAsStream(ROOT + name)) {
             if (in == null) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.NOT_FOUND,
                         "the console's file '%s' is not on the class path; add io.github.iree4j:iree4j-console"
                                 .formatted(name));
             }
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE, "the console's file '%s' cannot be read: %s".formatted(name, e), e);
         }
     }

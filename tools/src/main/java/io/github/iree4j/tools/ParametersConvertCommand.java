@@ -81,7 +81,7 @@ final class ParametersConvertCommand implements Runnable {
             collect(files).values().forEach(writer::add);
             writer.write(output, progress ? this::report : null);
         } catch (IOException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE, "archive '%s' cannot be written: %s".formatted(output, e), e);
         } finally {
             ParameterInputs.close(files);
@@ -112,7 +112,7 @@ final class ParametersConvertCommand implements Runnable {
                 unused.remove(name);
                 Path other = from.put(name, input.archive().path());
                 if (other != null) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.ALREADY_EXISTS,
                             "parameter '%s' is in '%s' and in '%s'; use --exclude or --rename, or convert the files separately"
                                     .formatted(name, other, input.archive().path()));
@@ -122,7 +122,7 @@ final class ParametersConvertCommand implements Runnable {
             }
         }
         if (!unused.isEmpty()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "flags name parameters missing in all files: %s; 'iree4j parameters dump' lists the existing parameters"
                             .formatted(String.join(", ", unused)));
@@ -187,7 +187,7 @@ final class ParametersConvertCommand implements Runnable {
             }
         }
         try (Tensor scalar = Tensor.parse(typed)) {
-            return scalar.toBytes();
+            return scalar.rawBytes();
         }
     }
 

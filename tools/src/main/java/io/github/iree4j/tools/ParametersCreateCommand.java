@@ -97,7 +97,7 @@ final class ParametersCreateCommand implements Runnable {
             }
             writer.write(output);
         } catch (IOException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE, "archive '%s' cannot be written: %s".formatted(output, e), e);
         }
         if (!quiet) {
@@ -135,7 +135,7 @@ final class ParametersCreateCommand implements Runnable {
             return null;
         }
         try (Tensor scalar = Tensor.parse(type + "=" + value)) {
-            return scalar.toBytes();
+            return scalar.rawBytes();
         }
     }
 

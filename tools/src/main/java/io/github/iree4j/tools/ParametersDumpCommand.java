@@ -68,13 +68,15 @@ final class ParametersDumpCommand implements Runnable {
         String key = colons < 0 ? name : name.substring(colons + 2);
         ParameterEntry entry = find(files, scope, key);
         Path file = Path.of(extraction.substring(equals + 1));
+        OutputFiles.requireOther(
+                file, files.stream().map(each -> each.archive().path()).toList());
         out.println("Extracting parameter `%s` (%d bytes) to '%s'".formatted(name, entry.length(), file));
         try (OutputStream to = new BufferedOutputStream(Files.newOutputStream(file))) {
             for (long at = 0; at < entry.length(); at += CHUNK) {
                 to.write(bytes(entry, at, (int) Math.min(CHUNK, entry.length() - at)));
             }
         } catch (IOException e) {
-            throw new IreeException(StatusCode.UNAVAILABLE, "file '%s' cannot be written: %s".formatted(file, e), e);
+            throw IreeException.of(StatusCode.UNAVAILABLE, "file '%s' cannot be written: %s".formatted(file, e), e);
         }
     }
 
@@ -85,7 +87,7 @@ final class ParametersDumpCommand implements Runnable {
                 return entry;
             }
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.NOT_FOUND,
                 "no file of scope '%s' has parameter '%s'; the table lists the existing parameters"
                         .formatted(scope, key));

@@ -4,6 +4,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.RuntimeBuilder;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.modules.parameters.ParameterProgress;
@@ -14,6 +15,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -106,7 +108,7 @@ final class ProgramFlags {
 
     /** As {@link #open}, for a command with modules besides {@code --module}. */
     IreeRuntime openDevices() {
-        IreeRuntime.Builder builder = IreeRuntime.builder();
+        RuntimeBuilder builder = IreeRuntime.builder();
         topology.apply(builder);
         DeviceOptions options =
                 DeviceOptions.builder().executableFormats(executableFormats).build();
@@ -177,6 +179,14 @@ final class ProgramFlags {
         }
     }
 
+    /** Returns the files of the modules and parameters, and the files named by values of arguments. */
+    List<Path> files(Collection<String> values) {
+        List<Path> files = new ArrayList<>(InputSpecs.files(values));
+        modules.stream().filter(each -> !each.equals("-")).map(Path::of).forEach(files::add);
+        parameters.stream().map(each -> ScopedFile.of(each).path()).forEach(files::add);
+        return files;
+    }
+
     /** Returns the name of the last module's file, without {@code .vmfb}. */
     String fileName() {
         String last = modules.getLast();
@@ -230,7 +240,7 @@ final class ProgramFlags {
         }
         List<ProgramFunction> candidates = ownFunctions(program, programName);
         if (candidates.size() != 1) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "module '%s' exports %d functions; choose with --function= (%s)"
                             .formatted(

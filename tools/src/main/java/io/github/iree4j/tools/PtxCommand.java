@@ -35,6 +35,7 @@ final class PtxCommand implements Runnable {
 
     @Override
     public void run() {
+        OutputFiles.requireOther(output, sources);
         try {
             List<String> texts = new ArrayList<>();
             for (Path source : sources) {
@@ -43,9 +44,9 @@ final class PtxCommand implements Runnable {
             }
             Files.write(output, PtxExecutable.of(texts));
         } catch (NoSuchFileException e) {
-            throw new IreeException(StatusCode.NOT_FOUND, "there is no file '%s'".formatted(e.getFile()), e);
+            throw IreeException.of(StatusCode.NOT_FOUND, "there is no file '%s'".formatted(e.getFile()), e);
         } catch (IOException e) {
-            throw new IreeException(StatusCode.UNAVAILABLE, "'%s' cannot be made: %s".formatted(output, e), e);
+            throw IreeException.of(StatusCode.UNAVAILABLE, "'%s' cannot be made: %s".formatted(output, e), e);
         }
     }
 
@@ -54,7 +55,7 @@ final class PtxCommand implements Runnable {
         try {
             PtxExecutable.of(List.of(text));
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "'%s' cannot be packed: %s".formatted(source, e.getMessage()), e);
+            throw IreeException.of(e.code(), "'%s' cannot be packed: %s".formatted(source, e.getMessage()), e);
         }
     }
 }

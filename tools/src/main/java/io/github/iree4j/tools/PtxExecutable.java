@@ -44,7 +44,7 @@ public final class PtxExecutable {
                 kernels.add(kernel(modules.size(), entry.group(1), entry.group(2), entry.group(3)));
             }
             if (kernels.size() == before) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT, "PTX has no .entry; declare the kernels '.visible .entry'");
             }
             modules.add(new Table().text(0, source));
@@ -96,6 +96,6 @@ public final class PtxExecutable {
     }
 
     private static IreeException invalid(String name, String what) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, "kernel '%s' %s".formatted(name, what));
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, "kernel '%s' %s".formatted(name, what));
     }
 }

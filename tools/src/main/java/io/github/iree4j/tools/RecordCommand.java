@@ -86,6 +86,7 @@ final class RecordCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        OutputFiles.requireOther(file, flags.files(inputs));
         PrintWriter out = spec.commandLine().getOut();
         RecorderOptions options =
                 RecorderOptions.DEFAULT.withFile(file, maximumBytes).withDispatches(dispatches);
@@ -109,7 +110,7 @@ final class RecordCommand implements Callable<Integer> {
 
     private void call(IreeRuntime runtime, PrintWriter out) throws IOException {
         String named = name == null ? flags.fileName() : name;
-        try (Program program = runtime.load(flags.options().consumer(named).build())) {
+        try (Program program = runtime.load(flags.options().name(named).build())) {
             ProgramFunction called = ProgramFlags.function(program, named, function);
             try (CallArguments arguments = CallArguments.parse(called, inputs)) {
                 for (int i = 0; i < repetitions; i++) {

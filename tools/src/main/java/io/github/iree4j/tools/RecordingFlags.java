@@ -22,14 +22,18 @@ final class RecordingFlags {
 
     RecordingFlags() {}
 
+    Path file() {
+        return file;
+    }
+
     /** Reads the recording, or converts an {@code .ireereplay} file and prints the omissions. */
     FlightRecording read(PrintWriter err) {
         try {
             return readFile(err);
         } catch (NoSuchFileException e) {
-            throw new IreeException(StatusCode.NOT_FOUND, "recording '%s' does not exist".formatted(file), e);
+            throw IreeException.of(StatusCode.NOT_FOUND, "recording '%s' does not exist".formatted(file), e);
         } catch (IOException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNKNOWN, "recording '%s' cannot be read: %s".formatted(file, e.getMessage()), e);
         }
     }

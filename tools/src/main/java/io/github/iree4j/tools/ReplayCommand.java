@@ -1,6 +1,7 @@
 package io.github.iree4j.tools;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.RuntimeBuilder;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.flight.DeviceReplay;
 import io.github.iree4j.flight.Explanation;
@@ -106,7 +107,7 @@ final class ReplayCommand implements Callable<Integer> {
         try (FrontierTracker tracker = FrontierTracker.create()) {
             SchedulingDomain domain = SchedulingDomain.create(
                     AxisAllocator.create(1, 0), tracker, recording.header().frontierCapacity());
-            IreeRuntime.Builder builder = IreeRuntime.builder();
+            RuntimeBuilder builder = IreeRuntime.builder();
             List<Integer> counts = DeviceReplay.queueCounts(recording);
             for (int i = 0; i < Math.max(1, counts.size()); i++) {
                 int count = counts.isEmpty() ? 1 : counts.get(i);
@@ -168,15 +169,23 @@ final class ReplayCommand implements Callable<Integer> {
     private static String json(Forecast forecast) {
         return String.format(
                 Locale.ROOT,
-                "{\"recordedNanos\": %d, \"modelNanos\": %d, \"forecastNanos\": %d, \"error\": %.3f, \"operations\":"
-                        + " %d, \"notEnded\": %d, \"hanging\": %d}",
+                "{\"recordedNanos\": %d, \"modelNanos\": %d, \"modelError\": %.3f, \"shortestNanos\": %d, \"longestNanos\": %d,"
+                        + " \"following\": %s, \"timed\": %s, \"operations\": %d, \"notEnded\": %d, \"hanging\": %d, \"leftOut\": %d}",
                 forecast.recorded(),
                 forecast.model(),
-                forecast.forecast(),
-                forecast.error(),
+                forecast.modelError(),
+                forecast.shortest(),
+                forecast.longest(),
+                json(forecast.following()),
+                json(forecast.timed()),
                 forecast.operations(),
                 forecast.notEnded(),
-                forecast.hanging());
+                forecast.hanging(),
+                forecast.leftOut());
+    }
+
+    private static String json(Forecast.Range range) {
+        return "{\"shortestNanos\": %d, \"longestNanos\": %d}".formatted(range.shortest(), range.longest());
     }
 
     private static String text(Forecast forecast) {
@@ -185,21 +194,39 @@ final class ReplayCommand implements Callable<Integer> {
                         "recorded %s; modelled %s, an error of %.1f%%; with the other hardware %s",
                         Explanation.duration(forecast.recorded()),
                         Explanation.duration(forecast.model()),
-                        100 * forecast.error(),
+                        100 * forecast.modelError(),
                         forecast.isWhole() ? comparison(forecast) : "nothing to compare")
                 + (forecast.notEnded() == 0
                         ? ""
                         : "; %d of %d operations did not end".formatted(forecast.notEnded(), forecast.operations()))
                 + (forecast.hanging() == 0
                         ? ""
-                        : "; %d more had not ended in the recording, and are left out".formatted(forecast.hanging()));
+                        : "; %d more had not ended in the recording, and are left out".formatted(forecast.hanging()))
+                + (forecast.leftOut() == 0
+                        ? ""
+                        : "; %d more did not run or lack records, and are left out".formatted(forecast.leftOut()));
     }
 
     private static String comparison(Forecast forecast) {
+        if (forecast.following().equals(forecast.timed())) {
+            return times(forecast.following(), forecast.model());
+        }
+        return "%s if each request follows the end of an earlier request; %s if requests come at the recorded times"
+                .formatted(times(forecast.following(), forecast.model()), times(forecast.timed(), forecast.model()));
+    }
+
+    private static String times(Forecast.Range range, long model) {
+        double shortest = range.shortest() / (double) Math.max(1, model);
+        if (range.shortest() == range.longest()) {
+            return String.format(
+                    Locale.ROOT, "%s, %.2f times the model", Explanation.duration(range.shortest()), shortest);
+        }
         return String.format(
                 Locale.ROOT,
-                "%s, %.2f times the model",
-                Explanation.duration(forecast.forecast()),
-                (double) forecast.forecast() / Math.max(1, forecast.model()));
+                "%s to %s, %.2f to %.2f times the model",
+                Explanation.duration(range.shortest()),
+                Explanation.duration(range.longest()),
+                shortest,
+                range.longest() / (double) Math.max(1, model));
     }
 }

@@ -106,8 +106,7 @@ final class ResultComparison {
     }
 
     private @Nullable String difference(Tensor expected, Tensor actual) {
-        if (!Arrays.equals(expected.shape(), actual.shape())
-                || !sameElement(expected.elementType(), actual.elementType())) {
+        if (!expected.shape().equals(actual.shape()) || !sameElement(expected.elementType(), actual.elementType())) {
             return "metadata is %s; expected that the view matches %s".formatted(header(actual), header(expected));
         }
         int mismatch = firstMismatch(expected, actual);
@@ -126,7 +125,7 @@ final class ResultComparison {
     private int firstMismatch(Tensor expected, Tensor actual) {
         double absolute = tolerance.absolute(actual.elementType());
         if (absolute < 0) {
-            int mismatch = Arrays.mismatch(expected.toBytes(), actual.toBytes());
+            int mismatch = Arrays.mismatch(expected.rawBytes(), actual.rawBytes());
             int bits = actual.elementType().encoding() & 0xFF;
             return mismatch < 0 ? -1 : (int) (mismatch * 8L / bits);
         }
@@ -143,7 +142,7 @@ final class ResultComparison {
     private static String element(Tensor tensor, int index) {
         int bits = tensor.elementType().encoding() & 0xFF;
         int size = (bits + 7) / 8;
-        byte[] all = tensor.toBytes();
+        byte[] all = tensor.rawBytes();
         int start = (int) ((long) index * bits / 8);
         byte[] one = Arrays.copyOfRange(all, start, start + size);
         try (Tensor scalar = Tensor.copyOf(MemorySegment.ofArray(one), tensor.elementType())) {

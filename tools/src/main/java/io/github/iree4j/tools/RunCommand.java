@@ -8,6 +8,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -117,6 +118,14 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        List<Path> files = flags.files(inputs);
+        files.addAll(InputSpecs.files(expectedOutputs));
+        for (String each : outputs) {
+            Path target = OutputFiles.file(each);
+            if (target != null) {
+                OutputFiles.requireOther(target, files);
+            }
+        }
         PrintWriter out = spec.commandLine().getOut();
         try (IreeRuntime runtime = flags.open();
                 Program program = runtime.load(flags.options().build())) {
@@ -151,7 +160,7 @@ final class RunCommand implements Callable<Integer> {
             return 0;
         }
         if (outputs.size() != values.size()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%d outputs specified, but the function has %d results".formatted(outputs.size(), values.size()));
         }

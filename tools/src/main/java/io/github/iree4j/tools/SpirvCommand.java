@@ -37,6 +37,7 @@ final class SpirvCommand implements Runnable {
 
     @Override
     public void run() {
+        OutputFiles.requireOther(output, sources);
         try {
             List<MemorySegment> modules = new ArrayList<>();
             for (Path source : sources) {
@@ -45,9 +46,9 @@ final class SpirvCommand implements Runnable {
             }
             Files.write(output, SpirvExecutableWriter.write(SpirvExecutableWriter.of(modules)));
         } catch (NoSuchFileException e) {
-            throw new IreeException(StatusCode.NOT_FOUND, "there is no file '%s'".formatted(e.getFile()), e);
+            throw IreeException.of(StatusCode.NOT_FOUND, "there is no file '%s'".formatted(e.getFile()), e);
         } catch (IOException e) {
-            throw new IreeException(StatusCode.UNAVAILABLE, "cannot write '%s': %s".formatted(output, e), e);
+            throw IreeException.of(StatusCode.UNAVAILABLE, "cannot write '%s': %s".formatted(output, e), e);
         }
     }
 
@@ -55,10 +56,10 @@ final class SpirvCommand implements Runnable {
     private static void check(Path source, MemorySegment module) {
         try {
             if (SpirvModule.read(module, new int[0]).entryPoints().isEmpty()) {
-                throw new IreeException(StatusCode.INVALID_ARGUMENT, "the module has no compute entry point");
+                throw IreeException.of(StatusCode.INVALID_ARGUMENT, "the module has no compute entry point");
             }
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "'%s' cannot be packed: %s".formatted(source, e.getMessage()), e);
+            throw IreeException.of(e.code(), "'%s' cannot be packed: %s".formatted(source, e.getMessage()), e);
         }
     }
 }

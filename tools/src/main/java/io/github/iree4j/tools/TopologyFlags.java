@@ -1,6 +1,6 @@
 package io.github.iree4j.tools;
 
-import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.RuntimeBuilder;
 import io.github.iree4j.task.Topology;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +44,7 @@ final class TopologyFlags {
     TopologyFlags() {}
 
     /** Applies the flags not set to the default. */
-    void apply(IreeRuntime.Builder builder) {
+    void apply(RuntimeBuilder builder) {
         if (groups > 0) {
             builder.topology(Topology.of("workers=" + groups));
         } else if (!processors.isEmpty()) {

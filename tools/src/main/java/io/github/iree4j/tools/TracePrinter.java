@@ -152,7 +152,7 @@ final class TracePrinter implements CallTracer {
             case Long v -> v + "L";
             case Integer v -> v.toString();
             case List<?> tuples -> span(tuples);
-            case BufferView view -> "%s<%s>".formatted(name(view, "hal.buffer_view"), typeOf(view));
+            case BufferView view -> "%s<%s>".formatted(name(view, "hal.buffer_view"), view);
             case Buffer buffer -> "%s<%d bytes>".formatted(name(buffer, "hal.buffer"), buffer.length());
             case VmBuffer buffer -> contents(buffer);
             case Device device -> name(device, "hal.device");
@@ -172,14 +172,6 @@ final class TracePrinter implements CallTracer {
                 .map(tuple -> tuple instanceof List<?> elements ? "(" + texts(elements) + ")" : text(tuple))
                 .collect(Collectors.joining(", "));
         return "[" + shown + (tuples.size() > MAX_ITEMS ? ", ... %d in all]".formatted(tuples.size()) : "]");
-    }
-
-    private static String typeOf(BufferView view) {
-        StringBuilder type = new StringBuilder();
-        for (long size : view.shape()) {
-            type.append(size).append('x');
-        }
-        return type.append(view.elementType()).toString();
     }
 
     /** A short constant as text, such as a device key or a format; else the first bytes. */

@@ -4,8 +4,8 @@ import static io.github.iree4j.tools.CommandLineRun.fixture;
 import static io.github.iree4j.tools.CommandLineRun.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.spi.Availability;
+import io.github.iree4j.hal.spi.DriverProvider;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +21,7 @@ class CudaDeviceTest {
 
     @BeforeEach
     void needsADriver() {
-        Availability cuda = IreeRuntime.drivers().stream()
+        Availability cuda = DriverProvider.installed().stream()
                 .filter(driver -> driver.name().equals("cuda"))
                 .findFirst()
                 .orElseThrow()

@@ -71,6 +71,13 @@ class LabCommandTest {
     }
 
     @Test
+    void comparesWithFaults() {
+        CommandLineRun run = iree4j("lab", "compare", "../docs/draft-ahead.yaml", "--fault=reject:verify_1");
+        assertThat(run.status()).as(run.err()).isZero();
+        assertThat(run.out()).contains("| operations cancelled | 8 | 8 | 8 |\n");
+    }
+
+    @Test
     void writesAPageThatNeedsNoServerAndNoOtherFile() throws IOException {
         Path file = Files.writeString(directory.resolve("mine.yaml"), """
                 id: mine

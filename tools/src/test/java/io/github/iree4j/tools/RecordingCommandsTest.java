@@ -80,6 +80,48 @@ class RecordingCommandsTest {
     }
 
     @Test
+    void numbersBelowOneAreRefusedWithTheirRange() {
+        String file = record(1);
+        for (String flag : List.of("--call", "--operation")) {
+            for (String number : List.of("0", "-3")) {
+                CommandLineRun refused = iree4j("explain", file, flag + "=" + number);
+                assertThat(refused.status()).as(refused.out()).isEqualTo(2);
+                assertThat(refused.err()).contains("%s is a number from 1 on, not %s".formatted(flag, number));
+            }
+        }
+    }
+
+    @Test
+    void onlyOneSelectionIsExplained() {
+        String file = record(1);
+        String call = iree4j("explain", file, "--slowest").out().split("[ :]")[1];
+        List<List<String>> selections = List.of(
+                List.of("--call=" + call),
+                List.of("--operation=1"),
+                List.of("--operations"),
+                List.of("--slowest"),
+                List.of("--function=add.add"),
+                List.of("--slowest", "--function=add.add"));
+        for (List<String> one : selections) {
+            for (List<String> other : selections) {
+                List<String> arguments = new ArrayList<>(List.of("explain", file));
+                arguments.addAll(one);
+                arguments.addAll(other);
+                CommandLineRun run = iree4j(arguments.toArray(String[]::new));
+                boolean isOne = one.equals(other) || selections.indexOf(one) > 2 && selections.indexOf(other) > 2;
+                if (!isOne) {
+                    assertThat(run.status()).as("%s %s", one, other).isEqualTo(2);
+                    assertThat(run.err()).contains("mutually exclusive");
+                } else if (!one.contains("--operation=1")) { // which may be another number
+                    assertThat(run.status())
+                            .as("%s %s: %s", one, other, run.err())
+                            .isZero();
+                }
+            }
+        }
+    }
+
+    @Test
     void theOutputHasNoMoreLinesThanAskedForAndTheNumberOfTheOthers() {
         String file = record(30);
         String[] words = iree4j("explain", file, "--slowest").out().split("[ :]");
@@ -171,7 +213,7 @@ class RecordingCommandsTest {
     void otherHardwareIsForecast() {
         CommandLineRun forecast = iree4j("replay", record(3), "--devices=2", "--memory=+20%", "--json");
         assertThat(forecast.status()).as(forecast.err()).isZero();
-        assertThat(forecast.out()).contains("\"forecastNanos\": ").contains("\"notEnded\": 0");
+        assertThat(forecast.out()).contains("\"shortestNanos\": ").contains("\"notEnded\": 0");
         assertThat(forecast.out()).contains("\"hanging\": 0");
         CommandLineRun nothing = iree4j("replay", record(0), "--devices=2");
         assertThat(nothing.status()).isEqualTo(1);

@@ -3,8 +3,8 @@ package io.github.iree4j.tools;
 import static io.github.iree4j.tools.CommandLineRun.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.spi.Availability;
+import io.github.iree4j.hal.spi.DriverProvider;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** The command line with {@code --device=vulkan}. */
 class VulkanDeviceTest {
     private static Availability vulkan() {
-        return IreeRuntime.drivers().stream()
+        return DriverProvider.installed().stream()
                 .filter(driver -> driver.name().equals("vulkan"))
                 .findFirst()
                 .orElseThrow()

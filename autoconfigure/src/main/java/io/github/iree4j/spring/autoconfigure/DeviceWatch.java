@@ -54,7 +54,7 @@ final class DeviceWatch implements SmartLifecycle {
     public void start() {
         running = true;
         if (!started.getAndSet(true)) {
-            runtime.watchDevices(this::watch);
+            runtime.monitor().devices().watch(this::watch);
         } else {
             runtime.devices().forEach(this::watch); // the context was stopped and is started again
         }
@@ -72,7 +72,7 @@ final class DeviceWatch implements SmartLifecycle {
                 IreeException cause = tracker.failure(queue.axis()); // null when the device was closed in order
                 if (cause != null && told.compareAndSet(false, true)) {
                     watched.remove(device);
-                    executor.execute(() -> tell(runtime.nameOf(device), cause));
+                    executor.execute(() -> tell(runtime.monitor().devices().nameOf(device), cause));
                 }
             });
             synchronized (waits) {

@@ -1,16 +1,18 @@
 package io.github.iree4j.spring.autoconfigure;
 
-import io.github.iree4j.CallListener;
 import io.github.iree4j.DeviceSource;
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.NativeCode;
 import io.github.iree4j.ProgramOptions;
-import io.github.iree4j.VariantListener;
+import io.github.iree4j.RuntimeBuilder;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.flight.FlightRecorder;
 import io.github.iree4j.flight.RecorderOptions;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.monitor.CallListener;
+import io.github.iree4j.monitor.VariantListener;
 import io.github.iree4j.spring.Integrity;
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationService;
@@ -166,8 +168,8 @@ public final class IreeAutoConfiguration {
             ObjectProvider<FlightRecorder> recorder) {
         // opened here: records from before the devices open until after the devices close
         recorder.ifAvailable(_ -> {});
-        nativeLibrary(LIBRARY, nativeCode.libraryPath(), IreeRuntime::useNativeLibrary);
-        nativeLibrary("extract-dir", nativeCode.extractDir(), IreeRuntime::copyNativeLibraryTo);
+        nativeLibrary(LIBRARY, nativeCode.libraryPath(), NativeCode::useLibrary);
+        nativeLibrary("extract-dir", nativeCode.extractDir(), NativeCode::copyLibraryTo);
         if (nativeCode.libraryPath() != null) {
             requireLoadable(nativeCode.libraryPath());
         }
@@ -186,7 +188,7 @@ public final class IreeAutoConfiguration {
                 domain,
                 deviceCustomizers.orderedStream().toList(),
                 poolCustomizers.orderedStream().toList());
-        IreeRuntime.Builder builder = IreeRuntime.builder();
+        RuntimeBuilder builder = IreeRuntime.builder();
         mapping.apply(builder);
         builder.traceLeaks(properties.leaks().trace()).closeLimit(times.closing());
         customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
@@ -202,14 +204,13 @@ public final class IreeAutoConfiguration {
 
     /** Requires a loadable library: programs with a form without native code would silently use that form. */
     private static void requireLoadable(String path) {
-        IreeException cause = IreeRuntime.nativeUnavailabilityCause();
-        if (cause != null) {
+        NativeCode.unavailabilityCause().ifPresent(cause -> {
             throw PropertyChecks.invalid(
                     "iree.native." + LIBRARY,
                     path,
                     "%s. Correct it, or remove the property to use the library in the class path."
                             .formatted(StringUtils.capitalize(String.valueOf(cause.getMessage()))));
-        }
+        });
     }
 
     private static void nativeLibrary(String property, @Nullable String path, Consumer<Path> use) {
@@ -258,7 +259,7 @@ public final class IreeAutoConfiguration {
                         .andThen(listening(callListeners.orderedStream().toList())),
                 integrity(properties.integrity(), files));
         programs.limitLoading(properties.loading().timeout());
-        programs.limitCalls(properties.invocation().timeout(), properties.callTimeouts());
+        programs.setTimeouts(properties.invocation().timeout(), properties.callTimeouts());
         programs.limitRetired(properties.invocation().drainTimeout());
         programs.limitClosing(StopTimes.of(environment).cancelling());
         ProgramSources sources =

@@ -137,7 +137,7 @@ final class IreeLifecycle implements SmartLifecycle {
         if (awaitNoCalls(draining)) {
             return;
         }
-        int cancelled = invocations.cancelCalls();
+        int cancelled = invocations.monitor().cancelCalls();
         if (!awaitNoCalls(late.left(times.draining().plus(times.cancelling())))) {
             closeDevices(); // fails operations waiting on the devices
             awaitNoCalls(times.cancelling());
@@ -158,7 +158,10 @@ final class IreeLifecycle implements SmartLifecycle {
                 try {
                     device.close();
                 } catch (IreeException e) {
-                    log.warn("device '{}' is not closed: {}", runtime.nameOf(device), e.getMessage());
+                    log.warn(
+                            "device '{}' is not closed: {}",
+                            runtime.monitor().devices().nameOf(device),
+                            e.getMessage());
                 }
             });
         }

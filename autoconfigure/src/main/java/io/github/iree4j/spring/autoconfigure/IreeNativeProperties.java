@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.autoconfigure;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
@@ -12,5 +13,6 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  *     user when not set.
  */
 @ConfigurationProperties("iree.native")
+@NotForApplications
 public record IreeNativeProperties(
         @Nullable String libraryPath, @Nullable String extractDir) {}

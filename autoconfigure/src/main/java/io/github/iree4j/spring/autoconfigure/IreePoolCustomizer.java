@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.autoconfigure;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.spi.DeviceOptions;
 
 /**
@@ -7,6 +8,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
  * properties and every {@link IreeDeviceCustomizer}.
  */
 @FunctionalInterface
+@NotForApplications
 public interface IreePoolCustomizer {
 
     /**

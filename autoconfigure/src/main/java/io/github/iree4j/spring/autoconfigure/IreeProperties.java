@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.autoconfigure;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.spring.LoadPolicy;
 import io.github.iree4j.spring.OnChange;
 import io.github.iree4j.spring.Placement;
@@ -33,6 +34,7 @@ import org.springframework.util.unit.DataSize;
  * @param advanced Rarely used properties.
  */
 @ConfigurationProperties("iree")
+@NotForApplications
 public record IreeProperties(
         @DefaultValue("true") boolean enabled,
         @Nullable String device,

@@ -1,6 +1,6 @@
 package io.github.iree4j.spring.autoconfigure;
 
-import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.RuntimeBuilder;
 
 /**
  * Callback customizing the runtime before the runtime is opened. Beans of this type are applied in their order, after
@@ -14,5 +14,5 @@ public interface IreeRuntimeCustomizer {
      *
      * @param builder the builder of the auto-configured runtime
      */
-    void customize(IreeRuntime.Builder builder);
+    void customize(RuntimeBuilder builder);
 }

@@ -53,7 +53,7 @@ final class LateCalls {
         try {
             boolean ended = end.await(times.draining().toNanos(), TimeUnit.NANOSECONDS);
             while (!ended) {
-                invocations.cancelCalls();
+                invocations.monitor().cancelCalls();
                 long left = start + times.serving().toNanos() - System.nanoTime();
                 if (left <= 0 && !waited) {
                     waited = true;

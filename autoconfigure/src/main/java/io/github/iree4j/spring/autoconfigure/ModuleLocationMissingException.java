@@ -15,12 +15,12 @@ final class ModuleLocationMissingException extends RuntimeException {
     }
 
     static ModuleLocationMissingException of(String module) {
-        return new ModuleLocationMissingException(module, RenamedProperties.below("iree.modules", module));
+        return new ModuleLocationMissingException(module, PropertyChecks.below("iree.modules", module));
     }
 
     static ModuleLocationMissingException of(String module, String version) {
-        String versions = RenamedProperties.below("iree.modules", module) + ".versions";
-        return new ModuleLocationMissingException(module, RenamedProperties.below(versions, version));
+        String versions = PropertyChecks.below("iree.modules", module) + ".versions";
+        return new ModuleLocationMissingException(module, PropertyChecks.below(versions, version));
     }
 
     String module() {

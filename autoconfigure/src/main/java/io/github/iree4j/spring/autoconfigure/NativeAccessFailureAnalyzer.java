@@ -1,6 +1,6 @@
 package io.github.iree4j.spring.autoconfigure;
 
-import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.NativeCode;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +15,7 @@ final class NativeAccessFailureAnalyzer extends AbstractFailureAnalyzer<IreeExce
 
     @Override
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, IreeException cause) {
-        IreeException noNativeCode = IreeRuntime.nativeUnavailabilityCause();
+        IreeException noNativeCode = NativeCode.unavailabilityCause().orElse(null);
         if (cause.code() != StatusCode.UNAVAILABLE || noNativeCode == null) {
             return null;
         }

@@ -1,8 +1,8 @@
 package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.FunctionVariants;
-import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.MissingPart;
+import io.github.iree4j.NativeCode;
 import io.github.iree4j.SignatureFault;
 import io.github.iree4j.VariantFault;
 import io.github.iree4j.hal.MissingDevice;
@@ -144,7 +144,8 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
             return "For device '%s', %s. Or select another device with '%s.devices'."
                     .formatted(architecture.device(), architecture.remedy(), module);
         }
-        String part = target == null ? null : MissingPart.remedy(target.wanted());
+        String part =
+                target == null ? null : MissingPart.remedy(target.wanted()).orElse(null);
         if (target != null && part != null) {
             return "%s%s. Or compile the program for the devices that are configured, with the flags above."
                     .formatted(
@@ -170,16 +171,17 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
                     .formatted(IreeProperties.DEFAULT_DEVICE, module);
         }
         if (noTarget) {
-            IreeException noNativeCode = IreeRuntime.nativeUnavailabilityCause();
-            return noNativeCode == null
-                    ? compileForThisMachine(failure)
-                    : NativeAccessFailureAnalyzer.action(noNativeCode);
+            return NativeCode.unavailabilityCause()
+                    .map(NativeAccessFailureAnalyzer::action)
+                    .orElseGet(() -> compileForThisMachine(failure));
         }
         if (failure.detail(UnsupportedVersion.class) != null) {
             return "Recompile the program with a release of iree-compile that produces the version that this runtime reads; 'iree-compile --version' shows the release.";
         }
         UnresolvedImport unresolved = failure.detail(UnresolvedImport.class);
-        String imported = unresolved == null ? null : MissingPart.remedy(List.of(unresolved.module()));
+        String imported = unresolved == null
+                ? null
+                : MissingPart.remedy(List.of(unresolved.module())).orElse(null);
         if (imported != null) {
             return StringUtils.capitalize(imported) + ".";
         }
@@ -233,7 +235,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
     /** Returns the driver of the GPU for which a program is compiled; null for a CPU. */
     private static @Nullable DriverProvider driverFor(UnsupportedTarget target) {
         for (String wanted : target.wanted()) {
-            for (DriverProvider driver : IreeRuntime.drivers()) {
+            for (DriverProvider driver : DriverProvider.installed()) {
                 String name = wanted.startsWith("rocm") ? "hip" : wanted;
                 if (!driver.name().equals(IreeProperties.DEFAULT_DEVICE) && name.startsWith(driver.name())) {
                     return driver;
@@ -255,7 +257,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
     private boolean wantsLibraries(UnsupportedTarget target) {
         String architecture = architecture().equals("aarch64") ? "arm_64" : architecture();
         return target.wanted().contains("system-elf-" + architecture)
-                && IreeRuntime.nativeUnavailabilityCause() == null
+                && NativeCode.unavailabilityCause().isEmpty()
                 && (allowedFormats.isEmpty() || allowedFormats.contains("embedded-elf-" + architecture));
     }
 

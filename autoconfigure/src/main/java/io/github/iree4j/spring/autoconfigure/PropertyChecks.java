@@ -1,6 +1,5 @@
 package io.github.iree4j.spring.autoconfigure;
 
-import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.MissingPart;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.Availability;
@@ -18,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.env.Environment;
 import org.springframework.util.StringUtils;
@@ -137,7 +137,7 @@ final class PropertyChecks {
         warnOfHaste(given, "iree.invocation.timeout", properties.invocation().timeout());
         warnOfHaste(given, "iree.loading.timeout", properties.loading().timeout());
         properties.modules().forEach((name, module) -> {
-            warnOfHaste(given, RenamedProperties.below("iree.modules", name) + ".timeout", module.timeout());
+            warnOfHaste(given, below("iree.modules", name) + ".timeout", module.timeout());
             Set<String> devices = Set.copyOf(properties.devicesOf(module));
             if (module.placement() == Placement.LEAST_LOADED && devices.size() < 2) {
                 log.warn(
@@ -257,9 +257,9 @@ final class PropertyChecks {
     private void driver(String property, Object value, String uri) {
         int end = uri.indexOf(':');
         String wanted = end < 0 ? uri : uri.substring(0, end);
-        List<DriverProvider> drivers = IreeRuntime.drivers();
+        List<DriverProvider> drivers = DriverProvider.installed();
         for (DriverProvider driver : drivers) {
-            if (driver.name().equals(wanted) || driver.aliases().contains(wanted)) {
+            if (driver.isNamed(wanted)) {
                 Availability availability = driver.availability();
                 if (!availability.available()) {
                     throw invalid(
@@ -271,16 +271,21 @@ final class PropertyChecks {
                 return;
             }
         }
-        String part = MissingPart.remedy(List.of(wanted));
+        String part = MissingPart.remedy(List.of(wanted))
+                .map(remedy -> " %s.".formatted(StringUtils.capitalize(remedy)))
+                .orElse("");
         throw invalid(
                 property,
                 value,
                 "There is no device '%s' in 'iree.devices', which has %s, and no driver of that name: %s.%s"
-                        .formatted(
-                                wanted,
-                                new TreeSet<>(properties.devices().keySet()),
-                                describe(drivers),
-                                part == null ? "" : " %s.".formatted(StringUtils.capitalize(part))));
+                        .formatted(wanted, new TreeSet<>(properties.devices().keySet()), describe(drivers), part));
+    }
+
+    /** Returns a longer name; an element with characters not allowed in names is in brackets. */
+    static String below(String name, String element) {
+        return element.indexOf('.') < 0 && ConfigurationPropertyName.isValid(element)
+                ? name + "." + element
+                : "%s[%s]".formatted(name, element);
     }
 
     private static String describe(List<DriverProvider> drivers) {

@@ -27,10 +27,10 @@ final class QuotaCheck implements SmartInitializingSingleton {
         programs.statuses().forEach(status -> known.add(status.source().name()));
         PropertyChecks checks = new PropertyChecks(properties);
         checks.quotas(known);
-        runtime.watchDevices(device -> {
+        runtime.monitor().devices().watch(device -> {
             long budget = device.allocator().poolStatistics().budget();
             if (budget > 0) {
-                checks.warnOfQuotas(runtime.nameOf(device), budget);
+                checks.warnOfQuotas(runtime.monitor().devices().nameOf(device), budget);
             }
         });
     }

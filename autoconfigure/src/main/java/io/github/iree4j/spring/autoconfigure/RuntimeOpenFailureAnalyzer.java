@@ -1,6 +1,5 @@
 package io.github.iree4j.spring.autoconfigure;
 
-import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DriverProvider;
 import java.util.stream.Collectors;
@@ -15,7 +14,7 @@ final class RuntimeOpenFailureAnalyzer extends AbstractFailureAnalyzer<RuntimeOp
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, RuntimeOpenException cause) {
-        String drivers = IreeRuntime.drivers().stream()
+        String drivers = DriverProvider.installed().stream()
                 .map(RuntimeOpenFailureAnalyzer::describe)
                 .collect(Collectors.joining(", "));
         return new FailureAnalysis(

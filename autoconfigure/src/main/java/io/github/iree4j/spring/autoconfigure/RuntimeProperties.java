@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.autoconfigure;
 
 import com.sun.management.OperatingSystemMXBean;
-import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.RuntimeBuilder;
 import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.spi.ChannelOptions;
@@ -41,7 +41,7 @@ final class RuntimeProperties {
         this.poolCustomizers = poolCustomizers;
     }
 
-    void apply(IreeRuntime.Builder builder) {
+    void apply(RuntimeBuilder builder) {
         properties
                 .allDevices()
                 .forEach((name, device) ->
@@ -162,14 +162,13 @@ final class RuntimeProperties {
                 () -> options.memoryHostWait(pool.waiting().host()).build());
     }
 
-    private void tasks(IreeRuntime.Builder builder) {
+    private void tasks(RuntimeBuilder builder) {
         IreeProperties.Task task = properties.task();
         if (!task.topology().strip().equals("auto")) {
             checked("iree.task.topology", task.topology(), () -> builder.topology(Topology.of(task.topology())));
         }
-        builder.taskWorkers(task.workers())
-                .taskAffinity(properties.advanced().task().affinity());
-        checked("iree.task.workers", task.workers(), builder::tasks);
+        checked("iree.task.workers", task.workers(), () -> builder.taskWorkers(task.workers()));
+        builder.taskAffinity(properties.advanced().task().affinity());
     }
 
     /** Sets an option; the returned value is ignored. */

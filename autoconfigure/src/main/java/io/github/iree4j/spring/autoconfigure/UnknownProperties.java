@@ -156,10 +156,9 @@ final class UnknownProperties {
 
     private static String describe(ConfigurationPropertyName name, List<Known> known) {
         String likely = known.stream()
-                .sorted(Comparator.comparingInt(each -> each.distance(name, 8)))
-                .flatMap(each -> RenamedProperties.current(each.name()).stream())
-                .findFirst()
-                .orElseThrow();
+                .min(Comparator.comparingInt(each -> each.distance(name, 8)))
+                .orElseThrow()
+                .name();
         return "property '%s' does not exist and has no effect; there is '%s'".formatted(name, likely);
     }
 

@@ -26,6 +26,7 @@ final class UnknownVariables {
 
     private final List<UnknownProperties.Known> known;
     private final Set<String> modules;
+    private final String moduleWords; // a regular expression
 
     /**
      * A variable that names no property.
@@ -47,6 +48,8 @@ final class UnknownVariables {
                 .filter(each -> each.name().startsWith(PROPERTIES))
                 .toList();
         this.modules = modules;
+        this.moduleWords = Stream.concat(Stream.of("[^_]+"), modules.stream().map(each -> words(each, "_?")))
+                .collect(Collectors.joining("|", "(", ")_"));
     }
 
     static boolean isBelowModules(String variable) {
@@ -62,15 +65,13 @@ final class UnknownVariables {
     }
 
     private boolean isNamed(UnknownProperties.Known property, String name) {
-        String module = Stream.concat(Stream.of("[^_]+"), modules.stream().map(each -> words(each, "_?")))
-                .collect(Collectors.joining("|", "(", ")_"));
         String rest = Stream.of(property.name()
                         .substring(PROPERTIES.length())
                         .replace("[*]", ".*")
                         .split("\\."))
                 .map(element -> element.equals("*") ? ".+" : element.replace("-", "_?"))
                 .collect(Collectors.joining("_"));
-        return Pattern.matches(PREFIX + module + rest + (property.open() ? "(_.+)?" : ""), name);
+        return Pattern.matches(PREFIX + moduleWords + rest + (property.open() ? "(_.+)?" : ""), name);
     }
 
     /** Returns a name with the given text in place of characters that variables do not have. */
@@ -87,9 +88,6 @@ final class UnknownVariables {
                 .orElse(first);
         String rest = name.substring(Math.min(module.length(), name.length())).replace("_", "");
         UnknownProperties.Known likely = known.stream()
-                .filter(each -> RenamedProperties.current(each.name())
-                        .filter(each.name()::equals)
-                        .isPresent())
                 .min(Comparator.comparingInt(each -> distance(each, rest)))
                 .orElseThrow();
         boolean isAbsent = modules.stream()

@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.ProgramOptions;
-import io.github.iree4j.VariantListener;
+import io.github.iree4j.monitor.VariantListener;
 import java.util.List;
 import java.util.function.Consumer;
 

@@ -3,12 +3,12 @@ package io.github.iree4j.spring.batching;
 import io.github.iree4j.AlignedInputs;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.context.CapturedContext;
 import io.github.iree4j.status.CallWait;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * A call waiting for a batch. The caller receives the entry as the future of the call and may complete the entry to
  * abandon the call.
  */
-final class BatchEntry extends CompletableFuture<Results> {
+final class BatchEntry extends IreeFuture<Results> {
     final InvocationRequest request;
     final List<Tensor> inputs;
     final int rows;
@@ -37,6 +37,7 @@ final class BatchEntry extends CompletableFuture<Results> {
             int rows,
             @Nullable AlignedInputs aligned,
             BatchTimer timer) {
+        super(request.function().fullName());
         this.request = request;
         this.inputs = inputs;
         this.rows = rows;
@@ -92,6 +93,6 @@ final class BatchEntry extends CompletableFuture<Results> {
 
     /** Completes the entry like {@link #completeExceptionally}, with the failure as an {@code IreeException}. */
     void fail(@Nullable Throwable cause) {
-        completeExceptionally(DynamicBatching.failure(cause));
+        completeExceptionally(IreeFuture.failureOf(cause));
     }
 }

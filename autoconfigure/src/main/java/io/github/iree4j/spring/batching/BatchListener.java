@@ -1,7 +1,10 @@
 package io.github.iree4j.spring.batching;
 
+import io.github.iree4j.api.NotForApplications;
+
 /** Listener notified of each batch, for metrics. */
 @FunctionalInterface
+@NotForApplications
 public interface BatchListener {
 
     /** Does nothing. */

@@ -4,6 +4,7 @@ import io.github.iree4j.CallOptions;
 import io.github.iree4j.Program;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.status.IreeException;
@@ -87,7 +88,7 @@ final class BatchQueue {
             }
         }
         if (refused) {
-            entry.fail(new IreeException(
+            entry.fail(IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "%d rows wait for a batch of '%s', and the limit is %d; try again later, or raise 'max-size', which the limit is a multiple of"
                             .formatted(waitingRows(), entry.request.function().fullName(), options.maxWaiting())));
@@ -274,7 +275,7 @@ final class BatchQueue {
         InvocationRequest request = first.request
                 .asynchronous()
                 .withInputs(List.copyOf(merged))
-                .withOptions(CallOptions.DEFAULTS.prioritized(priority(first)));
+                .withOptions(CallOptions.DEFAULTS.priority(priority(first)));
         CompletableFuture<Results> call = first.within(() -> chain.proceed(request));
         cancelWithTheLast(live, call);
         call.whenComplete((results, failure) -> {
@@ -344,7 +345,7 @@ final class BatchQueue {
     /** Calls an entry without a deadline. The entry itself continues to enforce the deadline. */
     private CompletableFuture<Results> callUnbatched(BatchEntry entry) {
         return callUnbatched(
-                entry, entry.request.asynchronous().withOptions(CallOptions.DEFAULTS.prioritized(priority(entry))));
+                entry, entry.request.asynchronous().withOptions(CallOptions.DEFAULTS.priority(priority(entry))));
     }
 
     private CompletableFuture<Results> callUnbatched(BatchEntry entry, InvocationRequest request) {
@@ -369,7 +370,7 @@ final class BatchQueue {
         List<@Nullable Object> padded = new ArrayList<>();
         for (int i = 0; i < entry.inputs.size(); i++) {
             Tensor tensor = entry.inputs.get(i);
-            long[] shape = tensor.shape();
+            long[] shape = tensor.shape().dimensions();
             shape[0] = options.padded(entry.rows);
             MemorySegment memory = Arena.ofAuto().allocate(tensor.byteSize() / entry.rows * shape[0], ALIGNMENT);
             concatenate(List.of(entry), i, memory);
@@ -404,9 +405,10 @@ final class BatchQueue {
             for (int i = 0; i < live.getFirst().inputs.size(); i++) {
                 int input = i;
                 Tensor like = live.getFirst().inputs.get(i);
-                long[] shape = like.shape();
+                long[] shape = like.shape().dimensions();
                 shape[0] = padded;
-                merged.add(program.receive(like.elementType(), shape, memory -> concatenate(live, input, memory)));
+                merged.add(program.receive(
+                        like.elementType(), Shape.of(shape), memory -> concatenate(live, input, memory)));
             }
             return merged;
         } catch (IOException e) {

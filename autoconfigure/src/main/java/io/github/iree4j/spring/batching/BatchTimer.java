@@ -1,11 +1,13 @@
 package io.github.iree4j.spring.batching;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.CallThreads;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /** Clock and scheduler of batching; replaceable in tests. */
+@NotForApplications
 public interface BatchTimer {
 
     /**

@@ -41,7 +41,7 @@ final class Batchable {
     }
 
     private static IreeException not(ProgramFunction function, String why) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "calls of '%s' cannot be batched: %s; all arguments and results must be tensors of the same first dimension, such as tensor<?x64xf32>"
                         .formatted(function.fullName(), why));

@@ -13,7 +13,6 @@ import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -84,7 +83,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         List<String> reasons = new ArrayList<>();
         for (ProgramFunction function : program.functions()) {
             try {
-                if (function.variants() == null) {
+                if (function.variants().isEmpty()) {
                     Batchable.rows(function);
                 }
                 return null;
@@ -105,7 +104,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
     public static boolean takesFixedRowsOnly(Program program) {
         for (ProgramFunction function : program.functions()) {
             try {
-                if (function.variants() != null || Batchable.rows(function) == 0) {
+                if (function.variants().isPresent() || Batchable.rows(function) == 0) {
                     return false;
                 }
             } catch (IreeException e) {
@@ -131,7 +130,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         }
         boolean isNested = MemoryHolder.current() != null;
         try {
-            FunctionVariants variants = request.function().variants();
+            FunctionVariants variants = request.function().variants().orElse(null);
             if (variants != null) {
                 return isNested ? chain.proceed(request) : intercept(request, chain, wanted, variants);
             }
@@ -254,7 +253,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
     private static int rows(ProgramFunction function, List<Tensor> inputs) {
         long rows = -1;
         for (int i = 0; i < inputs.size(); i++) {
-            long[] shape = inputs.get(i).shape();
+            long[] shape = inputs.get(i).shape().dimensions();
             List<Long> declared = function.arguments().get(i).shape();
             if (declared == null || shape.length != declared.size() || (rows >= 0 && shape[0] != rows)) {
                 return -1;
@@ -273,7 +272,10 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         return inputs.stream()
                 .map(input -> new Kind(
                         input.elementType(),
-                        Arrays.stream(input.shape()).skip(1).boxed().toList()))
+                        Arrays.stream(input.shape().dimensions())
+                                .skip(1)
+                                .boxed()
+                                .toList()))
                 .toList();
     }
 
@@ -286,12 +288,5 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
             all = List.copyOf(queues.values());
         }
         all.forEach(BatchQueue::flush);
-    }
-
-    /** Wraps a failure that is not an {@code IreeException}. */
-    static IreeException failure(@Nullable Throwable cause) {
-        return cause instanceof IreeException e
-                ? e
-                : new IreeException(StatusCode.INTERNAL, "call failed: " + cause, cause);
     }
 }

@@ -1,9 +1,11 @@
 package io.github.iree4j.spring.client;
 
 import io.github.iree4j.CallOptions;
+import io.github.iree4j.ResultType;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.TransferredTensor;
 import io.github.iree4j.hal.BufferView;
+import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
@@ -28,7 +30,7 @@ interface ArgumentMapper {
     private static ArgumentMapper of(Type type, List<Class<?>> within) {
         Class<?> raw = ClassUtils.resolvePrimitiveIfNecessary(
                 ResolvableType.forType(type).toClass());
-        if (raw.isRecord() && raw != CallOptions.class) {
+        if (raw.isRecord()) {
             return ofRecord(raw, within);
         }
         if (raw == CallOptions.class
@@ -38,24 +40,27 @@ interface ArgumentMapper {
                 || raw == Object.class
                 || raw == Boolean.class
                 || Number.class.isAssignableFrom(raw)
-                || ResultMapper.elementType(raw) != null) {
+                || ResultType.isArray(raw)) {
             return (value, inputs) -> inputs.add(value);
         }
         throw new IllegalArgumentException("an argument of type %s is not a tensor, array, number or record of these"
                 .formatted(type.getTypeName()));
     }
 
-    /** Returns the number of inputs made from an argument of a supported type. */
-    static int count(Type type) {
+    /** Returns the types of the inputs made from an argument of a supported type; primitive types for boxed numbers. */
+    static List<Class<?>> types(Type type) {
         Class<?> raw = ResolvableType.forType(type).toClass();
-        if (raw == CallOptions.class || !raw.isRecord()) {
-            return raw == CallOptions.class ? 0 : 1;
+        if (raw == CallOptions.class) {
+            return List.of();
         }
-        int count = 0;
+        if (!raw.isRecord()) {
+            return List.of(MethodType.methodType(raw).unwrap().returnType());
+        }
+        List<Class<?>> types = new ArrayList<>();
         for (RecordComponent component : raw.getRecordComponents()) {
-            count += count(component.getGenericType());
+            types.addAll(types(component.getGenericType()));
         }
-        return count;
+        return types;
     }
 
     private static ArgumentMapper ofRecord(Class<?> type, List<Class<?>> within) {

@@ -2,7 +2,10 @@ package io.github.iree4j.spring.client;
 
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.ProgramFunction;
-import io.github.iree4j.Results;
+import io.github.iree4j.ResultType;
+import io.github.iree4j.Submission;
+import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationSpec;
 import io.github.iree4j.spring.LoadedProgram;
@@ -10,14 +13,15 @@ import io.github.iree4j.status.IreeException;
 import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiPredicate;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringValueResolver;
@@ -32,11 +36,10 @@ final class ClientMethod {
     private final String program;
     private final String function;
     private final @Nullable String version;
-    private final @Nullable Duration deadline;
-    private final int priority;
+    private final CallOptions options;
     private final List<ArgumentMapper> arguments;
-    private final int inputs;
-    private final int results;
+    private final List<Class<?>> inputs;
+    private final @Nullable List<Class<?>> results;
     private final Function<InvocationSpec, @Nullable Object> making;
 
     private ClientMethod(
@@ -45,19 +48,17 @@ final class ClientMethod {
             String program,
             String function,
             @Nullable String version,
-            @Nullable Duration deadline,
-            int priority,
+            CallOptions options,
             List<ArgumentMapper> arguments,
-            int inputs,
-            int results,
+            List<Class<?>> inputs,
+            @Nullable List<Class<?>> results,
             Function<InvocationSpec, @Nullable Object> making) {
         this.invocations = invocations;
         this.text = text;
         this.program = program;
         this.function = function;
         this.version = version;
-        this.deadline = deadline;
-        this.priority = priority;
+        this.options = options;
         this.arguments = arguments;
         this.inputs = inputs;
         this.results = results;
@@ -75,28 +76,31 @@ final class ClientMethod {
                 .formatted(method.getName(), method.getDeclaringClass().getName());
         try {
             String name = annotation == null ? "" : resolve(placeholders, annotation.value());
-            String deadline = annotation == null ? "" : resolve(placeholders, annotation.deadline());
+            String timeout = annotation == null ? "" : resolve(placeholders, annotation.timeout());
             List<ArgumentMapper> arguments = new ArrayList<>();
-            int inputs = 0;
+            List<Class<?>> inputs = new ArrayList<>();
             for (Type type : method.getGenericParameterTypes()) {
                 arguments.add(ArgumentMapper.of(type));
-                inputs += ArgumentMapper.count(type);
+                inputs.addAll(ArgumentMapper.types(type));
             }
             Type result = method.getGenericReturnType();
             Type later = later(result);
+            Type value = later == null ? result : later;
+            ResultType<?> results = ResultType.of(value);
             return new ClientMethod(
                     invocations,
                     text,
                     program,
                     name.isEmpty() ? method.getName() : name,
                     version.isEmpty() ? null : version,
-                    deadline.isEmpty() ? null : DurationStyle.detectAndParse(deadline),
-                    annotation == null ? 0 : annotation.priority(),
+                    CallOptions.DEFAULTS
+                            .timeout(timeout.isEmpty() ? null : DurationStyle.detectAndParse(timeout))
+                            .priority(annotation == null ? 0 : annotation.priority()),
                     arguments,
                     inputs,
-                    ResultMapper.count(later == null ? result : later),
-                    making(result, later));
-        } catch (IllegalArgumentException e) {
+                    results.count() < 0 ? null : ArgumentMapper.types(value),
+                    making(result, later != null, results));
+        } catch (IllegalArgumentException | IreeException e) { // the latter for a negative timeout
             throw new IreeClientException(
                     text + " cannot be mapped to a function: " + e.getMessage(),
                     "Correct the method. The documentation of @IreeClient lists the types of arguments and results.",
@@ -108,32 +112,36 @@ final class ClientMethod {
         return String.valueOf(placeholders.resolveStringValue(text));
     }
 
-    /** Returns the type of the values of futures and monos; null for a type that is the value's. */
+    /** Returns the type of the values of submissions, futures and monos; null for a type that is the value's. */
     private static @Nullable Type later(Type type) {
         return type instanceof ParameterizedType generic
                         && generic.getRawType() instanceof Class<?> raw
-                        && (isFuture(raw) || REACTOR && ClientMono.isMono(raw))
+                        && (raw == Submission.class || isFuture(raw) || REACTOR && ClientMono.isMono(raw))
                 ? generic.getActualTypeArguments()[0]
                 : null;
     }
 
     private static boolean isFuture(Class<?> type) {
-        return type == CompletableFuture.class || type == CompletionStage.class;
+        return type == IreeFuture.class || type == CompletableFuture.class || type == CompletionStage.class;
     }
 
-    private static Function<InvocationSpec, @Nullable Object> making(Type type, @Nullable Type later) {
-        ResultMapper mapper = ResultMapper.of(later == null ? type : later);
-        if (later == null) {
-            return spec -> mapper.read(spec.invoke());
+    private static Function<InvocationSpec, @Nullable Object> making(
+            Type type, boolean isLater, ResultType<?> results) {
+        if (!isLater) {
+            return spec -> spec.retrieve(results);
         }
-        return type instanceof ParameterizedType generic
-                        && generic.getRawType() instanceof Class<?> raw
-                        && isFuture(raw)
-                ? spec -> later(spec.invokeAsync(), mapper)
-                : spec -> ClientMono.of(spec, mapper);
+        Class<?> raw = ResolvableType.forType(type).toClass();
+        if (raw == Submission.class) {
+            if (results.copies()) {
+                throw new IllegalArgumentException(
+                        "a submission has results without contents: a Tensor, Results or a record of tensors, and nothing to copy");
+            }
+            return spec -> results.read(spec.submit());
+        }
+        return isFuture(raw) ? spec -> spec.retrieveAsync(results) : spec -> ClientMono.of(spec, results);
     }
 
-    /** Requires that a program has the function, with as many arguments and results as the method. */
+    /** Requires that a program has the function, with arguments and results of the number and types of the method. */
     void check(LoadedProgram loaded) {
         ProgramFunction called;
         try {
@@ -151,66 +159,81 @@ final class ClientMethod {
                     "Correct the name of the method, or name the function with @IreeFunction.",
                     e);
         }
-        require("passes", inputs, "takes", called.argumentKinds().length(), called);
-        if (results >= 0) {
-            require("returns", results, "returns", called.resultKinds().length(), called);
+        require("passes", inputs, "argument", "takes", called.arguments(), DeclaredTypes::takes, called);
+        if (results != null) {
+            require("returns", results, "result", "returns", called.results(), DeclaredTypes::returns, called);
         }
     }
 
-    private void require(String passes, int own, String takes, int wanted, ProgramFunction called) {
-        if (own != wanted) {
+    private void require(
+            String passes,
+            List<Class<?>> own,
+            String value,
+            String takes,
+            List<ValueDeclaration> declared,
+            BiPredicate<ValueDeclaration, Class<?>> fits,
+            ProgramFunction called) {
+        if (own.size() != declared.size()) {
             throw new IreeClientException(
                     "%s %s %d values, and function '%s.%s' %s %d: %s"
-                            .formatted(text, passes, own, program, function, takes, wanted, called.declaration()),
+                            .formatted(
+                                    text,
+                                    passes,
+                                    own.size(),
+                                    program,
+                                    function,
+                                    takes,
+                                    declared.size(),
+                                    called.declaration()),
                     "Correct the method: each argument of the function is an argument or a component of a record, several results are the components of a record.",
                     null);
         }
-    }
-
-    /** Converts the results of a call later. Completing the returned future early cancels the call. */
-    static CompletableFuture<@Nullable Object> later(CompletableFuture<Results> call, ResultMapper mapper) {
-        CompletableFuture<@Nullable Object> mapped = new CompletableFuture<>();
-        call.whenComplete((results, failure) -> {
-            if (failure != null) {
-                mapped.completeExceptionally(failure);
-                return;
+        for (int i = 0; i < own.size(); i++) {
+            if (!fits.test(declared.get(i), own.get(i))) {
+                throw new IreeClientException(
+                        "%s %s %s as %s %d, and function '%s.%s' %s %s: %s"
+                                .formatted(
+                                        text,
+                                        passes,
+                                        own.get(i).getSimpleName(),
+                                        value,
+                                        i,
+                                        program,
+                                        function,
+                                        takes,
+                                        declared.get(i).type(),
+                                        called.declaration()),
+                        "Correct the type in the method.",
+                        null);
             }
-            try {
-                Object value = mapper.read(results);
-                if (!mapped.complete(value)) {
-                    ResultMapper.drop(value);
-                }
-            } catch (RuntimeException e) {
-                mapped.completeExceptionally(e);
-            }
-        });
-        mapped.whenComplete((_, failure) -> {
-            if (failure != null) {
-                call.completeExceptionally(failure); // no effect on a completed call
-            }
-        });
-        return mapped;
+        }
     }
 
     @Nullable
     Object call(@Nullable Object[] values) {
         List<@Nullable Object> given = new ArrayList<>(values.length);
-        CallOptions options = CallOptions.DEFAULTS;
+        CallOptions own = CallOptions.DEFAULTS;
         for (int i = 0; i < values.length; i++) {
-            if (values[i] instanceof CallOptions own) {
-                options = own;
+            if (values[i] instanceof CallOptions passed) {
+                own = passed;
             } else {
                 arguments.get(i).add(values[i], given);
             }
         }
-        InvocationSpec spec = invocations
-                .request(program + "." + function)
-                .inputs(given.toArray())
-                .version(version)
-                .after(options.after())
-                .signal(options.signal())
-                .deadline(options.timeout() != null ? options.timeout() : deadline)
-                .priority(options.priority() != 0 ? options.priority() : priority);
-        return making.apply(spec);
+        InvocationSpec spec = invocations.request(program + "." + function).inputs(given.toArray());
+        CallOptions used = with(own);
+        if (!used.equals(CallOptions.DEFAULTS)) {
+            spec = spec.options(used);
+        }
+        return making.apply(version == null ? spec : spec.version(version));
+    }
+
+    /** Returns options of a call, completed by the options of the method. */
+    private CallOptions with(CallOptions own) {
+        if (own.equals(CallOptions.DEFAULTS)) {
+            return options;
+        }
+        CallOptions timed = own.timeout() != null ? own : own.timeout(options.timeout());
+        return timed.priority() != 0 ? timed : timed.priority(options.priority());
     }
 }

@@ -1,9 +1,9 @@
 package io.github.iree4j.spring.client;
 
+import io.github.iree4j.ResultType;
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.spring.InvocationSpec;
 import io.github.iree4j.spring.context.SubscriberContext;
-import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** Mono results of client methods. Loaded only when Reactor is present. */
@@ -15,10 +15,10 @@ final class ClientMono {
     }
 
     /** Makes the call at each subscription; cancelling the subscription cancels the call. */
-    static Mono<?> of(InvocationSpec spec, ResultMapper mapper) {
+    static Mono<?> of(InvocationSpec spec, ResultType<?> results) {
         return Mono.create(sink -> {
-                    CompletableFuture<@Nullable Object> call =
-                            ClientMethod.later(SubscriberContext.within(sink.contextView(), spec::invokeAsync), mapper);
+                    IreeFuture<?> call =
+                            SubscriberContext.within(sink.contextView(), () -> spec.retrieveAsync(results));
                     sink.onCancel(() -> call.cancel(true));
                     call.whenComplete((value, failure) -> {
                         if (failure != null) {
@@ -30,6 +30,6 @@ final class ClientMono {
                         }
                     });
                 })
-                .doOnDiscard(Object.class, ResultMapper::drop);
+                .doOnDiscard(Object.class, ResultType::drop);
     }
 }

@@ -15,7 +15,7 @@ import java.lang.annotation.Target;
  * public interface Digits {
  *     float[][] classify(float[][] pixels);
  *
- *     @IreeFunction(value = "classify", deadline = "50ms")
+ *     @IreeFunction(value = "classify", timeout = "50ms")
  *     CompletableFuture<Results> classifyLater(Tensor pixels);
  * }
  * }</pre>
@@ -27,12 +27,14 @@ import java.lang.annotation.Target;
  * closed by the caller and may be arguments of further calls without a copy. Arrays (flat, or nested by dimension),
  * numbers and booleans are copied. A record has one component for each result. {@code void} discards the results. A
  * {@link java.util.concurrent.CompletableFuture} of any of these, or a {@code Mono} when Reactor is present, makes the
- * method return immediately.
+ * method return immediately. So does a {@link io.github.iree4j.Submission} of {@code Results}, of a tensor or of a
+ * record of tensors, with the fence at which the contents are ready.
  *
- * <p><b>Checks.</b> A bean is created when a client is injected: startup then fails for an unsupported signature, an
- * unknown program or version, and a program without the functions, or with other numbers of arguments or results. A
- * program loaded later, or again, is checked while loading. A client without a version is checked against the latest
- * known version only. In scripted tests, programs are not checked.
+ * <p><b>Checks.</b> Each client is created when the application starts, also where nothing uses the client, and with lazy
+ * initialization. Startup fails for an unsupported signature, an unknown program or version, and a program without the
+ * functions, or with other numbers or declared types of arguments or results. A program loaded later, or again, is
+ * checked while loading. A client without a version is checked against the latest known version only. In scripted tests,
+ * programs are not checked.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -134,7 +134,7 @@ public final class IreeClientFactory {
                                             .map(status -> status.source().name())
                                             .distinct()
                                             .toList()),
-                    "Set 'iree.modules.%s.location', or correct the name in the annotation. A program that the application defines itself must be defined ('Programs.define') before the client is injected."
+                    "Set 'iree.modules.%s.location', or correct the name in the annotation. A program that the application defines itself must be defined ('Programs.define') while its beans are created."
                             .formatted(program),
                     null);
         }

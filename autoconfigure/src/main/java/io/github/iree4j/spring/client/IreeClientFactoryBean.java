@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.client;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
@@ -10,6 +11,7 @@ import org.springframework.beans.factory.FactoryBean;
  *
  * @param <T> the client's interface
  */
+@NotForApplications
 public final class IreeClientFactoryBean<T> implements FactoryBean<T>, BeanFactoryAware {
 
     private final Class<T> type;

@@ -19,12 +19,12 @@ public @interface IreeFunction {
     String value() default "";
 
     /**
-     * The deadline of a call.
+     * The timeout of a call.
      *
-     * @return the duration, such as {@code 50ms}, or a placeholder such as {@code ${my.deadline:50ms}}; empty for no
-     *     deadline
+     * @return the duration, such as {@code 50ms}, or a placeholder such as {@code ${my.timeout:50ms}}; empty for no
+     *     timeout
      */
-    String deadline() default "";
+    String timeout() default "";
 
     /**
      * The priority among calls of the program.

@@ -76,7 +76,7 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
     }
 
     private Group devices() {
-        return group(() -> runtime.options().devices(), name -> open(name, this::device));
+        return group(() -> runtime.monitor().devices().names(), name -> open(name, this::device));
     }
 
     private Group modules() {
@@ -89,12 +89,14 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
     }
 
     private Group pools() {
-        return group(() -> runtime.options().devices(), name -> open(name, this::pool));
+        return group(() -> runtime.monitor().devices().names(), name -> open(name, this::pool));
     }
 
     /** Returns the health of an open device; unknown for a device of another machine before a program has opened the device. */
     private Health open(String name, Function<Device, Health> health) {
-        return runtime.findDevice(name)
+        return runtime.monitor()
+                .devices()
+                .find(name)
                 .map(health)
                 .orElseGet(
                         () -> Health.unknown().withDetail("state", "not open").build());
@@ -201,7 +203,7 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
             }
         }
         List<String> warnings = loaded.instances().stream()
-                .flatMap(instance -> instance.warnings().stream())
+                .flatMap(instance -> instance.monitor().warnings().stream())
                 .distinct()
                 .toList();
         if (!warnings.isEmpty()) {
@@ -210,7 +212,11 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
         return health.withDetail("state", ProgramState.READY)
                 .withDetail("version", loaded.source().version())
                 .withDetail("location", loaded.source().location())
-                .withDetail("devices", devices.stream().map(runtime::nameOf).toList())
+                .withDetail(
+                        "devices",
+                        devices.stream()
+                                .map(runtime.monitor().devices()::nameOf)
+                                .toList())
                 .build();
     }
 
@@ -229,7 +235,7 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
     private List<String> lost(List<Device> devices) {
         return devices.stream()
                 .filter(device -> device.failure() != null)
-                .map(runtime::nameOf)
+                .map(runtime.monitor().devices()::nameOf)
                 .toList();
     }
 

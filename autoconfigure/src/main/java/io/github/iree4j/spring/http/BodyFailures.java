@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.http;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.concurrent.atomic.AtomicReference;
 import org.reactivestreams.Subscription;
 import org.springframework.core.Ordered;
@@ -17,6 +18,7 @@ import reactor.core.publisher.Mono;
  * Makes a body that ends early a fault of the client, for all endpoints of an application with WebFlux: Spring takes the
  * end of a connection for a failure of the server, and logs a stack for each client that goes.
  */
+@NotForApplications
 public final class BodyFailures implements WebFilter, Ordered {
 
     /** Creates the filter. */

@@ -1,10 +1,12 @@
 package io.github.iree4j.spring.http;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.context.request.RequestAttributes;
 import org.springframework.web.context.request.RequestContextHolder;
 
 /** The connection of the client whose request a thread serves, as far as the container provides access. */
+@NotForApplications
 public interface ClientConnection {
 
     /** The request attribute holding the connection; absent if the container does not provide a connection. */

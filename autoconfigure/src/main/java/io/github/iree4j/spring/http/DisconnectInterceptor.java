@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Results;
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.spring.ForwardedCall;
 import io.github.iree4j.spring.InvocationChain;
@@ -22,6 +23,7 @@ import org.springframework.core.Ordered;
  * call, nothing reads the connection, so this interceptor checks the connection every second. Calls whose threads do
  * not wait are left alone. Thread-safe.
  */
+@NotForApplications
 public final class DisconnectInterceptor implements InvocationInterceptor, Ordered {
 
     private static final int INTERVAL_SECONDS = 1;
@@ -79,7 +81,7 @@ public final class DisconnectInterceptor implements InvocationInterceptor, Order
     }
 
     private static IreeException failure(InvocationRequest request, @Nullable Throwable cause) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.CANCELLED,
                 "call of '%s' was cancelled: its client has closed the connection"
                         .formatted(request.function().fullName()),

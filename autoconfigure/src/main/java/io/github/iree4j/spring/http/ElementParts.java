@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.ElementType;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -12,6 +13,7 @@ import java.util.function.Consumer;
  * The elements of a tensor, some thousands at a time: as Java values, a whole output may take eight times the output's
  * memory, not counted by any limit of requests.
  */
+@NotForApplications
 public final class ElementParts extends OutputStream {
 
     private static final int BYTES = 1 << 14;

@@ -1,12 +1,16 @@
 package io.github.iree4j.spring.http;
 
-import io.github.iree4j.hal.pool.NeverFits;
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.spring.RetryLater;
+import io.github.iree4j.status.DeviceLostException;
+import io.github.iree4j.status.InvalidInputException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.status.TransientFailureException;
 import org.springframework.http.HttpStatus;
 
 /** Maps status codes of failed calls to HTTP statuses, by the recommended reaction of the client. */
+@NotForApplications
 public final class HttpStatuses {
     private HttpStatuses() {}
 
@@ -37,23 +41,24 @@ public final class HttpStatuses {
      * Returns the HTTP status of a failure.
      *
      * @param failure the failure
-     * @return as for the failure's code; 413 when the call needs more memory than can ever be available; 429 when too
+     * @return 503 when a device is lost; 413 when the call needs more memory than can ever be available; 429 when too
      *     many requests wait: Tomcat closes the connection after a 503, and a new connection is costly for an
-     *     overloaded server
+     *     overloaded server; otherwise as for the failure's code
      */
     public static HttpStatus of(IreeException failure) {
-        if (failure.code() != StatusCode.RESOURCE_EXHAUSTED) {
-            return of(failure.code());
-        }
-        return failure.detail(NeverFits.class) != null
-                ? HttpStatus.CONTENT_TOO_LARGE
-                : failure.detail(RetryLater.class) != null
-                        ? HttpStatus.TOO_MANY_REQUESTS
-                        : HttpStatus.SERVICE_UNAVAILABLE;
+        boolean isExhausted = failure.code() == StatusCode.RESOURCE_EXHAUSTED;
+        return switch (failure) {
+            case DeviceLostException _ -> HttpStatus.SERVICE_UNAVAILABLE;
+            case InvalidInputException _ when isExhausted -> HttpStatus.CONTENT_TOO_LARGE;
+            case TransientFailureException _
+            when isExhausted && failure.detail(RetryLater.class) != null -> HttpStatus.TOO_MANY_REQUESTS;
+            default -> of(failure.code());
+        };
     }
 
     /**
-     * Returns the delay after which the same request may succeed.
+     * Returns the delay after which the same request may succeed: here, or for a lost device on another instance of
+     * the service.
      *
      * @param failure the failure
      * @return seconds, for the header {@code Retry-After}; 0 if the same request will not succeed
@@ -63,10 +68,9 @@ public final class HttpStatuses {
         if (later != null) {
             return later.seconds();
         }
-        StatusCode code = failure.code();
-        boolean isTransient = code == StatusCode.RESOURCE_EXHAUSTED && failure.detail(NeverFits.class) == null
-                || code == StatusCode.UNAVAILABLE
-                || code == StatusCode.ABORTED;
-        return isTransient ? 1 : 0;
+        boolean maySucceed = failure instanceof TransientFailureException
+                || failure instanceof DeviceLostException
+                || failure.code() == StatusCode.ABORTED;
+        return maySucceed ? 1 : 0;
     }
 }

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.http;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.status.IreeException;
@@ -22,6 +23,7 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE)
+@NotForApplications
 public final class IreeProblemAdvice {
 
     private static final Logger log = LoggerFactory.getLogger(IreeProblemAdvice.class);

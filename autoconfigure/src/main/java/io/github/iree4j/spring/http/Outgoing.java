@@ -50,7 +50,7 @@ final class Outgoing implements AutoCloseable {
         try (tensor) {
             LimitedBody charged = limits.answer(tensor.byteSize());
             try {
-                return new Outgoing(tensor.copy(), charged);
+                return new Outgoing(tensor.copyToHost(), charged);
             } catch (RuntimeException | Error e) {
                 charged.close();
                 throw e;

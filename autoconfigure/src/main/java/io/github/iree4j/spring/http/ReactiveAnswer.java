@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
+import io.github.iree4j.api.NotForApplications;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -14,6 +15,7 @@ import reactor.core.publisher.Mono;
  * Answers of Spring WebFlux written as streams, each on a virtual thread, no faster than the client reads. On Netty, a
  * client that reads too slowly is disconnected.
  */
+@NotForApplications
 public final class ReactiveAnswer {
 
     /** Size of a part; Reactor Netty takes up to 128 parts before sending the first. */

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.http;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
@@ -9,6 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
 
 /** Numbers of requests in progress and of refused requests in an application, over HTTP and gRPC alike. Safe from any thread. */
+@NotForApplications
 public final class RequestCounts {
 
     private final Map<Reason, LongAdder> refused = new EnumMap<>(Reason.class);

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.http;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.spring.http.BodyLimits.Shortage;
 import io.github.iree4j.spring.problems.Problem;
 import io.github.iree4j.spring.problems.ProblemSource;
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Reports refusals of requests for lack of memory, from the first refusal until no request has been refused for the
  * watchdog's patience. The reported memory use is the use at the latest refusal: later, the memory may be free.
  */
+@NotForApplications
 public final class RequestProblems implements ProblemSource {
 
     private final BodyLimits limits;

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
+import io.github.iree4j.api.NotForApplications;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
@@ -14,6 +15,7 @@ import org.springframework.util.MimeType;
  * decoded tensor need not be closed. An invalid body fails as in Spring MVC: with an
  * {@link io.github.iree4j.status.IreeException}, or with status 413 when too large.
  */
+@NotForApplications
 public final class TensorDecoder extends RequestBodyDecoder {
 
     private static final int WEIGHT = 2; // the buffers and the tensor

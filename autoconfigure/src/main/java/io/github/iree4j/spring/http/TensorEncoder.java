@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
+import io.github.iree4j.api.NotForApplications;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Map;
@@ -20,6 +21,7 @@ import reactor.core.publisher.Flux;
  * Encodes tensors in bodies of Spring WebFlux and {@code WebClient}; see {@link TensorMediaTypes} for the formats.
  * Closes a written tensor, since the handler returning the tensor cannot.
  */
+@NotForApplications
 public final class TensorEncoder extends AbstractEncoder<Tensor> {
 
     /** Creates an encoder. */

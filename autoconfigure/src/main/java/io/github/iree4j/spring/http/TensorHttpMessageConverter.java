@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
+import io.github.iree4j.api.NotForApplications;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
@@ -16,6 +17,7 @@ import org.springframework.http.converter.AbstractHttpMessageConverter;
  * <p>A tensor read from a body need not be closed, and can be used in place by devices with that ability. A written
  * tensor is closed, since the handler returning the tensor cannot do so.
  */
+@NotForApplications
 public final class TensorHttpMessageConverter extends AbstractHttpMessageConverter<Tensor> {
 
     private final long maximumBytes;

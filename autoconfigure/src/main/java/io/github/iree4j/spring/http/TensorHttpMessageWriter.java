@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
+import io.github.iree4j.api.NotForApplications;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -12,6 +13,7 @@ import org.springframework.http.server.reactive.ServerHttpResponse;
 import reactor.core.publisher.Mono;
 
 /** Writes a tensor, with the element type and shape in the content type. */
+@NotForApplications
 public final class TensorHttpMessageWriter extends EncoderHttpMessageWriter<Tensor> {
 
     private final @Nullable BodyLimits limits;

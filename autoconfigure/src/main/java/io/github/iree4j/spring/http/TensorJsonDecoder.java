@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
+import io.github.iree4j.api.NotForApplications;
 import java.io.InputStream;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +20,7 @@ import tools.jackson.databind.json.JsonMapper;
  * The counterpart of {@link TensorJsonHttpMessageConverter} for Spring WebFlux, with the limits of {@link TensorDecoder}. Streams
  * of tensors, and tensors nested in other objects, are left to Spring's decoder.
  */
+@NotForApplications
 public final class TensorJsonDecoder extends RequestBodyDecoder {
 
     private final JsonMapper mapper;

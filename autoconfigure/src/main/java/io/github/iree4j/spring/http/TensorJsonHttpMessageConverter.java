@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
+import io.github.iree4j.api.NotForApplications;
 import java.io.IOException;
 import java.util.List;
 import org.springframework.http.HttpInputMessage;
@@ -20,6 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
  * closed, since the handler returning the tensor cannot do so. Tensors nested in other objects are left to the general
  * JSON converter.
  */
+@NotForApplications
 public final class TensorJsonHttpMessageConverter extends AbstractHttpMessageConverter<Tensor> {
 
     /** Memory per byte of JSON: an element of 8 bytes, kept twice, takes at least two characters. */

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.http;
 
 import io.github.iree4j.Tensor;
+import io.github.iree4j.api.NotForApplications;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Map;
@@ -19,6 +20,7 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * The counterpart of {@link TensorJsonHttpMessageConverter} for Spring WebFlux. The tensors of a stream are not closed.
  */
+@NotForApplications
 public final class TensorJsonHttpMessageWriter extends EncoderHttpMessageWriter<Object> {
 
     private final JsonMapper mapper;

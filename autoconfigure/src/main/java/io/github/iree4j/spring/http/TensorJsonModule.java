@@ -49,7 +49,7 @@ public final class TensorJsonModule extends SimpleModule {
         public void serialize(Tensor tensor, JsonGenerator json, SerializationContext context) {
             json.writeStartObject();
             json.writeName("shape");
-            long[] shape = tensor.shape();
+            long[] shape = tensor.shape().dimensions();
             json.writeArray(shape, 0, shape.length);
             json.writeStringProperty("type", tensor.elementType().toString());
             json.writeName("data");
@@ -236,15 +236,15 @@ public final class TensorJsonModule extends SimpleModule {
         /** Makes a scalar. An empty shape means one dimension when arrays are copied into tensors, but a scalar in JSON. */
         private Tensor scalar(ElementType type) {
             if (count != 1) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT, "a scalar, of shape [], has one element, not %d".formatted(count));
             }
-            return Tensor.wrap(MemorySegment.ofArray(shaped(type, 1).toBytes()), type);
+            return Tensor.wrap(MemorySegment.ofArray(shaped(type, 1).rawBytes()), type);
         }
 
         private Tensor shaped(ElementType type, long... shape) {
             if (type.equals(ElementType.F64)) {
-                return Tensor.ofDoubles(reals(), shape);
+                return Tensor.of(reals(), shape);
             }
             if (type.isFloat()) {
                 float[] floats = new float[count];
@@ -254,10 +254,10 @@ public final class TensorJsonModule extends SimpleModule {
                 return Tensor.of(type, floats, shape);
             }
             if (fraction) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT, "numbers with a fraction cannot be elements of type " + type);
             }
-            return Tensor.ofLongs(type, integers(), shape);
+            return Tensor.of(type, integers(), shape);
         }
     }
 

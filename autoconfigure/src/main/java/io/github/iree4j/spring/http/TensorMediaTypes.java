@@ -9,10 +9,8 @@ import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
@@ -65,7 +63,7 @@ public final class TensorMediaTypes {
                 throw e;
             }
             if (length >= 0 && length <= maximumBytes) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "the body of %d bytes does not match its header: %s".formatted(length, e.getMessage()),
                         e);
@@ -93,38 +91,38 @@ public final class TensorMediaTypes {
             return NpyFormat.read(in, maximumBytes);
         }
         ElementType element = ElementType.parse(String.valueOf(type.getParameter("type")));
-        long[] shape = shape(type.getParameter("shape"));
-        long size = element.byteSize(Shape.elementCount(shape));
+        Shape shape = shape(type.getParameter("shape"));
+        long size = element.byteSize(shape.elementCount());
         if (size > maximumBytes) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "a tensor of %d bytes is larger than %d".formatted(size, maximumBytes));
         }
-        Tensor tensor = Tensor.read(in, element, shape);
+        Tensor tensor = Tensor.read(in, element, shape.dimensions());
         if (in.read() >= 0) {
             throw invalid("the body is longer than the %d bytes of %s".formatted(size, type));
         }
         return tensor;
     }
 
-    private static long[] shape(@Nullable String text) {
+    private static Shape shape(@Nullable String text) {
         if (text == null) {
             throw invalid("media type parameter 'shape' is missing, such as shape=\"1,64\"");
         }
         String plain = text.replace("\"", "").strip();
         if (plain.isEmpty()) {
-            return new long[0];
+            return Shape.SCALAR;
         }
         String[] parts = plain.split("[,x]", Shape.MAXIMUM_RANK + 1);
-        long[] shape = new long[parts.length];
+        long[] dimensions = new long[parts.length];
         for (int i = 0; i < parts.length; i++) {
             try {
-                shape[i] = Long.parseLong(parts[i].strip());
+                dimensions[i] = Long.parseLong(parts[i].strip());
             } catch (NumberFormatException e) {
                 throw invalid("dimension %d of media type parameter 'shape' is not a number".formatted(i));
             }
         }
-        return shape;
+        return Shape.of(dimensions);
     }
 
     /** Returns the media type of a response with a tensor. */
@@ -132,7 +130,7 @@ public final class TensorMediaTypes {
         if (wanted == null || NPY.isCompatibleWith(wanted)) {
             return NPY;
         }
-        String shape = Arrays.stream(tensor.shape()).mapToObj(Long::toString).collect(Collectors.joining(","));
+        String shape = tensor.shape().toString().replace('x', ',');
         return new MediaType(
                 OCTET_STREAM, Map.of("type", tensor.elementType().toString(), "shape", "\"" + shape + "\""));
     }
@@ -146,6 +144,6 @@ public final class TensorMediaTypes {
     }
 
     private static IreeException invalid(String message) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, message);
     }
 }

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.http;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.spring.http.RequestCounts.Reason;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -26,6 +27,7 @@ import reactor.netty.http.server.HttpServerResponse;
  * would keep such a connection forever. The time begins when bytes are waiting, and ends when all bytes are sent. Other
  * answers of the application have no time limit. Serves one connection, on the connection's thread.
  */
+@NotForApplications
 public final class UnreadResponses extends ChannelOutboundHandlerAdapter {
 
     /** Number of our answers being sent on a connection. */

@@ -7,8 +7,10 @@ import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.hal.pool.PoolStatistics;
+import io.github.iree4j.monitor.RuntimeMonitor;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.metrics.IreeMeters.Key;
+import io.github.iree4j.task.ProcessExecutor;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
@@ -42,35 +44,26 @@ public final class IreeMetrics implements MeterBinder {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        runtime.watchDevices(device -> device(registry, device));
+        runtime.monitor().devices().watch(device -> device(registry, device));
+        ProcessExecutor executor = runtime.monitor().workers().executor();
         gauge(
                 registry,
                 IreeMeters.TASK_WORKERS,
                 state("busy"),
-                runtime,
-                each -> each.executor().workers() - each.executor().sleepingWorkers());
-        gauge(
-                registry,
-                IreeMeters.TASK_WORKERS,
-                state("sleeping"),
-                runtime,
-                each -> each.executor().sleepingWorkers());
-        gauge(
-                registry,
-                IreeMeters.TASK_PROCESSES,
-                Tags.empty(),
-                runtime,
-                each -> each.executor().liveProcesses());
+                executor,
+                each -> each.workers() - each.sleepingWorkers());
+        gauge(registry, IreeMeters.TASK_WORKERS, state("sleeping"), executor, ProcessExecutor::sleepingWorkers);
+        gauge(registry, IreeMeters.TASK_PROCESSES, Tags.empty(), executor, ProcessExecutor::liveProcesses);
         gauge(registry, IreeMeters.CALLS_ACTIVE, Tags.empty(), programs, Programs::activeCalls);
-        gauge(registry, IreeMeters.TENSOR_OPEN, Tags.empty(), runtime, IreeRuntime::openResults);
-        counter(registry, IreeMeters.TENSOR_LEAKED, Tags.empty(), runtime, IreeRuntime::forgottenResults);
+        gauge(registry, IreeMeters.TENSOR_OPEN, Tags.empty(), runtime.monitor(), RuntimeMonitor::openTensors);
+        counter(registry, IreeMeters.TENSOR_LEAKED, Tags.empty(), runtime.monitor(), RuntimeMonitor::forgottenTensors);
         counter(registry, IreeMeters.TAINT_OPENED, Tags.empty(), this, _ -> TaintWindow.openedCount());
         counter(registry, IreeMeters.TAINT_RECOVERED, Tags.empty(), this, _ -> TaintWindow.recoveredCount());
     }
 
     private void device(MeterRegistry registry, Device device) {
-        String name = runtime.nameOf(device);
-        if (runtime.isRemote(name)) {
+        String name = runtime.monitor().devices().nameOf(device);
+        if (runtime.monitor().devices().isRemote(name)) {
             removeAll(registry, name); // meters of the replaced device
         }
         Tags tags = Tags.of(Key.DEVICE.asString(), name);

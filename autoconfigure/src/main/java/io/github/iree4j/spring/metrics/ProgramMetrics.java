@@ -1,10 +1,9 @@
 package io.github.iree4j.spring.metrics;
 
 import io.github.iree4j.IreeRuntime;
-import io.github.iree4j.Program;
-import io.github.iree4j.TurnStatistics;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.pool.ConsumerStatistics;
+import io.github.iree4j.monitor.TurnStatistics;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.ProgramStatusEvent;
@@ -96,18 +95,20 @@ public final class ProgramMetrics implements MeterBinder, ApplicationListener<Pr
     private long sum(String name, ToLongFunction<TurnStatistics> number) {
         return programs.find(name).stream()
                 .flatMap(loaded -> loaded.instances().stream())
-                .map(Program::turns)
+                .map(each -> each.monitor().turns())
                 .mapToLong(number)
                 .sum();
     }
 
     private void memory(MeterRegistry registry, String module, String consumer) {
         for (Device device : runtime.devices()) {
-            String name = runtime.nameOf(device);
+            String name = runtime.monitor().devices().nameOf(device);
             Gauge.builder( // by name: a device of another machine may be replaced
                             IreeMeters.POOL_USAGE.getName(),
                             runtime,
-                            each -> each.findDevice(name)
+                            each -> each.monitor()
+                                    .devices()
+                                    .find(name)
                                     .map(found -> live(found, consumer))
                                     .orElse(0L))
                     .description(IreeMeters.POOL_USAGE.getDescription())

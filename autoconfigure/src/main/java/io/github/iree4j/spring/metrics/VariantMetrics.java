@@ -1,6 +1,6 @@
 package io.github.iree4j.spring.metrics;
 
-import io.github.iree4j.VariantListener;
+import io.github.iree4j.monitor.VariantListener;
 import io.github.iree4j.spring.metrics.IreeMeters.Key;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;

@@ -37,7 +37,7 @@ public class InvocationObservationContext extends Observation.Context {
         fault = Fault.of(
                 error,
                 request.options().timeout(),
-                request.function().program().callLimit(),
+                request.function().program().timeout(),
                 Duration.ofNanos(System.nanoTime() - start));
     }
 

@@ -1,11 +1,13 @@
 package io.github.iree4j.spring.observation;
 
+import io.github.iree4j.api.NotForApplications;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
 /** Documents the observations. */
+@NotForApplications
 public enum IreeObservationDocumentation implements ObservationDocumentation {
     /** A call of a function, until its results are available; includes waiting for fences and batches. */
     INVOCATION {

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.observation;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.spring.ForwardedCall;
 import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationInterceptor;
@@ -18,6 +19,7 @@ import org.springframework.core.Ordered;
  * Observes calls. Callbacks of an asynchronous call run in the scope of the observation current at the time of the
  * call, on any completing thread, to keep traces and logs connected.
  */
+@NotForApplications
 public final class ObservationInvocationInterceptor implements InvocationInterceptor, Ordered {
 
     private static final InvocationObservationConvention DEFAULT = new DefaultInvocationObservationConvention();
@@ -77,7 +79,7 @@ public final class ObservationInvocationInterceptor implements InvocationInterce
 
     private String device(InvocationRequest request) {
         return request.function().program().devices().stream()
-                .map(runtime::nameOf)
+                .map(runtime.monitor().devices()::nameOf)
                 .collect(Collectors.joining(","));
     }
 

@@ -1,11 +1,13 @@
 package io.github.iree4j.spring.observation;
 
-import io.github.iree4j.CallListener;
+import io.github.iree4j.api.NotForApplications;
+import io.github.iree4j.monitor.CallListener;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.ObservationView;
 
 /** Records the numbers of calls in the observations in whose scope the calls begin. */
+@NotForApplications
 public final class ObservedCallNumbers implements CallListener {
 
     private final ObservationRegistry registry;

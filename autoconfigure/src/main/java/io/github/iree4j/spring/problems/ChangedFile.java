@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.problems;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.spring.ProgramSource;
 import java.time.Duration;
 import java.util.List;
@@ -12,6 +13,7 @@ import java.util.List;
  * @param version the program's version
  * @param cause the file and the change
  */
+@NotForApplications
 public record ChangedFile(String subject, String program, String version, String cause) implements Problem {
 
     @Override

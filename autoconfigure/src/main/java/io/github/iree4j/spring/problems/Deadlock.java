@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.problems;
 
+import io.github.iree4j.api.NotForApplications;
 import java.time.Duration;
 import java.util.List;
 
@@ -10,10 +11,13 @@ import java.util.List;
  * @param value the awaited value
  * @param reached the current value
  * @param waiting amount of affected work, the operations of the cycle included
+ * @param links the way round the cycle
  * @param chain the waiting work, at least the oldest
  * @param since the longest wait
  */
-public record Deadlock(String subject, long value, long reached, int waiting, List<String> chain, Duration since)
+@NotForApplications
+public record Deadlock(
+        String subject, long value, long reached, int waiting, List<String> links, List<String> chain, Duration since)
         implements Problem {
 
     @Override

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.problems;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.DurationText;
 import java.time.Duration;
 import java.util.List;
@@ -15,6 +16,7 @@ import java.util.List;
  * @param call the id of the call, or of the oldest of several calls
  * @param hasDeadline whether the call ends at a deadline
  */
+@NotForApplications
 public record EndlessCall(
         String subject, int waiting, List<String> chain, String holders, Duration since, long call, boolean hasDeadline)
         implements Problem {

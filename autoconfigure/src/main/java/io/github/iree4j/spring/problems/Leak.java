@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.problems;
 
+import io.github.iree4j.api.NotForApplications;
 import java.time.Duration;
 import java.util.List;
 
@@ -9,6 +10,7 @@ import java.util.List;
  * @param subject the program charged for the tensors, and the place of creation if recorded
  * @param count number of tensors
  */
+@NotForApplications
 public record Leak(String subject, long count) implements Problem {
 
     @Override

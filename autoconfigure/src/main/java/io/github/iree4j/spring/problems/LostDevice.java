@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.problems;
 
+import io.github.iree4j.api.NotForApplications;
 import java.time.Duration;
 import java.util.List;
 
@@ -10,6 +11,7 @@ import java.util.List;
  * @param cause the reason
  * @param chain the programs running on the device
  */
+@NotForApplications
 public record LostDevice(String subject, String cause, List<String> chain) implements Problem {
 
     @Override

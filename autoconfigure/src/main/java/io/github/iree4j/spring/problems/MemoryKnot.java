@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.problems;
 
+import io.github.iree4j.api.NotForApplications;
 import java.time.Duration;
 import java.util.List;
 
@@ -7,12 +8,14 @@ import java.util.List;
  * Work waits for memory held by other work.
  *
  * @param subject the device
- * @param holders the memory held by each program
+ * @param awaited the awaited memory
+ * @param held the limit of the device, and the memory held by each program
  * @param waiting amount of affected work
  * @param chain the waiting work, at least the oldest
  * @param since the longest wait
  */
-public record MemoryKnot(String subject, String holders, int waiting, List<String> chain, Duration since)
+@NotForApplications
+public record MemoryKnot(String subject, String awaited, String held, int waiting, List<String> chain, Duration since)
         implements Problem {
 
     @Override
@@ -22,7 +25,7 @@ public record MemoryKnot(String subject, String holders, int waiting, List<Strin
 
     @Override
     public String summary() {
-        return "%d wait for memory of %s: %s".formatted(waiting, subject, holders);
+        return "%d wait for memory of %s, for %s: %s".formatted(waiting, subject, awaited, held);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.problems;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.DurationText;
 import java.time.Duration;
 import java.util.List;
@@ -9,13 +10,15 @@ import java.util.List;
  *
  * @param subject the device
  * @param failed number of these requests since the problem began
- * @param holders the memory held by each program soon after the latest failure
+ * @param awaited the memory of the latest of these requests
+ * @param held the limit of the device, and the memory held by each program soon after the latest failure
  * @param openTensors number of tensors open then
  * @param ago the time since the latest failure
  * @param since duration of the repeated failures
  */
+@NotForApplications
 public record MemoryShortage(
-        String subject, long failed, String holders, long openTensors, Duration ago, Duration since)
+        String subject, long failed, String awaited, String held, long openTensors, Duration ago, Duration since)
         implements Problem {
 
     @Override
@@ -25,8 +28,8 @@ public record MemoryShortage(
 
     @Override
     public String summary() {
-        return "%d requests for memory of %s have failed, the last one %s ago, since others held the memory: %s; %d tensors were open"
-                .formatted(failed, subject, DurationText.rounded(ago), holders, openTensors);
+        return "%d requests for memory of %s have failed, the last one %s ago for %s, since others held the memory: %s; %d tensors were open"
+                .formatted(failed, subject, DurationText.rounded(ago), awaited, held, openTensors);
     }
 
     @Override

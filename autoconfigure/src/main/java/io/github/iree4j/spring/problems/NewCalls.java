@@ -41,10 +41,10 @@ final class NewCalls {
     }
 
     private Known of(Program instance, boolean overlaps) {
-        if (instance.isClosed() || instance.failure() != null || isHeld(instance, overlaps)) {
+        if (instance.isClosed() || instance.monitor().failure() != null || isHeld(instance, overlaps)) {
             return Known.NO;
         }
-        boolean free = runtime.executor().sleepingWorkers() > 0;
+        boolean free = runtime.monitor().workers().executor().sleepingWorkers() > 0;
         for (Device device : instance.devices()) {
             if (device.failure() != null) {
                 return Known.NO;
@@ -57,10 +57,10 @@ final class NewCalls {
 
     /** Returns whether a call has the turn of the program, and keeps the turn. */
     private static boolean isHeld(Program instance, boolean overlaps) {
-        return instance.pendingCalls(Signallers.MOST).stream().anyMatch(call -> switch (call.state()) {
+        return instance.monitor().pendingCalls(ActiveCall.MOST).stream().anyMatch(call -> switch (call.state()) {
             case RUNNING, IN_LINE -> true;
             case SUSPENDED -> !overlaps;
-            case BEFORE_INPUTS, FOR_MEMORY, BEFORE_RESULTS -> false;
+            case BEFORE_INPUTS, FOR_ADMISSION, FOR_MEMORY, BEFORE_RESULTS -> false;
         });
     }
 

@@ -8,6 +8,7 @@ public sealed interface Problem
         permits UnsignalledFence,
                 Deadlock,
                 MemoryKnot,
+                UnknownNeed,
                 SlowConsumer,
                 MemoryShortage,
                 LostDevice,
@@ -22,6 +23,7 @@ public sealed interface Problem
             "unsignalled-fence",
             "deadlock",
             "memory-knot",
+            "unknown-need",
             "slow-consumer",
             "memory-shortage",
             "lost-device",
@@ -58,6 +60,16 @@ public sealed interface Problem
      * @return program, function, traces, state and waits
      */
     List<String> chain();
+
+    /**
+     * Returns the way from waiting work to a missing signal, or round a cycle of operations: work and awaited points in
+     * turn, at last the missing signal, or the operation that closes the cycle.
+     *
+     * @return a description of each; empty for other problems
+     */
+    default List<String> links() {
+        return List.of();
+    }
 
     /**
      * Returns the recommended action.

@@ -1,13 +1,14 @@
 package io.github.iree4j.spring.problems;
 
 import io.github.iree4j.IreeRuntime;
-import io.github.iree4j.LeakReport;
-import io.github.iree4j.PendingCall;
 import io.github.iree4j.Program;
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
+import io.github.iree4j.monitor.LeakReport;
+import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramSource;
@@ -16,6 +17,7 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.Known;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.task.ProcessExecutor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -29,12 +31,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Finds problems in the state of a runtime at one moment. Each piece of work unchanged for too long is followed to its
- * roots: the awaited point, the operation that would signal the point, the point awaited by this operation, and so on;
+ * roots: the awaited point, the operation or call to signal the point, the point awaited by this work, and so on;
  * and from a call in line, to the call with the turn. Work with the same root forms one problem. A line is a root of its
  * own only for the time before that turn: a call that does not end is not preceded by a problem of its line. Remembers
  * the completed work of queues from one look to the next. Thread-safe.
@@ -44,6 +45,7 @@ import org.jspecify.annotations.Nullable;
  * more operations than are examined. A look costs time and memory in proportion to the operations and calls, and to the
  * work behind each root.
  */
+@NotForApplications
 public final class ProblemFinder {
 
     /** The maximum number of reported roots of a kind: the roots of the oldest work. */
@@ -100,9 +102,6 @@ public final class ProblemFinder {
         this.invocations = invocations;
     }
 
-    /** A call with the name of its program. */
-    record ActiveCall(String program, Program instance, PendingCall call) {}
-
     /** An awaited point. */
     private record Point(long semaphore, long value) {
         static Point of(PendingOperation.Wait wait) {
@@ -126,20 +125,15 @@ public final class ProblemFinder {
 
     /** Returns the calls in flight, of all programs. */
     List<ActiveCall> calls() {
-        List<ActiveCall> calls = new ArrayList<>();
-        for (Program program : runtime.programs()) {
-            for (PendingCall call : program.pendingCalls(Signallers.MOST)) {
-                calls.add(new ActiveCall(programs.nameOf(program), program, call));
-            }
-        }
-        return calls;
+        return ActiveCall.all(runtime, programs);
     }
 
     /** Returns whether a program or a worker runs, for a call with time left before the deadline. A GPU gives no such information. */
     boolean computes(List<ActiveCall> calls) {
-        boolean runs = runtime.executor().sleepingWorkers() < runtime.executor().workers()
-                || calls.stream().anyMatch(each -> each.call.state() == PendingCall.State.RUNNING);
-        return runs && (invocations == null || !invocations.areCallsLate());
+        ProcessExecutor workers = runtime.monitor().workers().executor();
+        boolean runs = workers.sleepingWorkers() < workers.workers()
+                || calls.stream().anyMatch(each -> each.call().state() == PendingCall.State.RUNNING);
+        return runs && (invocations == null || !invocations.monitor().areCallsLate());
     }
 
     /** Returns whether a program can serve new calls although nothing advances. */
@@ -155,23 +149,13 @@ public final class ProblemFinder {
 
     /** Returns the amount of completed work; grows with every advance. */
     long completed() {
-        long completed = invocations == null ? 0 : invocations.endedCalls();
+        long completed = invocations == null ? 0 : invocations.monitor().endedCalls();
         for (Device device : runtime.devices()) {
             for (int i = 0; i < device.queueCount(); i++) {
                 completed += device.queue(i).counters().retired();
             }
         }
         return completed;
-    }
-
-    static String holders(PoolSetStatistics pools) {
-        return pools.consumers().stream()
-                .filter(each -> each.bytesTransient() + each.bytesPersistent() > 0)
-                .map(each -> "%s holds %d bytes"
-                        .formatted(
-                                each.consumer().isEmpty() ? "the application" : "program '" + each.consumer() + "'",
-                                each.bytesTransient() + each.bytesPersistent()))
-                .collect(Collectors.joining(", "));
     }
 
     /** The completed epoch of a queue, and the start of the standstill. */
@@ -198,39 +182,43 @@ public final class ProblemFinder {
     private final class Look {
         private final Duration patience;
         private final QueueNames names = new QueueNames(runtime);
-        private final List<ActiveCall> calls = calls();
-        private final Signallers signallers = new Signallers(runtime, most, most);
+        private final Signallers signallers = new Signallers(runtime, programs, most, most);
+        private final List<ActiveCall> calls = signallers.calls();
         private final List<Signallers.Submitted> operations = signallers.operations();
         private final WaitGraph graph = new WaitGraph(operations.size() + calls.size());
-        private final Map<PendingOperation, Integer> numbers = new IdentityHashMap<>();
+        private final WaitingWork works = new WaitingWork(operations, calls, names, signallers, invocations);
+        private final ProblemLinks links = new ProblemLinks(graph, works);
+        private final Map<Signaller, Integer> numbers = new IdentityHashMap<>();
         private final Map<Program, Integer> holders = new IdentityHashMap<>(); // of the turn: the number of the call
         private final Set<Long> stuck;
         private final Map<Point, Root> unsignalled = new LinkedHashMap<>();
         private final List<Root> knots = new ArrayList<>();
         private final Set<Point> suspects = new HashSet<>(); // the points of {@code unsignalled} and {@code knots}
         private final Map<String, Root> queues = new LinkedHashMap<>();
-        private final Map<String, Root> memory = new LinkedHashMap<>();
+        private final Map<String, Root> memory = new LinkedHashMap<>(); // by device, like the next
+        private final Map<String, Root> admission = new LinkedHashMap<>();
         private final Map<String, Root> endless = new LinkedHashMap<>();
 
         Look(Duration patience) {
             this.patience = patience;
             Set<Long> awaited = new HashSet<>();
-            operations.forEach(each -> producers(each.operation().waits(), awaited));
-            calls.forEach(each -> producers(each.call.waits(), awaited));
+            operations.forEach(each -> producers(each.waits(), awaited));
+            calls.forEach(each -> producers(each.waits(), awaited));
             stuck = stuckQueues(awaited, patience, names);
             for (int i = 0; i < operations.size(); i++) {
-                numbers.put(operations.get(i).operation(), i);
+                numbers.put(operations.get(i), i);
             }
             for (int i = 0; i < calls.size(); i++) {
-                PendingCall.State state = calls.get(i).call.state();
+                numbers.put(calls.get(i), operations.size() + i);
+                PendingCall.State state = calls.get(i).call().state();
                 if (state == PendingCall.State.RUNNING || state == PendingCall.State.SUSPENDED) {
-                    holders.putIfAbsent(calls.get(i).instance, operations.size() + i);
+                    holders.putIfAbsent(calls.get(i).instance(), operations.size() + i);
                 }
             }
             for (int i = 0; i < operations.size(); i++) {
                 Signallers.Submitted each = operations.get(i);
                 if (each.operation().forMemory()) {
-                    root(memory, deviceOf(each.queue())).first.set(i);
+                    root(memory, deviceOf(each.queue())).addForMemory(i, each.operation(), patience);
                 } else {
                     follow(i, each.operation().waits());
                 }
@@ -253,18 +241,6 @@ public final class ProblemFinder {
             return time.compareTo(patience) >= 0;
         }
 
-        private Duration age(int work) {
-            return work < operations.size()
-                    ? operations.get(work).operation().since()
-                    : calls.get(work - operations.size()).call.unchanged();
-        }
-
-        private String line(int work) {
-            return work < operations.size()
-                    ? describe(operations.get(work))
-                    : describe(calls.get(work - operations.size()));
-        }
-
         /** Returns the points without an apparent signaller. */
         Set<Point> suspects() {
             return suspects;
@@ -279,22 +255,44 @@ public final class ProblemFinder {
             affected(byTimeline(unsignalled.values(), known)).forEach((subject, root) -> {
                 PendingOperation.Wait wait = Objects.requireNonNull(root.wait);
                 problems.add(new UnsignalledFence(
-                        subject, wait.value(), wait.reached(), wait.promised(), root.count, root.chain, root.since));
+                        subject,
+                        wait.value(),
+                        wait.reached(),
+                        wait.promised(),
+                        root.count,
+                        links.toMissing(wait, root.first),
+                        root.chain,
+                        root.since));
             });
             affected(byTimeline(knots, known)).forEach((subject, root) -> {
                 PendingOperation.Wait wait = Objects.requireNonNull(root.wait);
-                problems.add(new Deadlock(subject, wait.value(), wait.reached(), root.count, root.chain, root.since));
+                problems.add(new Deadlock(
+                        subject,
+                        wait.value(),
+                        wait.reached(),
+                        root.count,
+                        links.round(root.cycle),
+                        root.chain,
+                        root.since));
             });
             affected(queues)
                     .forEach((subject, root) ->
                             problems.add(new StarvedQueue(subject, root.cause, root.count, root.chain, root.since)));
             affected(memory).forEach((device, root) -> problems.add(ofMemory(device, root)));
+            affected(admission)
+                    .forEach((device, root) -> problems.add(new UnknownNeed(
+                            "device '" + device + "'",
+                            root.awaited(),
+                            DeviceMemoryText.held(pools(device)),
+                            root.count,
+                            root.chain,
+                            root.since)));
             affected(endless)
                     .forEach((subject, root) -> problems.add(new EndlessCall(
                             subject,
                             root.count,
                             root.chain,
-                            holders(pools(root.device)),
+                            DeviceMemoryText.holders(pools(root.device)),
                             root.runs,
                             root.call,
                             root.hasDeadline)));
@@ -325,12 +323,12 @@ public final class ProblemFinder {
                 }
                 BitSet behind = graph.behind(root.first);
                 for (int each = behind.nextSetBit(0); each >= 0; each = behind.nextSetBit(each + 1)) {
-                    Duration age = age(each);
+                    Duration age = works.age(each);
                     if (isLong(age) || isBehindALongCall(each)) {
                         root.count++;
                         root.since = root.since.compareTo(age) < 0 ? age : root.since;
                         if (root.chain.size() < LINES) {
-                            root.chain.add(line(each));
+                            root.chain.add(works.line(each));
                         }
                     }
                 }
@@ -347,8 +345,8 @@ public final class ProblemFinder {
                 return false;
             }
             ActiveCall call = calls.get(work - operations.size());
-            Integer holder = call.call.state() == PendingCall.State.IN_LINE ? holders.get(call.instance) : null;
-            return holder != null && isLong(age(holder));
+            Integer holder = call.call().state() == PendingCall.State.IN_LINE ? holders.get(call.instance()) : null;
+            return holder != null && isLong(works.age(holder));
         }
 
         // ---- Roots.
@@ -373,15 +371,34 @@ public final class ProblemFinder {
 
         /** Follows a wait without a promise: unordered queues make no promises. */
         private void followUnpromised(int work, PendingOperation.Wait wait) {
-            Signallers.Submitted signaller = signallers.of(wait);
-            if (signaller == null) {
-                if (signallers.unread().isEmpty()) {
-                    unsignalled(wait).first.set(work);
+            switch (signallers.of(wait)) {
+                case null -> {
+                    if (signallers.unread().isEmpty()) {
+                        unsignalled(wait).first.set(work);
+                    }
                 }
-            } else if (!signaller.issued()) {
-                graph.add(work, Objects.requireNonNull(numbers.get(signaller.operation())), wait);
-            } else if (isLong(signaller.operation().since())) {
-                PendingOperation operation = signaller.operation();
+                case ActiveCall call -> followCall(work, Objects.requireNonNull(numbers.get(call)), wait);
+                case Signallers.Submitted signaller -> {
+                    if (signaller.issued()) {
+                        followIssued(work, signaller);
+                    } else {
+                        graph.add(work, Objects.requireNonNull(numbers.get(signaller)), wait);
+                    }
+                }
+            }
+        }
+
+        /** Follows a wait to the call that is to signal the point, unless the call advances. */
+        private void followCall(int work, int call, PendingOperation.Wait wait) {
+            if (!works.waits(call).isEmpty() || isLong(works.age(call))) {
+                graph.add(work, call, wait);
+            }
+        }
+
+        /** Follows a wait to the operation in flight that is to signal the point, unless the operation is recent. */
+        private void followIssued(int work, Signallers.Submitted signaller) {
+            PendingOperation operation = signaller.operation();
+            if (isLong(operation.since())) {
                 root(
                                 queues,
                                 "%s on queue %s"
@@ -408,7 +425,8 @@ public final class ProblemFinder {
                     start = left.nextSetBit(start + 1)) {
                 BitSet members = new BitSet();
                 PendingOperation.Wait named = null;
-                for (WaitGraph.Edge each : graph.cycle(start, knotted)) {
+                List<WaitGraph.Edge> cycle = graph.cycle(start, knotted);
+                for (WaitGraph.Edge each : cycle) {
                     members.set(each.waiter());
                     PendingOperation.Wait wait = each.awaited();
                     if (wait != null) {
@@ -419,6 +437,7 @@ public final class ProblemFinder {
                 if (named != null) {
                     Root knot = new Root(named, "");
                     knot.first.or(members);
+                    knot.cycle = cycle;
                     knots.add(knot);
                 }
                 left.andNot(graph.behind(members));
@@ -426,45 +445,54 @@ public final class ProblemFinder {
         }
 
         private void follow(int work, ActiveCall call) {
-            switch (call.call.state()) {
+            switch (call.call().state()) {
                 case RUNNING -> endless(work, call);
-                case FOR_MEMORY ->
-                    root(memory, runtime.nameOf(call.instance.devices().getFirst()))
-                            .first
-                            .set(work);
+                case FOR_ADMISSION, FOR_MEMORY -> {
+                    if (call.call().waits().isEmpty()) {
+                        boolean isShort = call.call().state() == PendingCall.State.FOR_MEMORY;
+                        root(isShort ? memory : admission, deviceOf(call)).addForMemory(work, call.call(), patience);
+                    } else { // admitted by then at the latest
+                        follow(work, call.call().waits());
+                    }
+                }
                 case IN_LINE -> {
-                    Integer holder = holders.get(call.instance);
-                    if (holder != null && isLong(age(holder))) {
+                    Duration age = call.call().unchanged();
+                    Integer holder = holders.get(call.instance());
+                    if (holder != null && isLong(works.age(holder))) {
                         graph.add(work, holder, null);
-                    } else if (isLong(holder == null ? age(work) : age(work).minus(age(holder)))) {
+                    } else if (isLong(holder == null ? age : age.minus(works.age(holder)))) {
                         root(
                                         queues,
-                                        "line of program '" + call.program + "'",
+                                        "line of program '" + call.program() + "'",
                                         () -> "it is busy with work that began before")
                                 .first
                                 .set(work);
                     }
                 }
                 default -> {
-                    if (call.call.waits().isEmpty()) {
+                    if (call.call().waits().isEmpty()) {
                         endless(work, call);
                     } else {
-                        follow(work, call.call.waits());
+                        follow(work, call.call().waits());
                     }
                 }
             }
         }
 
         private void endless(int work, ActiveCall call) {
-            Root root = root(endless, subject(call));
+            Root root = root(endless, WaitingWork.subject(call));
             root.first.set(work);
-            if (root.call == 0 || root.runs.compareTo(age(work)) < 0) {
-                root.call = call.call.id();
-                root.runs = age(work);
+            if (root.call == 0 || root.runs.compareTo(call.call().unchanged()) < 0) {
+                root.call = call.call().id();
+                root.runs = call.call().unchanged();
             }
-            root.device = runtime.nameOf(call.instance.devices().getFirst());
-            root.hasDeadline |= call.instance.callLimit() != null
-                    || invocations != null && invocations.haveCallsDeadline(call.program, call.call.function());
+            root.device = deviceOf(call);
+            root.hasDeadline |= call.instance().timeout() != null
+                    || invocations != null
+                            && invocations
+                                    .monitor()
+                                    .haveCallsDeadline(
+                                            call.program(), call.call().function());
         }
 
         private static Root root(Map<String, Root> roots, String subject) {
@@ -481,7 +509,7 @@ public final class ProblemFinder {
             for (Device device : runtime.devices()) {
                 if (device.failure() != null) {
                     problems.add(new LostDevice(
-                            "device '" + runtime.nameOf(device) + "'",
+                            "device '" + runtime.monitor().devices().nameOf(device) + "'",
                             String.valueOf(device.failure()),
                             programs.all().stream()
                                     .filter(each -> each.instances().stream()
@@ -518,27 +546,34 @@ public final class ProblemFinder {
 
         private Problem ofMemory(String device, Root root) {
             PoolSetStatistics pools = pools(device);
-            String holders = holders(pools);
+            String held = DeviceMemoryText.held(pools);
             boolean byHost = pools.pools().stream().anyMatch(each -> each.waitingForHost() > 0)
                     || pools.bytesPersistent() > pools.bytesTransient();
             return byHost
                     ? new SlowConsumer(
                             "device '" + device + "'",
-                            runtime.openResults(),
+                            runtime.monitor().openTensors(),
                             pools.bytesPersistent(),
-                            holders,
+                            root.awaited(),
+                            held,
                             root.count,
                             root.chain,
                             root.since)
-                    : new MemoryKnot("device '" + device + "'", holders, root.count, root.chain, root.since);
+                    : new MemoryKnot(
+                            "device '" + device + "'", root.awaited(), held, root.count, root.chain, root.since);
         }
 
         private PoolSetStatistics pools(String device) {
-            return runtime.findDevice(device).orElseThrow().allocator().poolStatistics();
+            return runtime.monitor()
+                    .devices()
+                    .find(device)
+                    .orElseThrow()
+                    .allocator()
+                    .poolStatistics();
         }
 
         private void leaks(List<Problem> problems) {
-            for (LeakReport.Site site : runtime.leakReport().sites()) {
+            for (LeakReport.Site site : runtime.monitor().leaks().sites()) {
                 problems.add(new Leak(
                         (site.program().isEmpty() ? "the application" : "program '" + site.program() + "'")
                                 + (site.place().isEmpty() ? "" : ", created in " + site.place()),
@@ -546,39 +581,13 @@ public final class ProblemFinder {
             }
         }
 
-        // ---- Lines.
-
         private String deviceOf(DeviceQueue queue) {
             String name = names.name(queue.axis());
             return name.substring(0, name.lastIndexOf('/'));
         }
 
-        private static String subject(ActiveCall work) {
-            return "call of '%s' of program '%s'".formatted(work.call.function(), work.program);
-        }
-
-        private String describe(ActiveCall work) {
-            List<String> traces =
-                    invocations == null ? List.of() : invocations.traces(work.program, work.call.function());
-            return subject(work)
-                    + " (id " + work.call.id() + (traces.isEmpty() ? "" : ", trace " + traces.getFirst()) + ")"
-                    + " is " + work.call.state() + " for " + DurationText.rounded(work.call.unchanged())
-                    + waits(names.waitsOf(work.call, signallers));
-        }
-
-        private String describe(Signallers.Submitted work) {
-            PendingOperation operation = work.operation();
-            return "%s on queue %s"
-                            .formatted(operation.name(), names.name(work.queue().axis()))
-                    + (operation.function().isEmpty()
-                            ? ""
-                            : ", of call of '%s' of program '%s',".formatted(operation.function(), operation.program()))
-                    + " has waited " + DurationText.rounded(operation.since())
-                    + waits(names.waitsOf(operation, signallers));
-        }
-
-        private static String waits(List<String> waits) {
-            return waits.isEmpty() ? "" : ", for " + String.join(", and ", waits);
+        private String deviceOf(ActiveCall call) {
+            return runtime.monitor().devices().nameOf(call.instance().devices().getFirst());
         }
     }
 }

@@ -1,17 +1,19 @@
 package io.github.iree4j.spring.problems;
 
 import io.github.iree4j.IreeRuntime;
-import io.github.iree4j.PendingCall;
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.monitor.PendingCall;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
 /** Names the queues of a runtime, and describes awaited points. */
+@NotForApplications
 public final class QueueNames {
 
     private final IreeRuntime runtime;
@@ -36,7 +38,7 @@ public final class QueueNames {
         this.runtime = runtime;
         for (Device device : devices) {
             for (int i = 0; i < device.queueCount(); i++) {
-                names.put(device.queue(i).axis(), runtime.nameOf(device) + "/" + i);
+                names.put(device.queue(i).axis(), runtime.monitor().devices().nameOf(device) + "/" + i);
             }
         }
     }
@@ -73,10 +75,15 @@ public final class QueueNames {
     }
 
     private String unpromised(PendingOperation.Wait wait, Signallers signallers) {
-        Signallers.Submitted signaller = signallers.of(wait);
+        Signaller signaller = signallers.of(wait);
         if (signaller != null) {
             return "%s will signal it and %s"
-                    .formatted(describe(signaller), signaller.issued() ? "is in flight" : "waits");
+                    .formatted(
+                            describe(signaller),
+                            switch (signaller) {
+                                case Signallers.Submitted operation -> operation.issued() ? "is in flight" : "waits";
+                                case ActiveCall call -> "is " + call.call().state();
+                            });
         }
         List<DeviceQueue> unread = signallers.unread();
         if (!unread.isEmpty()) {
@@ -90,15 +97,19 @@ public final class QueueNames {
                         : "; %s, which signals %d, waits for it".formatted(describe(later.by()), later.value()));
     }
 
-    private String describe(Signallers.Submitted submitted) {
-        return submitted.operation().name() + " on queue "
-                + name(submitted.queue().axis());
+    private String describe(Signaller signaller) {
+        return switch (signaller) {
+            case Signallers.Submitted submitted ->
+                submitted.operation().name() + " on queue "
+                        + name(submitted.queue().axis());
+            case ActiveCall call -> call.title();
+        };
     }
 
     /** Describes the waits of an operation. */
     public List<String> waitsOf(PendingOperation operation, Signallers signallers) {
         return operation.forMemory()
-                ? List.of("memory held by other work, see 'pools'")
+                ? List.of(DeviceMemoryText.awaited(operation) + " held by other work, see 'pools'")
                 : operation.waits().stream()
                         .map(wait -> describe(wait, signallers))
                         .toList();
@@ -111,7 +122,11 @@ public final class QueueNames {
         }
         return switch (call.state()) {
             case IN_LINE -> List.of("its turn; another call of the program is running");
-            case FOR_MEMORY -> List.of("memory that it is likely to need, see 'pools'");
+            case FOR_ADMISSION ->
+                List.of("its admission: what it needs is not known before a similar call has succeeded, a guess is %s"
+                        .formatted(DeviceMemoryText.awaited(call.bytes(), List.of())));
+            case FOR_MEMORY ->
+                List.of(DeviceMemoryText.awaited(call.bytes(), List.of()) + " that it is likely to need, see 'pools'");
             case SUSPENDED -> List.of("no timeline point: waits for a function written in Java, or is about to resume");
             case BEFORE_INPUTS, BEFORE_RESULTS -> List.of("nothing; about to resume");
             case RUNNING -> List.of();

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.problems;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.DurationText;
 import java.time.Duration;
 import java.util.List;
@@ -13,6 +14,7 @@ import java.util.List;
  * @param ago the time since the latest refusal
  * @param since duration of the repeated refusals
  */
+@NotForApplications
 public record RefusedRequests(String property, long memory, Held held, Duration ago, Duration since)
         implements Problem {
 

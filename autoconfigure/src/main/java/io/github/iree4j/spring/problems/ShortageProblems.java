@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.problems;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.hal.pool.PoolStatistics;
@@ -16,6 +17,7 @@ import java.util.function.LongSupplier;
  * patience. Such requests wait too briefly to be found waiting, or cannot wait. Requests that could never fit do not
  * count: their callers ask for too much.
  */
+@NotForApplications
 public final class ShortageProblems implements ProblemSource {
 
     private final IreeRuntime runtime;
@@ -43,11 +45,14 @@ public final class ShortageProblems implements ProblemSource {
         private boolean lasts;
         private long first; // time of the first reported failure
         private long last;
-        private String holders = "";
+        private List<PoolStatistics> pools; // at the latest look
+        private String awaited = "";
+        private String held = "";
         private long openTensors;
 
-        Shortage(long seen) {
+        Shortage(long seen, List<PoolStatistics> pools) {
             this.seen = seen;
+            this.pools = pools;
         }
     }
 
@@ -56,17 +61,18 @@ public final class ShortageProblems implements ProblemSource {
         List<Problem> problems = new ArrayList<>();
         long now = clock.getAsLong();
         for (Device device : runtime.devices()) {
-            String name = runtime.nameOf(device);
+            String name = runtime.monitor().devices().nameOf(device);
             PoolSetStatistics pools = device.allocator().poolStatistics();
             long failed =
                     pools.pools().stream().mapToLong(PoolStatistics::shortages).sum();
-            Shortage shortage = shortages.computeIfAbsent(name, _ -> new Shortage(failed));
+            Shortage shortage = shortages.computeIfAbsent(name, _ -> new Shortage(failed, pools.pools()));
             look(shortage, failed, pools, now, patience);
             if (shortage.lasts) {
                 problems.add(new MemoryShortage(
                         "device '" + name + "'",
                         shortage.seen - shortage.before,
-                        shortage.holders,
+                        shortage.awaited,
+                        shortage.held,
                         shortage.openTensors,
                         Duration.ofNanos(now - shortage.last),
                         Duration.ofNanos(now - shortage.first)));
@@ -84,10 +90,17 @@ public final class ShortageProblems implements ProblemSource {
             }
             shortage.seen = failed;
             shortage.last = now;
-            shortage.holders = ProblemFinder.holders(pools);
-            shortage.openTensors = runtime.openResults();
+            for (int i = 0; i < shortage.pools.size(); i++) {
+                PoolStatistics pool = pools.pools().get(i);
+                if (pool.shortages() > shortage.pools.get(i).shortages()) {
+                    shortage.awaited = DeviceMemoryText.awaited(pool.shortBytes(), List.of(pool.name()));
+                }
+            }
+            shortage.held = DeviceMemoryText.held(pools);
+            shortage.openTensors = runtime.monitor().openTensors();
         } else if (shortage.lasts && now - shortage.last > patience.toNanos()) {
             shortage.lasts = false;
         }
+        shortage.pools = pools.pools();
     }
 }

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.problems;
 
+import io.github.iree4j.api.NotForApplications;
 import java.time.Duration;
 import java.util.List;
 
@@ -12,6 +13,7 @@ import java.util.List;
  * @param chain the waiting work, at least the oldest
  * @param since duration of this state
  */
+@NotForApplications
 public record StarvedQueue(String subject, String cause, int waiting, List<String> chain, Duration since)
         implements Problem {
 

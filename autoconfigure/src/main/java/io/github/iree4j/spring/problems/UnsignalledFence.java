@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.problems;
 
+import io.github.iree4j.api.NotForApplications;
 import java.time.Duration;
 import java.util.List;
 
@@ -11,11 +12,20 @@ import java.util.List;
  * @param reached the current value
  * @param external whether external code has promised a signal of the value
  * @param waiting amount of affected work
+ * @param links the way from waiting work to the missing signal
  * @param chain the waiting work, at least the oldest
  * @param since the longest wait
  */
+@NotForApplications
 public record UnsignalledFence(
-        String subject, long value, long reached, boolean external, int waiting, List<String> chain, Duration since)
+        String subject,
+        long value,
+        long reached,
+        boolean external,
+        int waiting,
+        List<String> links,
+        List<String> chain,
+        Duration since)
         implements Problem {
 
     @Override

@@ -52,6 +52,15 @@ final class WaitGraph {
         firstIn[onWhat] = edge;
     }
 
+    /** Returns the edges of the work waiting for some work. */
+    List<Edge> waiting(int onWhat) {
+        List<Edge> edges = new ArrayList<>();
+        for (int edge = firstIn[onWhat]; edge != NONE; edge = nextIn[edge]) {
+            edges.add(new Edge(waiter[edge], waits.get(edge)));
+        }
+        return edges;
+    }
+
     /** Returns some work and all work waiting for some of this work, also through other work. */
     BitSet behind(BitSet some) {
         BitSet found = (BitSet) some.clone();

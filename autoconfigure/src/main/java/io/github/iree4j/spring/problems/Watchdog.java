@@ -1,8 +1,8 @@
 package io.github.iree4j.spring.problems;
 
-import io.github.iree4j.PendingCall;
+import io.github.iree4j.api.NotForApplications;
+import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.spring.IreeEvents;
-import io.github.iree4j.spring.problems.ProblemFinder.ActiveCall;
 import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.Known;
 import java.time.Duration;
@@ -30,6 +30,7 @@ import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
  * application also refuses traffic while a file used in place by a program is changed, and while no device works.
  * Thread-safe.
  */
+@NotForApplications
 public final class Watchdog implements SmartLifecycle, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Watchdog.class);

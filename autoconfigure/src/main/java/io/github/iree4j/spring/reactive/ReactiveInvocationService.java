@@ -1,10 +1,10 @@
 package io.github.iree4j.spring.reactive;
 
 import io.github.iree4j.Results;
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationSpec;
 import io.github.iree4j.spring.context.SubscriberContext;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -69,9 +69,9 @@ public final class ReactiveInvocationService {
         return mono(request::invokeAsync);
     }
 
-    private static Mono<Results> mono(Supplier<CompletableFuture<Results>> call) {
+    private static Mono<Results> mono(Supplier<IreeFuture<Results>> call) {
         return Mono.<Results>create(sink -> {
-                    CompletableFuture<Results> future = SubscriberContext.within(sink.contextView(), call);
+                    IreeFuture<Results> future = SubscriberContext.within(sink.contextView(), call);
                     sink.onCancel(() -> future.cancel(true));
                     future.whenComplete((results, failure) -> {
                         if (failure == null) {

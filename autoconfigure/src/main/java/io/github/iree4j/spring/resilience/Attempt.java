@@ -52,7 +52,7 @@ final class Attempt {
         }
         start = breaker == null ? 0 : breaker.getCurrentTimestamp();
         CompletableFuture<Results> call =
-                chain.proceed(request.withOptions(request.options().limited(protection.timeLimit())));
+                chain.proceed(request.withOptions(request.options().timeoutAtMost(protection.timeLimit())));
         // Counted before the caller is notified: the caller's next call must find the permit released.
         return new ForwardedCall(call, (failure, settle) -> {
             count(failure);
@@ -77,8 +77,8 @@ final class Attempt {
             return;
         }
         Duration limit = CallOptions.DEFAULTS
-                .within(protection.timeLimit())
-                .limited(request.function().program().callLimit())
+                .timeout(protection.timeLimit())
+                .timeoutAtMost(request.function().program().timeout())
                 .timeout();
         Duration took = Duration.of(duration, breaker.getTimestampUnit().toChronoUnit());
         if (Fault.of(failure, request.options().timeout(), limit, took).isOfModelOrDevice()) {
@@ -89,6 +89,6 @@ final class Attempt {
     }
 
     private static CompletableFuture<Results> refused(StatusCode code, String message) {
-        return CompletableFuture.failedFuture(new IreeException(code, message));
+        return CompletableFuture.failedFuture(IreeException.of(code, message));
     }
 }

@@ -2,12 +2,11 @@ package io.github.iree4j.spring.resilience;
 
 import io.github.iree4j.Results;
 import io.github.iree4j.TransferredTensor;
-import io.github.iree4j.hal.pool.NeverFits;
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationRequest;
-import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.status.TransientFailureException;
 import io.github.resilience4j.retry.Retry;
 import java.time.Duration;
 import java.util.Map;
@@ -22,8 +21,8 @@ import org.springframework.core.Ordered;
  * Circuit breaker, bulkhead, time limit and retry around the calls of programs.
  *
  * <p>Only failures of the model or its device count as failures of the program, see
- * {@link io.github.iree4j.spring.Fault}. Only UNAVAILABLE and RESOURCE_EXHAUSTED are retried, and only for calls without a fence to signal and without transferred inputs, since
- * the first attempt consumes fence and inputs.
+ * {@link io.github.iree4j.spring.Fault}. Only {@link TransientFailureException} is retried, and only for calls without
+ * a fence to signal and without transferred inputs, since the first attempt consumes fence and inputs.
  *
  * <p>Each library of Resilience4j is optional. Spring resolves the types in declarations of this class, so only
  * classes within name types of the libraries.
@@ -66,17 +65,11 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
                 && request.inputs().stream().noneMatch(TransferredTensor.class::isInstance);
     }
 
-    private static boolean passes(Throwable failure) {
-        return failure instanceof IreeException e
-                && (e.code() == StatusCode.UNAVAILABLE
-                        || e.code() == StatusCode.RESOURCE_EXHAUSTED && e.detail(NeverFits.class) == null);
-    }
-
     /**
      * A call with retries; completing the future early cancels the call. The timeout of the caller, or the shorter limit
      * of the program, is for all attempts together.
      */
-    private static final class Attempts extends CompletableFuture<Results> {
+    private static final class Attempts extends IreeFuture<Results> {
         private final long begun = System.nanoTime();
         private final @Nullable Duration timeout; // for all attempts
         private final ModelProtection protection;
@@ -90,8 +83,9 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
                 InvocationRequest request,
                 InvocationChain chain,
                 Retry.AsyncContext<Results> context) {
+            super(request.function().fullName());
             this.timeout = request.options()
-                    .limited(request.function().program().callLimit())
+                    .timeoutAtMost(request.function().program().timeout())
                     .timeout();
             this.protection = protection;
             this.request = request;
@@ -113,7 +107,7 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
             }
             InvocationRequest attempt = timeout == null
                     ? request
-                    : request.withOptions(request.options().within(left()));
+                    : request.withOptions(request.options().timeout(left()));
             CompletableFuture<Results> call = new Attempt(protection, attempt).make(chain);
             current = call;
             call.whenComplete(this::ended);
@@ -136,7 +130,7 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
                 }
                 return;
             }
-            long delay = passes(failure) && !isDone() ? context.onError(failure) : -1;
+            long delay = failure instanceof TransientFailureException && !isDone() ? context.onError(failure) : -1;
             if (delay < 0 || timeout != null && left().compareTo(Duration.ofMillis(delay)) <= 0) {
                 completeExceptionally(failure);
                 return;

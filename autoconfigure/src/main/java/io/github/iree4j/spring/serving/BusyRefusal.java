@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.api.NotForApplications;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpFilter;
@@ -17,6 +18,7 @@ import org.springframework.http.MediaType;
  * Refuses inference requests that would wait too long, with Spring MVC, before other filters and controllers process
  * the request: under overload, work spent on refusals is lost for answers.
  */
+@NotForApplications
 public final class BusyRefusal extends HttpFilter {
 
     private static final long serialVersionUID = 1L;

@@ -52,7 +52,7 @@ enum Datatype {
                 return each;
             }
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "datatype '%s' is not supported; there are %s".formatted(shortened(name), Arrays.toString(values())));
     }

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.spring.serving.ServedModels.Served;
 import io.github.iree4j.status.IreeException;
@@ -107,7 +108,7 @@ final class GenerateRequestReader {
         }
         elements.writeEndArray();
         Datatype datatype = datatype(inputs.argument(index), name, text);
-        long[] shape = shape(inputs.argument(index), name, datatype, count);
+        Shape shape = shape(inputs.argument(index), name, datatype, count);
         try (JsonParser kept = elements.asParser()) {
             kept.nextToken();
             inputs.readJson(index, name, datatype, shape, kept, body);
@@ -135,7 +136,7 @@ final class GenerateRequestReader {
         }
         Datatype datatype = argument.elementType() == null ? null : Datatype.of(argument.elementType());
         if (datatype == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "input '%s' is %s; send it with 'infer', which names its datatype and shape"
                             .formatted(name, argument.type()));
@@ -143,10 +144,10 @@ final class GenerateRequestReader {
         return datatype;
     }
 
-    private static long[] shape(ValueDeclaration argument, String name, Datatype datatype, int count) {
+    private static Shape shape(ValueDeclaration argument, String name, Datatype datatype, int count) {
         List<Long> declared = argument.shape();
         if (declared == null) {
-            return new long[] {count};
+            return Shape.of(count);
         }
         if (datatype == Datatype.BYTES) {
             declared = declared.size() < 2 ? List.of(1L) : declared.subList(0, declared.size() - 1);
@@ -165,6 +166,6 @@ final class GenerateRequestReader {
             throw InferenceRequest.invalid(
                     "input '%s' (%s) cannot have %d elements".formatted(name, argument.type(), count));
         }
-        return shape;
+        return Shape.of(shape);
     }
 }

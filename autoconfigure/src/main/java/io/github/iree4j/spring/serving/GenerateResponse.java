@@ -77,7 +77,7 @@ final class GenerateResponse implements Inference.Response {
 
     private void write(JsonGenerator json, InferenceOutput output) {
         StringOutput texts = output.texts();
-        long count = texts == null ? output.tensor().elementCount() : texts.count();
+        long count = texts == null ? output.tensor().shape().elementCount() : texts.count();
         json.writeName(output.name());
         if (count == 1) {
             JsonOutput.write(json, output);

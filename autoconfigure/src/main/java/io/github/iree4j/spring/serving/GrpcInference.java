@@ -104,7 +104,7 @@ final class GrpcInference {
             try {
                 turn.requirePlace();
                 call = protocol.call(request.served(), request.inference(), body)
-                        .deadline(Received.left(limit, turn))
+                        .timeout(Received.left(limit, turn))
                         .invokeAsync();
             } catch (RuntimeException | Error e) { // of any kind: otherwise the place would be lost
                 call = CompletableFuture.failedFuture(e);
@@ -205,7 +205,11 @@ final class GrpcInference {
                     5,
                     tensor -> tensor.string(1, output.name())
                             .string(2, output.datatype().name())
-                            .packed(3, Arrays.stream(output.shape()).boxed().toList()));
+                            .packed(
+                                    3,
+                                    Arrays.stream(output.shape().dimensions())
+                                            .boxed()
+                                            .toList()));
         }
         GrpcMessage message = new GrpcMessage().add(head.toByteArray());
         for (InferenceOutput output : outputs) {
@@ -213,7 +217,7 @@ final class GrpcInference {
                     .add(output.size(), output::writeTo);
         }
         if (message.size() > MOST) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "the outputs take %d bytes, and a message at most %d; ask for fewer of them"
                             .formatted(message.size(), MOST));
@@ -257,7 +261,7 @@ final class GrpcInference {
             long before = count;
             count += bytes;
             if (count > maximum) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "the message is larger than %d bytes; send less, or raise '%s'"
                                 .formatted(maximum, BodyLimits.SIZE));

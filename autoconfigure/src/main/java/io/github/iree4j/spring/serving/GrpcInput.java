@@ -18,7 +18,7 @@ import java.util.Arrays;
  * @param from offset of the contents in the message
  * @param length of the contents in bytes; negative for none
  */
-record GrpcInput(String name, Datatype datatype, long[] shape, byte[] message, int from, int length) {
+record GrpcInput(String name, Datatype datatype, Shape shape, byte[] message, int from, int length) {
 
     private static final int BYTES_CONTENTS = 8;
 
@@ -26,14 +26,14 @@ record GrpcInput(String name, Datatype datatype, long[] shape, byte[] message, i
         ProtoReader in = new ProtoReader("input", new ByteArrayInputStream(message), message.length);
         String name = "";
         String datatype = "";
-        long[] shape = {};
+        long[] dimensions = {};
         int from = 0;
         int length = -1;
         while (in.next()) {
             switch (in.field()) {
                 case 1 -> name = in.string();
                 case 2 -> datatype = in.string();
-                case 3 -> shape = GrpcRequestReader.shape(in, shape);
+                case 3 -> dimensions = GrpcRequestReader.dimensions(in, dimensions);
                 case 4 -> GrpcRequestReader.refuse(GrpcParameter.read(in.bytes()), "inputs", "shared_memory_region");
                 case 5 -> {
                     if (length >= 0) {
@@ -46,7 +46,7 @@ record GrpcInput(String name, Datatype datatype, long[] shape, byte[] message, i
                 default -> in.skip();
             }
         }
-        return new GrpcInput(name, Datatype.of(datatype), shape, message, from, length);
+        return new GrpcInput(name, Datatype.of(datatype), Shape.of(dimensions), message, from, length);
     }
 
     boolean hasContents() {
@@ -67,9 +67,13 @@ record GrpcInput(String name, Datatype datatype, long[] shape, byte[] message, i
             return;
         }
         long count = count(wanted);
-        if (count != Shape.elementCount(shape)) {
+        if (count != shape.elementCount()) {
             throw InferenceRequest.invalid("'contents' of input '%s' have %d elements, but shape %s has %d"
-                    .formatted(Datatype.shortened(name), count, Arrays.toString(shape), Shape.elementCount(shape)));
+                    .formatted(
+                            Datatype.shortened(name),
+                            count,
+                            Arrays.toString(shape.dimensions()),
+                            shape.elementCount()));
         }
         body.charge(datatype.elementType().byteSize(count));
         tensors.upload(index, datatype, shape, this::writeTo);

@@ -192,7 +192,7 @@ final class GrpcRequestReader {
     /** Rejects parameters for unsupported operations. */
     static void refuse(GrpcParameter parameter, String where, String... refused) {
         if (Arrays.asList(refused).contains(parameter.name())) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "parameter '%s' of %s is not supported".formatted(parameter.name(), where));
         }
@@ -205,8 +205,8 @@ final class GrpcRequestReader {
         }
     }
 
-    /** Reads a shape, whose dimensions are packed or separate. */
-    static long[] shape(ProtoReader in, long[] before) throws IOException {
+    /** Reads dimensions of a shape, packed or a single dimension, behind the dimensions read before. */
+    static long[] dimensions(ProtoReader in, long[] before) throws IOException {
         if (in.type() != ProtoReader.BYTES) {
             return add(before, in.varint());
         }

@@ -4,7 +4,8 @@ import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.RetryLater;
 import io.github.iree4j.spring.http.BodyLimits;
-import io.github.iree4j.spring.http.HttpStatuses;
+import io.github.iree4j.status.DeviceLostException;
+import io.github.iree4j.status.InvalidInputException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.grpc.Metadata;
@@ -35,6 +36,7 @@ final class GrpcStatuses {
     static Status of(Throwable failure) {
         return switch (failure) {
             case CompletionException e when e.getCause() != null -> of(e.getCause());
+            case DeviceLostException e -> status(StatusCode.ABORTED, ClientText.of(e)); // whatever the driver reported
             case IreeException e -> status(e.code(), ClientText.of(e));
             case ProgramLoadException e -> described(Status.FAILED_PRECONDITION, ClientText.of(e));
             case ResponseStatusException e -> described(limit(e), String.valueOf(e.getReason()));
@@ -62,7 +64,7 @@ final class GrpcStatuses {
     /** Returns whether a failure is RESOURCE_EXHAUSTED, as for a passing shortage, but for good. */
     private static boolean neverFits(Throwable failure) {
         return switch (failure) {
-            case IreeException e -> HttpStatuses.of(e) == HttpStatus.CONTENT_TOO_LARGE;
+            case InvalidInputException e -> e.code() == StatusCode.RESOURCE_EXHAUSTED;
             case ResponseStatusException e -> e.getStatusCode().isSameCodeAs(HttpStatus.CONTENT_TOO_LARGE);
             default -> false;
         };

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.spring.serving.ServedModels.Served;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -40,7 +41,7 @@ record InferenceOutput(
         List<ValueDeclaration> declared = served.function().results();
         List<InferenceOutput> outputs = new ArrayList<>();
         for (int i = 0; i < declared.size(); i++) {
-            String name = ServedModels.name(declared, i, "output");
+            String name = ValueDeclaration.name(declared, i, "output");
             if (request.wants(name)) {
                 outputs.add(
                         of(name, tensor(name, results.get(i)), served.strings().contains(name), request));
@@ -51,7 +52,7 @@ record InferenceOutput(
 
     /** Checks the requested names before the call is made, so no unusable result is computed. */
     static void checkNames(InferenceRequest request, List<ValueDeclaration> declared) {
-        List<String> names = ServedModels.names(declared, "output");
+        List<String> names = ValueDeclaration.names(declared, "output");
         for (String wanted : request.outputs().keySet()) {
             if (!names.contains(wanted)) {
                 throw InferenceRequest.invalid(
@@ -63,12 +64,12 @@ record InferenceOutput(
     private static Tensor tensor(String name, @Nullable Object value) {
         return switch (value) {
             case Tensor own -> own;
-            case Integer number -> Tensor.ofInts(new int[] {number});
-            case Long number -> Tensor.ofLongs(new long[] {number});
+            case Integer number -> Tensor.of(new int[] {number});
+            case Long number -> Tensor.of(new long[] {number});
             case Float number -> Tensor.of(new float[] {number});
-            case Double number -> Tensor.ofDoubles(new double[] {number});
+            case Double number -> Tensor.of(new double[] {number});
             case null, default ->
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.UNIMPLEMENTED,
                         "output '%s' is not a tensor but %s; omit it from 'outputs'"
                                 .formatted(
@@ -86,7 +87,7 @@ record InferenceOutput(
         }
         Datatype datatype = Datatype.of(tensor.elementType());
         if (datatype == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "output '%s' has element type %s, which the protocol does not define; omit it from 'outputs'"
                             .formatted(name, tensor.elementType()));
@@ -94,7 +95,7 @@ record InferenceOutput(
         return new InferenceOutput(name, datatype, tensor, null, binary);
     }
 
-    long[] shape() {
+    Shape shape() {
         return texts == null ? tensor.shape() : texts.shape();
     }
 
@@ -143,7 +144,7 @@ record InferenceOutput(
      */
     static List<InferenceOutput> onHeap(List<InferenceOutput> outputs) {
         List<InferenceOutput> fetched =
-                outputs.stream().map(each -> each.fetched(Tensor::copy)).toList();
+                outputs.stream().map(each -> each.fetched(Tensor::copyToHost)).toList();
         for (InferenceOutput each : fetched) {
             if (each.texts != null && !each.binary) {
                 each.texts.requireUtf8(each.name);

@@ -46,7 +46,7 @@ record InferenceRequest(
 
     /** A request that cannot be carried out. */
     static IreeException invalid(String message) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, message);
     }
 
     @Override

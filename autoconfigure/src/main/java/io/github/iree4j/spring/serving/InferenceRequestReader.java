@@ -84,7 +84,8 @@ final class InferenceRequestReader {
         @Nullable
         String name;
 
-        long @Nullable [] shape;
+        @Nullable
+        Shape shape;
 
         @Nullable
         Datatype datatype;
@@ -270,7 +271,7 @@ final class InferenceRequestReader {
             switch (parameter) {
                 case "binary_data" -> binary = bool(json, parameter);
                 case "classification", "shared_memory_region" ->
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.UNIMPLEMENTED,
                             "parameter '%s' of outputs is not supported; the only supported extension is binary tensor data"
                                     .formatted(parameter));
@@ -395,7 +396,7 @@ final class InferenceRequestReader {
                 case "binary_data_size" ->
                     input.binarySize = count(json, "parameter 'binary_data_size'", "a number of bytes");
                 case "shared_memory_region" ->
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.UNIMPLEMENTED,
                             "parameter 'shared_memory_region' of inputs is not supported; the only supported extension is binary tensor data");
                 default -> json.skipChildren();
@@ -403,26 +404,26 @@ final class InferenceRequestReader {
         }
     }
 
-    private static long[] shape(JsonParser json) {
+    private static Shape shape(JsonParser json) {
         expect(json.currentToken(), JsonToken.START_ARRAY, "'shape'");
-        long[] shape = new long[8];
+        long[] dimensions = new long[8];
         int rank = 0;
         while (json.nextToken() != JsonToken.END_ARRAY) {
             long dimension = count(json, "dimension %d of 'shape'".formatted(rank), "an integer");
             if (rank == Shape.MAXIMUM_RANK) {
                 throw InferenceRequest.invalid("'shape' has more than %d dimensions".formatted(rank));
             }
-            shape = rank == shape.length ? Arrays.copyOf(shape, 2 * rank) : shape;
-            shape[rank++] = dimension;
+            dimensions = rank == dimensions.length ? Arrays.copyOf(dimensions, 2 * rank) : dimensions;
+            dimensions[rank++] = dimension;
         }
-        return Arrays.copyOf(shape, rank);
+        return Shape.of(Arrays.copyOf(dimensions, rank));
     }
 
     private void readBehind() throws IOException {
         for (Map.Entry<Integer, Input> entry : behind.entrySet()) {
             Input input = entry.getValue();
             Datatype datatype = input.datatype;
-            long[] shape = input.shape;
+            Shape shape = input.shape;
             if (datatype == null || shape == null) {
                 throw new IllegalStateException(input.name);
             }

@@ -109,7 +109,7 @@ final class InferenceResponse implements Inference.Response {
         json.writeStringProperty("name", output.name());
         json.writeStringProperty("datatype", output.datatype().name());
         json.writeName("shape");
-        long[] shape = output.shape();
+        long[] shape = output.shape().dimensions();
         json.writeArray(shape, 0, shape.length);
         if (output.binary()) {
             json.writeObjectPropertyStart("parameters");

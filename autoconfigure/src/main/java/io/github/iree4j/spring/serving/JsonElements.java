@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.spring.http.LimitedBody;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
@@ -28,22 +29,21 @@ final class JsonElements {
     private final List<MemorySegment> parts = new ArrayList<>();
 
     /**
-     * Creates a reader of {@code count} elements, whose parts are charged to the body. Texts are added to
+     * Creates a reader of the elements of a shape, whose parts are charged to the body. Texts are added to
      * {@code strings}, present only for texts.
      */
     JsonElements(
             JsonParser json,
             String input,
             Datatype datatype,
-            long[] shape,
-            long count,
+            Shape shape,
             @Nullable StringElements strings,
             LimitedBody body) {
         this.json = json;
         this.input = input;
         this.datatype = datatype;
-        this.shape = shape;
-        this.count = count;
+        this.shape = shape.dimensions();
+        this.count = shape.elementCount();
         this.strings = strings;
         this.body = body;
         this.perPart = PART / datatype.bytes();

@@ -102,7 +102,7 @@ record ModelConfiguration(
     private static List<Value> values(Served served, List<ValueDeclaration> declared, String otherwise) {
         List<Value> values = new ArrayList<>();
         for (int i = 0; i < declared.size(); i++) {
-            String name = ServedModels.name(declared, i, otherwise);
+            String name = ValueDeclaration.name(declared, i, otherwise);
             values.add(new Value(
                     name, DataType.of(served.datatype(name, declared.get(i))), served.shape(name, declared.get(i))));
         }

@@ -144,7 +144,7 @@ final class OpenInference {
         String text = path.contains("/v2/repository") && !options.repository()
                 ? request + ": the repository is not served; set 'iree.serving.repository=true'"
                 : "%s; of the extensions there are %s".formatted(request, server().extensions());
-        return new IreeException(StatusCode.NOT_FOUND, text, null, new ClientText(text)); // the path is the client's
+        return IreeException.of(StatusCode.NOT_FOUND, text, null, new ClientText(text)); // the path is the client's
     }
 
     Live live() {
@@ -182,7 +182,7 @@ final class OpenInference {
     private static List<TensorMetadata> metadata(Served served, List<ValueDeclaration> values, String otherwise) {
         List<TensorMetadata> metadata = new ArrayList<>();
         for (int i = 0; i < values.size(); i++) {
-            String name = ServedModels.name(values, i, otherwise);
+            String name = ValueDeclaration.name(values, i, otherwise);
             ValueDeclaration value = values.get(i);
             metadata.add(new TensorMetadata(name, served.datatype(name, value), served.shape(name, value)));
         }

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.http.BodyLimits;
@@ -31,6 +32,7 @@ import tools.jackson.core.JacksonException;
  * Triton's extensions for the configuration of models and for generating. */
 @RestController
 @RequestMapping("/v2")
+@NotForApplications
 public final class OpenInferenceController {
 
     private final OpenInference protocol;

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.http.BodyLimits;
@@ -39,6 +40,7 @@ import org.springframework.util.ClassUtils;
  * <p>The {@linkplain #tracers() tracers} belong into the server of the service: bytes are then charged on arrival,
  * rather than when a message is complete, and calls that send or read nothing are ended.
  */
+@NotForApplications
 public final class OpenInferenceGrpcService implements BindableService, AutoCloseable {
 
     /** The name of the service. */
@@ -237,11 +239,11 @@ public final class OpenInferenceGrpcService implements BindableService, AutoClos
     /** Returns the repository. Loading models is opt-in as over HTTP, whose security does not cover gRPC. */
     private RepositoryModels repository() {
         if (!options.repository()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED, "the repository is not served; set 'iree.serving.repository=true'");
         }
         if (!authenticated.getAsBoolean()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "the repository is not served over gRPC without authentication; declare an 'AuthenticationProcessInterceptor' with '@GlobalServerInterceptor', or set 'iree.serving.grpc.authentication=elsewhere' where something else authenticates clients");
         }

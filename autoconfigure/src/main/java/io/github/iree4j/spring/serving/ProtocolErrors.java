@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.api.NotForApplications;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.RequestDispatcher;
@@ -25,6 +26,7 @@ import tools.jackson.core.ObjectWriteContext;
  * requests with an unreadable body, regardless of a controller's handling, and for requests without a controller. A
  * filter for error dispatches of all paths.
  */
+@NotForApplications
 public final class ProtocolErrors implements Filter {
 
     private static final Logger log = LoggerFactory.getLogger(ProtocolErrors.class);

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.http.BodyLimits;
@@ -22,6 +23,7 @@ import tools.jackson.core.JacksonException;
 /** The counterpart of {@link ModelRepositoryController} for Spring WebFlux. */
 @RestController
 @RequestMapping("/v2/repository")
+@NotForApplications
 public final class ReactiveModelRepositoryController {
 
     private final ModelRepository repository;

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.http.BodyLimits;
@@ -32,6 +33,7 @@ import tools.jackson.core.JacksonException;
  */
 @RestController
 @RequestMapping("/v2")
+@NotForApplications
 public final class ReactiveOpenInferenceController {
 
     /*

@@ -56,14 +56,14 @@ final class Received implements AutoCloseable {
     Inference infer() {
         turn.requirePlace();
         if (!over.compareAndSet(false, true)) {
-            throw new IreeException(StatusCode.CANCELLED, "the client has gone");
+            throw IreeException.of(StatusCode.CANCELLED, "the client has gone");
         }
         Inference answer = null;
         try {
             Inference.Response response;
             try (request;
                     Results results =
-                            call.deadline(left(request.timeout(), turn)).invoke()) {
+                            call.timeout(left(request.timeout(), turn)).invoke()) {
                 response = responder.respond(served, request, results);
                 body.chargeAnswer(response.size());
                 response.fetch();

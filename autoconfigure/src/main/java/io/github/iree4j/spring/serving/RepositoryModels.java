@@ -43,7 +43,7 @@ final class RepositoryModels {
     /** Rejects parameters that would give the location of a model. */
     static void checkParameter(String parameter) {
         if (parameter.equals("config") || parameter.startsWith("file:")) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "parameter '%s' is not supported; models are loaded as they are configured"
                             .formatted(Datatype.shortened(parameter)));

@@ -38,7 +38,7 @@ final class RequestInputs implements AutoCloseable {
     }
 
     List<String> names() {
-        return ServedModels.names(arguments, "input");
+        return ValueDeclaration.names(arguments, "input");
     }
 
     /** Returns the index of the argument of the given name; no other input may have the name. */
@@ -60,8 +60,8 @@ final class RequestInputs implements AutoCloseable {
     }
 
     /** Returns a reader of the texts of an argument. */
-    StringElements strings(int index, long[] shape, LimitedBody body) {
-        return new StringElements(ServedModels.name(arguments, index, "input"), arguments.get(index), shape, body);
+    StringElements strings(int index, Shape shape, LimitedBody body) {
+        return new StringElements(ValueDeclaration.name(arguments, index, "input"), arguments.get(index), shape, body);
     }
 
     /**
@@ -69,19 +69,19 @@ final class RequestInputs implements AutoCloseable {
      *
      * @param what names the size in messages
      */
-    void checkSize(int index, Datatype datatype, long[] shape, long size, String what) {
+    void checkSize(int index, Datatype datatype, Shape shape, long size, String what) {
         if (datatype == Datatype.BYTES) {
             return; // each text has an explicit length
         }
-        long expected = datatype.elementType().byteSize(Shape.elementCount(shape));
+        long expected = datatype.elementType().byteSize(shape.elementCount());
         if (size != expected) {
             throw InferenceRequest.invalid("input '%s' has %s %d, but %s of shape %s takes %d bytes"
                     .formatted(
-                            ServedModels.name(arguments, index, "input"),
+                            ValueDeclaration.name(arguments, index, "input"),
                             what,
                             size,
                             datatype,
-                            Arrays.toString(shape),
+                            Arrays.toString(shape.dimensions()),
                             expected));
         }
     }
@@ -93,7 +93,7 @@ final class RequestInputs implements AutoCloseable {
      * @param in the elements
      * @param body is charged for texts; the caller charges other elements
      */
-    void read(int index, Datatype datatype, long[] shape, long size, InputStream in, LimitedBody body)
+    void read(int index, Datatype datatype, Shape shape, long size, InputStream in, LimitedBody body)
             throws IOException {
         if (datatype == Datatype.BYTES) {
             StringElements strings = strings(index, shape, body);
@@ -105,17 +105,16 @@ final class RequestInputs implements AutoCloseable {
     }
 
     /** Reads an input from JSON; the parser is at the bracket before the elements. */
-    void readJson(int index, String shown, Datatype datatype, long[] shape, JsonParser json, LimitedBody body)
+    void readJson(int index, String shown, Datatype datatype, Shape shape, JsonParser json, LimitedBody body)
             throws IOException {
-        long count = Shape.elementCount(shape);
         StringElements strings = datatype == Datatype.BYTES ? strings(index, shape, body) : null;
-        JsonElements elements = new JsonElements(json, shown, datatype, shape, count, strings, body);
+        JsonElements elements = new JsonElements(json, shown, datatype, shape, strings, body);
         elements.read();
         if (strings != null) {
             upload(index, strings);
             return;
         }
-        body.charge(datatype.elementType().byteSize(count));
+        body.charge(datatype.elementType().byteSize(shape.elementCount()));
         upload(index, datatype, shape, elements::writeTo);
         elements.release();
     }
@@ -126,7 +125,7 @@ final class RequestInputs implements AutoCloseable {
     }
 
     /** Uploads elements written by the given contents. */
-    void upload(int index, Datatype datatype, long[] shape, TensorContents contents) throws IOException {
+    void upload(int index, Datatype datatype, Shape shape, TensorContents contents) throws IOException {
         tensors[index] = program.receive(datatype.elementType(), shape, contents);
     }
 
@@ -136,7 +135,7 @@ final class RequestInputs implements AutoCloseable {
             if (tensors[i] == null) {
                 throw InferenceRequest.invalid("input '%s' (%s) is missing; the inputs are %s"
                         .formatted(
-                                ServedModels.name(arguments, i, "input"),
+                                ValueDeclaration.name(arguments, i, "input"),
                                 arguments.get(i).type(),
                                 names()));
             }

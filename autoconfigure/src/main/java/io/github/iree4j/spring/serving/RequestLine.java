@@ -57,7 +57,7 @@ final class RequestLine {
      */
     record Refusal(String text, RetryLater later) {
         IreeException exception() {
-            return new IreeException(StatusCode.RESOURCE_EXHAUSTED, text, null, later);
+            return IreeException.of(StatusCode.RESOURCE_EXHAUSTED, text, null, later);
         }
     }
 
@@ -147,13 +147,13 @@ final class RequestLine {
                 decided.await();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
-                throw new IreeException(StatusCode.CANCELLED, "interrupted in line", e);
+                throw IreeException.of(StatusCode.CANCELLED, "interrupted in line", e);
             }
             if (refusal != null) {
                 throw refusal;
             }
             if (over) {
-                throw new IreeException(StatusCode.CANCELLED, "the client has gone");
+                throw IreeException.of(StatusCode.CANCELLED, "the client has gone");
             }
         }
 
@@ -203,7 +203,7 @@ final class RequestLine {
                     ? full(expected(waiting), null)
                             .refusal("this one has waited for %d ms".formatted(waited().toMillis()), patience.toNanos())
                             .exception()
-                    : new IreeException(
+                    : IreeException.of(
                             StatusCode.DEADLINE_EXCEEDED,
                             "the request has waited for %d us, its whole timeout, since %d others are computed"
                                     .formatted(TimeUnit.NANOSECONDS.toMicros(lateBy.toNanos()), places - free));

@@ -13,17 +13,17 @@ final class ScalarArguments {
         for (int i = 0; i < inputs.length; i++) {
             ValueDeclaration argument = arguments.get(i);
             if (argument.elementType() != null && !argument.isTensor()) {
-                inputs[i] = value(argument, tensors.get(i), ServedModels.name(arguments, i, "input"));
+                inputs[i] = value(argument, tensors.get(i), ValueDeclaration.name(arguments, i, "input"));
             }
         }
         return inputs;
     }
 
     private static Object value(ValueDeclaration argument, Tensor tensor, String name) {
-        if (tensor.elementCount() != 1
-                || tensor.elementType().isFloat() != argument.type().startsWith("f")) {
+        long count = tensor.shape().elementCount();
+        if (count != 1 || tensor.elementType().isFloat() != argument.type().startsWith("f")) {
             throw InferenceRequest.invalid("input '%s' is a single %s; got %d elements of %s"
-                    .formatted(name, argument.type(), tensor.elementCount(), tensor.elementType()));
+                    .formatted(name, argument.type(), count, tensor.elementType()));
         }
         return switch (argument.type()) {
             case "i32" -> tensor.toIntArray()[0];

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramState;
@@ -33,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * the program's only function. {@code program.function} names any function of any program, except {@code f$async} next
  * to {@code f}, which is the same function. Thread-safe; reflects programs as loaded, replaced and unloaded.
  */
+@NotForApplications
 public final class ServedModels {
 
     private static final String WITH_FENCES = "$async";
@@ -127,7 +129,7 @@ public final class ServedModels {
     }
 
     private static IreeException noModel(String model, @Nullable IreeException cause) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.NOT_FOUND, "there is no model '%s'".formatted(Datatype.shortened(model)), cause);
     }
 
@@ -171,7 +173,7 @@ public final class ServedModels {
                 .filter(status -> version == null || status.source().version().equals(version))
                 .toList();
         if (statuses.isEmpty()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "model '%s' has no version '%s'; it has %s"
                             .formatted(model, Datatype.shortened(String.valueOf(version)), versions(model)));
@@ -225,12 +227,12 @@ public final class ServedModels {
             throw beingLoaded(program, version, e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.CANCELLED, "the client has gone while model '%s' is loaded".formatted(program), e);
         } catch (ExecutionException e) {
             throw e.getCause() instanceof IreeException failure
-                    ? new IreeException(failure.code(), failure.getMessage(), failure)
-                    : new IreeException(
+                    ? IreeException.of(failure.code(), failure.getMessage(), failure)
+                    : IreeException.of(
                             StatusCode.INTERNAL, "model '%s' could not be loaded".formatted(program), e.getCause());
         } finally {
             if (waits) {
@@ -248,7 +250,7 @@ public final class ServedModels {
                 .findFirst()
                 .orElse(Duration.ZERO);
         RetryLater later = new RetryLater(loading.compareTo(SOON) < 0 ? SOON : loading);
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.UNAVAILABLE,
                 "model '%s' is being loaded, for %d ms so far; try again in %d s"
                         .formatted(program, loading.toMillis(), later.seconds()),
@@ -264,7 +266,7 @@ public final class ServedModels {
         List<String> names =
                 loaded.program().functions().stream().map(ProgramFunction::name).toList();
         if (names.size() != 1) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "model '%s' has %d functions, %s; ask for '%s.<function>' or set iree.serving.functions.%s"
                             .formatted(program, names.size(), names, program, program));
@@ -279,7 +281,7 @@ public final class ServedModels {
         }
         String plain = function.substring(0, function.length() - WITH_FENCES.length());
         if (loaded.program().functions().stream().anyMatch(each -> each.name().equals(plain))) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "function '%s' of model '%s' is '%s' with fences; ask for '%s.%s'"
                             .formatted(function, program, plain, program, plain));
@@ -304,7 +306,7 @@ public final class ServedModels {
     private static void checkListed(String model, LocatedFunction located, Map<String, ValueRange> ranges) {
         ProgramFunction function = located.function();
         if (!ranges.isEmpty() && !function.program().functions().contains(function)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "model '%s' is a variant of another function, for which ranges of values are declared; ask for that function"
                             .formatted(Datatype.shortened(model)));
@@ -324,7 +326,7 @@ public final class ServedModels {
         for (int i = 0; i < arguments.size(); i++) {
             ElementType type = arguments.get(i).elementType();
             if (type == null || !type.isFloat()) {
-                names.add(name(arguments, i, "input"));
+                names.add(ValueDeclaration.name(arguments, i, "input"));
             }
         }
         return names;
@@ -333,22 +335,8 @@ public final class ServedModels {
     private static void addPossibleStrings(List<ValueDeclaration> values, String otherwise, List<String> names) {
         for (int i = 0; i < values.size(); i++) {
             if (StringElements.canHold(values.get(i))) {
-                names.add(name(values, i, otherwise));
+                names.add(ValueDeclaration.name(values, i, otherwise));
             }
         }
-    }
-
-    /** Returns the name of an argument or result; compilers may omit names. */
-    static String name(List<ValueDeclaration> values, int index, String otherwise) {
-        String name = values.get(index).name();
-        return name.isEmpty() ? otherwise + index : name;
-    }
-
-    static List<String> names(List<ValueDeclaration> values, String otherwise) {
-        List<String> names = new ArrayList<>();
-        for (int i = 0; i < values.size(); i++) {
-            names.add(name(values, i, otherwise));
-        }
-        return names;
     }
 }

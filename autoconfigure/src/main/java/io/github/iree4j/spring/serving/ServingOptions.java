@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.DurationText;
 import java.time.Duration;
 
@@ -12,6 +13,7 @@ import java.time.Duration;
  *     Requests that would wait longer for a place are refused with 429
  * @param repository whether the model repository extension is enabled and advertised
  */
+@NotForApplications
 public record ServingOptions(long maxRequestSize, int maxConcurrentRequests, Duration maxWait, boolean repository) {
     /**
      * Checks ranges.

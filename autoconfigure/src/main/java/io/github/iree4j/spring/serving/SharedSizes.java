@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.spring.serving.ServedModels.Served;
 import io.github.iree4j.status.IreeException;
 import java.util.Arrays;
@@ -30,19 +31,20 @@ final class SharedSizes {
      */
     static void check(Served served, List<Tensor> inputs) {
         ProgramFunction function = served.function();
-        if (function.variants() != null) {
+        if (function.variants().isPresent()) {
             return;
         }
         List<ValueDeclaration> arguments = function.arguments();
         Map<Integer, Integer> first = new HashMap<>(); // the first input of variable size, by dimension
         for (int i = 0; i < arguments.size(); i++) {
-            boolean isText = served.strings().contains(ServedModels.name(arguments, i, "input"));
-            long[] shape = inputs.get(i).shape();
-            int last = shape.length - (isText ? 1 : 0); // a text has its own length
+            boolean isText = served.strings().contains(ValueDeclaration.name(arguments, i, "input"));
+            Shape shape = inputs.get(i).shape();
+            int last = shape.rank() - (isText ? 1 : 0); // a text has its own length
             for (int dimension = 0; dimension < last; dimension++) {
                 if (isVariable(arguments.get(i).shape(), dimension)) {
                     Integer before = first.putIfAbsent(dimension, i);
-                    if (before != null && inputs.get(before).shape()[dimension] != shape[dimension]) {
+                    if (before != null
+                            && inputs.get(before).shape().dimension(dimension) != shape.dimension(dimension)) {
                         throw refusal(served, inputs, before, i, dimension);
                     }
                 }
@@ -55,10 +57,10 @@ final class SharedSizes {
         return InferenceRequest.invalid(
                 "inputs '%s' and '%s' have shapes %s and %s, which differ in dimension %d; the program may take these sizes for equal and read beyond the smaller input; send equal sizes, or let the operator declare the sizes with 'iree.modules.%s.variants.%s.shapes'"
                         .formatted(
-                                ServedModels.name(arguments, one, "input"),
-                                ServedModels.name(arguments, other, "input"),
-                                Arrays.toString(inputs.get(one).shape()),
-                                Arrays.toString(inputs.get(other).shape()),
+                                ValueDeclaration.name(arguments, one, "input"),
+                                ValueDeclaration.name(arguments, other, "input"),
+                                Arrays.toString(inputs.get(one).shape().dimensions()),
+                                Arrays.toString(inputs.get(other).shape().dimensions()),
                                 dimension,
                                 served.located().program().source().name(),
                                 served.function().name()));

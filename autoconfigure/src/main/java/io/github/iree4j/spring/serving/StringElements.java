@@ -30,7 +30,7 @@ final class StringElements {
 
     private final String input;
     private final ValueDeclaration argument;
-    private final long[] shape;
+    private final Shape shape;
     private final long count;
     private final LimitedBody body;
     /** The elements preceded by lengths, as in binary. */
@@ -48,7 +48,7 @@ final class StringElements {
      * @param shape the shape of the elements, without the dimension for the bytes
      * @param body is charged
      */
-    StringElements(String input, ValueDeclaration argument, long[] shape, LimitedBody body) {
+    StringElements(String input, ValueDeclaration argument, Shape shape, LimitedBody body) {
         if (!canHold(argument)) {
             throw InferenceRequest.invalid("input '%s' (%s) cannot be BYTES, which become tensors of 8-bit integers"
                     .formatted(input, argument.type()));
@@ -56,7 +56,7 @@ final class StringElements {
         this.input = input;
         this.argument = argument;
         this.shape = shape;
-        this.count = Shape.elementCount(shape);
+        this.count = shape.elementCount();
         this.body = body;
     }
 
@@ -111,7 +111,7 @@ final class StringElements {
     private void begin(int length) {
         if (read == count) {
             throw InferenceRequest.invalid("input '%s' has more elements than shape %s, which has %d"
-                    .formatted(input, Arrays.toString(shape), count));
+                    .formatted(input, Arrays.toString(shape.dimensions()), count));
         }
         read++;
         longest = Math.max(longest, length);
@@ -136,10 +136,10 @@ final class StringElements {
     Tensor upload(Program program) throws IOException {
         if (read != count) {
             throw InferenceRequest.invalid("input '%s' has %d elements, but shape %s has %d"
-                    .formatted(input, read, Arrays.toString(shape), count));
+                    .formatted(input, read, Arrays.toString(shape.dimensions()), count));
         }
-        long[] rows = rows();
-        long row = rows[rows.length - 1];
+        Shape rows = rows();
+        long row = rows.dimension(rows.rank() - 1);
         body.charge(row * count); // before allocation: one long element makes all rows long
         ElementType type = argument.elementType() == null ? ElementType.UI8 : argument.elementType();
         Tensor tensor = program.receive(type, rows, memory -> fill(memory, row));
@@ -147,17 +147,17 @@ final class StringElements {
         return tensor;
     }
 
-    private long[] rows() {
+    private Shape rows() {
         @Nullable List<Long> declared = argument.shape();
         boolean single = declared != null && declared.size() == 1 && count == 1;
-        long[] rows = single ? new long[1] : Arrays.copyOf(shape, shape.length + 1);
+        long[] rows = single ? new long[1] : Arrays.copyOf(shape.dimensions(), shape.rank() + 1);
         long room = declared != null && declared.size() == rows.length ? declared.getLast() : -1;
         if (room >= 0 && longest > room) {
             throw InferenceRequest.invalid("input '%s' (%s) has an element of %d bytes; there is room for %d"
                     .formatted(input, argument.type(), longest, room));
         }
         rows[rows.length - 1] = room >= 0 ? room : longest;
-        return rows;
+        return Shape.of(rows);
     }
 
     private void fill(MemorySegment memory, long row) {

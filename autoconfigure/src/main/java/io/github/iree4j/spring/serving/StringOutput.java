@@ -20,16 +20,15 @@ import tools.jackson.core.JsonGenerator;
  */
 final class StringOutput {
 
-    private final long[] shape;
-    private final long count;
+    private final Shape shape;
     private final byte[] rows;
     private final int row;
     private final long size;
 
-    private StringOutput(long[] shape, byte[] rows) {
+    private StringOutput(Shape shape, byte[] rows) {
         this.shape = shape;
-        this.count = Shape.elementCount(shape);
         this.rows = rows;
+        long count = shape.elementCount();
         this.row = count == 0 ? 0 : (int) (rows.length / count);
         long sum = count * StringElements.LENGTH;
         for (long i = 0; row > 0 && i < count; i++) {
@@ -40,27 +39,27 @@ final class StringOutput {
 
     /** Copies the rows of a tensor. */
     static StringOutput of(Tensor tensor) {
-        return new StringOutput(shape(tensor), tensor.toBytes());
+        return new StringOutput(shape(tensor), tensor.rawBytes());
     }
 
     /** Returns the maximum of {@link #size} and of the memory of the rows, without looking at the rows. */
     static long most(Tensor tensor) {
-        return tensor.byteSize() + Shape.elementCount(shape(tensor)) * StringElements.LENGTH;
+        return tensor.byteSize() + shape(tensor).elementCount() * StringElements.LENGTH;
     }
 
-    private static long[] shape(Tensor tensor) {
-        long[] dimensions = tensor.shape();
-        return dimensions.length < 2 ? new long[] {1} : Arrays.copyOf(dimensions, dimensions.length - 1);
+    private static Shape shape(Tensor tensor) {
+        long[] dimensions = tensor.shape().dimensions();
+        return dimensions.length < 2 ? Shape.of(1) : Shape.of(Arrays.copyOf(dimensions, dimensions.length - 1));
     }
 
     /** Returns the shape of the texts. */
-    long[] shape() {
+    Shape shape() {
         return shape;
     }
 
     /** Returns the number of texts. */
     long count() {
-        return count;
+        return shape.elementCount();
     }
 
     /** Returns the size in binary, in bytes. */
@@ -84,7 +83,7 @@ final class StringOutput {
     /** Writes the texts in binary, each after its length. */
     void writeTo(OutputStream out) throws IOException {
         ByteBuffer prefix = ByteBuffer.allocate(StringElements.LENGTH).order(ByteOrder.LITTLE_ENDIAN);
-        for (long i = 0; i < count; i++) {
+        for (long i = 0; i < count(); i++) {
             int length = length(i);
             out.write(prefix.putInt(0, length).array());
             out.write(rows, start(i), length);
@@ -99,7 +98,7 @@ final class StringOutput {
     void requireUtf8(String output) {
         CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder();
         CharBuffer discarded = CharBuffer.allocate(1 << 10);
-        for (long i = 0; row > 0 && i < count; i++) {
+        for (long i = 0; row > 0 && i < count(); i++) {
             ByteBuffer text = ByteBuffer.wrap(rows, start(i), length(i));
             decoder.reset();
             CoderResult result;
@@ -115,7 +114,7 @@ final class StringOutput {
 
     /** Writes the texts as strings, without brackets. */
     void writeTo(JsonGenerator json) {
-        for (long i = 0; i < count; i++) {
+        for (long i = 0; i < count(); i++) {
             json.writeUTF8String(rows, start(i), length(i));
         }
     }

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.serving;
 
+import io.github.iree4j.api.NotForApplications;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
@@ -19,6 +20,7 @@ import reactor.netty.NettyPipeline;
  * requests, such as a request with a malformed chunk, with an empty response. This handler adds a body to such
  * responses. The counterpart of {@link ProtocolErrors}. Serves one connection, on the connection's thread.
  */
+@NotForApplications
 public final class UndecodableRequests extends ChannelDuplexHandler {
 
     private final String base;

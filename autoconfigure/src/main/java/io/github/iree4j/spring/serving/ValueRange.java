@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.Tensor;
 import io.github.iree4j.ValueDeclaration;
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.spring.serving.ServedModels.Served;
@@ -19,6 +20,7 @@ import java.util.regex.Pattern;
  * @param least the least value
  * @param most the greatest value; at least {@code least}
  */
+@NotForApplications
 public record ValueRange(long least, long most) {
 
     private static final Pattern FORM = Pattern.compile("\\s*(-?\\d{1,19})\\s*\\.\\.\\s*(-?\\d{1,19})\\s*");
@@ -60,7 +62,7 @@ public record ValueRange(long least, long most) {
         }
         List<ValueDeclaration> arguments = served.function().arguments();
         for (int i = 0; i < arguments.size(); i++) {
-            String name = ServedModels.name(arguments, i, "input");
+            String name = ValueDeclaration.name(arguments, i, "input");
             ValueRange range = served.ranges().get(name);
             ElementType declared = arguments.get(i).elementType();
             boolean isOfAnother = declared != null && declared.isFloat(); // input of the same name, of another function
@@ -79,8 +81,8 @@ public record ValueRange(long least, long most) {
             throw InferenceRequest.invalid(
                     "input '%s' takes whole numbers from %s, not %s".formatted(name, this, type));
         }
-        MemorySegment values = MemorySegment.ofArray(input.toBytes());
-        for (long at = 0; at < input.elementCount(); at++) {
+        MemorySegment values = MemorySegment.ofArray(input.rawBytes());
+        for (long at = 0; at < input.shape().elementCount(); at++) {
             long value = value(values, type, at);
             boolean isHuge = value < 0 && type.isUnsigned(); // beyond 63 bits
             if (isHuge || value < least || value > most) {

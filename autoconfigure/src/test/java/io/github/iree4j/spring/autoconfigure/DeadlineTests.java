@@ -123,7 +123,7 @@ class DeadlineTests {
                 .run(context -> assertThatExceptionOfType(IreeException.class)
                         .isThrownBy(() -> context.getBean(InvocationService.class)
                                 .request("spinning.spin")
-                                .deadline(Duration.ofDays(300_000))
+                                .timeout(Duration.ofDays(300_000))
                                 .invoke())
                         .withMessageContaining("40 ms"));
     }

@@ -8,6 +8,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
 import io.github.iree4j.modules.parameters.IrpaWriter;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.IreeEvents;
@@ -79,23 +80,29 @@ class IreeAutoConfigurationTests {
     @Test
     void workersComeFromProperties() {
         runner.withPropertyValues("iree.task.workers=3")
-                .run(context -> assertThat(
-                                context.getBean(IreeRuntime.class).executor().workers())
+                .run(context -> assertThat(context.getBean(IreeRuntime.class)
+                                .monitor()
+                                .workers()
+                                .executor()
+                                .workers())
                         .isEqualTo(3));
         runner.withPropertyValues("iree.task.topology=each=0,0; workers=4", "iree.advanced.task.affinity=true")
                 .run(context -> {
                     IreeRuntime runtime = context.getBean(IreeRuntime.class);
-                    assertThat(runtime.executor().workers()).isEqualTo(5);
-                    assertThat(runtime.topology()).hasToString("cpus=0; cpus=any; cpus=any; cpus=any; cpus=any");
-                    assertThat(runtime.options().tasks().affinity()).isTrue();
+                    assertThat(runtime.monitor().workers().executor().workers()).isEqualTo(5);
+                    assertThat(runtime.monitor().workers().topology())
+                            .hasToString("cpus=0; cpus=any; cpus=any; cpus=any; cpus=any");
+                    assertThat(runtime.monitor().workers().affinity()).isTrue();
                 });
     }
 
     @Test
     void deviceComesFromProperty() {
         runner.withPropertyValues("iree.device=local-sync")
-                .run(context -> assertThat(
-                                context.getBean(IreeRuntime.class).options().devices())
+                .run(context -> assertThat(context.getBean(IreeRuntime.class)
+                                .monitor()
+                                .devices()
+                                .names())
                         .containsExactly("local-sync"));
     }
 
@@ -107,7 +114,7 @@ class IreeAutoConfigurationTests {
                         "iree.modules.there.devices=local-sync")
                 .run(context -> {
                     IreeRuntime runtime = context.getBean(IreeRuntime.class);
-                    assertThat(runtime.options().devices()).containsExactly("local", "local-sync");
+                    assertThat(runtime.monitor().devices().names()).containsExactly("local", "local-sync");
                     Programs programs = context.getBean(Programs.class);
                     assertThat(programs.find("here").orElseThrow().program().devices())
                             .containsExactly(runtime.devices().get(0));
@@ -160,8 +167,12 @@ class IreeAutoConfigurationTests {
     void runtimeCustomizersApplyInOrder() {
         runner.withUserConfiguration(Customizers.class).run(context -> {
             assertThat(context.getBean(Customizers.class).called).containsExactly("first", "second");
-            assertThat(context.getBean(IreeRuntime.class).options().traceLeaks())
-                    .isTrue();
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            try (Tensor _ = runtime.upload(Tensor.of(new float[] {1}))) {
+                assertThat(runtime.monitor().leaks().open())
+                        .as("leaks are traced")
+                        .hasSize(1);
+            }
         });
     }
 

@@ -138,7 +138,7 @@ class IreeLifecycleTests {
                 }
             });
         }
-        while (program.pendingCalls(10).size() != 2) {
+        while (program.monitor().pendingCalls(10).size() != 2) {
             Thread.onSpinWait();
         }
         context.close();

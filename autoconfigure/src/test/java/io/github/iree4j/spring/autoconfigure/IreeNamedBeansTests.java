@@ -3,6 +3,7 @@ package io.github.iree4j.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.iree4j.DeviceSource;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
@@ -236,7 +237,9 @@ class IreeNamedBeansTests {
 
     @Test
     void poolsFormatsAndFrontiersComeFromProperties() {
-        runner.withPropertyValues(
+        List<DeviceSource> sources = new ArrayList<>();
+        runner.withBean(IreeRuntimeCustomizer.class, () -> builder -> sources.addAll(builder.devices()))
+                .withPropertyValues(
                         "iree.modules.digits.location=digits.vmfb",
                         "iree.modules.digits.load=lazy",
                         "iree.pools.slow.budget=64MB",
@@ -248,8 +251,8 @@ class IreeNamedBeansTests {
                         "iree.advanced.devices.fast.inline-work=0")
                 .run(context -> {
                     IreeRuntime runtime = context.getBean(IreeRuntime.class);
-                    var fast = runtime.options().sources().get(0).options();
-                    var slow = runtime.options().sources().get(1).options();
+                    DeviceOptions fast = sources.get(0).options();
+                    DeviceOptions slow = sources.get(1).options();
                     assertThat(slow.memoryLimit()).isEqualTo(64 << 20);
                     assertThat(slow.memoryQuotas()).containsEntry("digits", 1L << 20);
                     assertThat(slow.memoryIdle()).hasSeconds(5);

@@ -80,6 +80,7 @@ class JavaModuleBeansTests {
                                     .find("adder")
                                     .orElseThrow()
                                     .program()
+                                    .monitor()
                                     .modules())
                             .extracting(VmModule::name)
                             .containsExactly("adder");

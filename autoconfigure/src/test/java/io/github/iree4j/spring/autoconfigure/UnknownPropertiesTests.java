@@ -1,7 +1,6 @@
 package io.github.iree4j.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.github.iree4j.spring.TestModules;
 import java.nio.file.Path;
@@ -14,7 +13,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
@@ -46,30 +44,6 @@ class UnknownPropertiesTests {
         assertThat(unknown(misspelled))
                 .containsExactly(
                         "property '%s' does not exist and has no effect; there is '%s'".formatted(misspelled, likely));
-    }
-
-    /** The next release will not know former names, so that advice never leads to one. */
-    @ParameterizedTest
-    @CsvSource({
-        "iree.http.max-bodysize,                iree.http.max-request-size",
-        "iree.http.max-tensorsize.x,            iree.http.max-request-size",
-        "iree.devices.local.queue-cuont,        iree.advanced.devices.*.queue-count",
-        "iree.pools.local.waiting.hosts,        iree.advanced.pools.*.waiting.host"
-    })
-    void aPropertyLikeAFormerOneIsToldTheNewName(String misspelled, String likely) {
-        misspelledPropertiesAreTold(misspelled, likely);
-    }
-
-    static Stream<String> former() {
-        return RenamedProperties.FORMER.stream().map(RenamedProperties.Former::name);
-    }
-
-    @ParameterizedTest
-    @MethodSource("former")
-    void noFormerNameIsProposed(String former) {
-        assertThat(unknown(former.replace("*", "a") + "x"))
-                .singleElement(STRING)
-                .doesNotEndWith("'%s'".formatted(former));
     }
 
     @Test

@@ -40,7 +40,7 @@ class BatchingFaultTests {
 
     @AfterEach
     void nothingIsLeft() {
-        assertThat(runtime.leakReport().openTensors()).as("open tensors").isZero();
+        assertThat(runtime.monitor().leaks().openTensors()).as("open tensors").isZero();
         assertThat(batching.queueCount()).as("queues").isZero();
         assertThat(timer.planned()).as("timers").isZero();
         batching.close();
@@ -100,7 +100,7 @@ class BatchingFaultTests {
         List<Tensor> fillers = new ArrayList<>();
         for (int size = 1 << 18; size > 0; ) {
             try {
-                fillers.add(runtime.upload(Tensor.ofBytes(new byte[size], size)));
+                fillers.add(runtime.upload(Tensor.of(new byte[size], size)));
             } catch (IreeException e) {
                 size /= 2;
             }

@@ -120,7 +120,7 @@ class BatchingOverHttpTests {
     @BeforeEach
     void begin() {
         meters.clear();
-        bytesBefore = runtime.leakReport().bytesLive();
+        bytesBefore = runtime.monitor().leaks().bytesLive();
         application.begin();
     }
 
@@ -128,8 +128,8 @@ class BatchingOverHttpTests {
     void nothingIsLeft() {
         application.gate.countDown();
         // A client may receive its response before the server has cleaned up; the class's timeout fails leaks.
-        while (runtime.leakReport().openTensors() != 0
-                || runtime.leakReport().bytesLive() != bytesBefore
+        while (runtime.monitor().leaks().openTensors() != 0
+                || runtime.monitor().leaks().bytesLive() != bytesBefore
                 || programs.activeCalls() != 0
                 || batching.queueCount() != 0
                 || timer.planned() != 0) {
@@ -343,7 +343,7 @@ class BatchingOverHttpTests {
             try {
                 gate.await();
             } catch (InterruptedException e) {
-                throw new IreeException(StatusCode.CANCELLED, "interrupted", e);
+                throw IreeException.of(StatusCode.CANCELLED, "interrupted", e);
             }
             BufferView in = call.required(BufferView.class);
             float[] values =

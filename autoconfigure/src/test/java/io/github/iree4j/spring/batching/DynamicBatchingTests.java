@@ -59,7 +59,7 @@ class DynamicBatchingTests {
                     .function("slow", "0r_r", this::slow)
                     .attribute("iree.abi.declaration", "sync func @slow(%x: tensor<?x2xf32>) -> (%y: tensor<?x2xf32>)")
                     .function("fails", "0r_r", (r, call) -> {
-                        throw new IreeException(StatusCode.DATA_LOSS, "the root cause");
+                        throw IreeException.of(StatusCode.DATA_LOSS, "the root cause");
                     })
                     .attribute("iree.abi.declaration", "sync func @fails(%x: tensor<?x2xf32>) -> (%y: tensor<?x2xf32>)")
                     .function("whole", "0r_r", this::twice)
@@ -87,10 +87,10 @@ class DynamicBatchingTests {
         batching.close();
         long deadline = System.nanoTime() + 60_000 * MILLI;
         // Callers receive their results before the queue is discarded.
-        while ((program.activeCalls() > 0 || batching.queueCount() > 0) && System.nanoTime() < deadline) {
+        while ((program.monitor().activeCalls() > 0 || batching.queueCount() > 0) && System.nanoTime() < deadline) {
             Thread.onSpinWait();
         }
-        assertThat(runtime.leakReport().openTensors()).as("open tensors").isZero();
+        assertThat(runtime.monitor().leaks().openTensors()).as("open tensors").isZero();
         assertThat(batching.queueCount()).as("queues").isZero();
         assertThat(timer.planned()).as("timers").isZero();
         program.close();
@@ -129,7 +129,7 @@ class DynamicBatchingTests {
         try {
             go.await();
         } catch (InterruptedException e) {
-            throw new IreeException(StatusCode.CANCELLED, "interrupted", e);
+            throw IreeException.of(StatusCode.CANCELLED, "interrupted", e);
         }
         twice(state, call);
     }
@@ -146,7 +146,7 @@ class DynamicBatchingTests {
                         loaded,
                         found,
                         Arrays.asList(input),
-                        io.github.iree4j.CallOptions.DEFAULTS.within(deadline).prioritized(priority),
+                        io.github.iree4j.CallOptions.DEFAULTS.timeout(deadline).priority(priority),
                         false),
                 chain);
     }
@@ -352,9 +352,9 @@ class DynamicBatchingTests {
         timer.advance(10 * MILLI);
         entered.await();
         a.cancel(true);
-        assertThat(program.activeCalls()).isEqualTo(1);
+        assertThat(program.monitor().activeCalls()).isEqualTo(1);
         b.cancel(true);
-        while (program.activeCalls() > 0) { // the program itself never resumes
+        while (program.monitor().activeCalls() > 0) { // the program itself never resumes
             Thread.onSpinWait();
         }
         assertThat(calls).hasValue(0);
@@ -401,10 +401,10 @@ class DynamicBatchingTests {
     void callsOfABatchThatThereIsNoMemoryForAreMadeOneAfterAnother() {
         List<Long> made = new ArrayList<>();
         InvocationChain tight = request -> {
-            long rows = ((Tensor) request.inputs().getFirst()).shape()[0];
+            long rows = ((Tensor) request.inputs().getFirst()).shape().dimension(0);
             made.add(rows);
             return rows > 2
-                    ? CompletableFuture.failedFuture(new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no memory"))
+                    ? CompletableFuture.failedFuture(IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "no memory"))
                     : onThisThread.proceed(request);
         };
         for (int round = 0; round < 2; round++) {
@@ -429,10 +429,10 @@ class DynamicBatchingTests {
         List<Long> made = new ArrayList<>();
         CompletableFuture<@Nullable Void> held = new CompletableFuture<>();
         InvocationChain tight = request -> {
-            long rows = ((Tensor) request.inputs().getFirst()).shape()[0];
+            long rows = ((Tensor) request.inputs().getFirst()).shape().dimension(0);
             made.add(rows);
             return rows > 3
-                    ? CompletableFuture.failedFuture(new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no memory"))
+                    ? CompletableFuture.failedFuture(IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "no memory"))
                     : made.size() == 6
                             ? held.thenCompose(_ -> onThisThread.proceed(request))
                             : onThisThread.proceed(request);
@@ -527,11 +527,11 @@ class DynamicBatchingTests {
         unloaded.close();
         timer.advance(10 * MILLI);
         assertThat(made).hasSize(1);
-        made.get(0).completeExceptionally(new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no memory"));
+        made.get(0).completeExceptionally(IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "no memory"));
         assertThat(code(calls.get(0))).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
         assertThat(made).hasSize(2);
         calls.get(2).cancel(true); // gone before its turn
-        made.get(1).completeExceptionally(new IreeException(StatusCode.INTERNAL, "failed"));
+        made.get(1).completeExceptionally(IreeException.of(StatusCode.INTERNAL, "failed"));
         assertThat(code(calls.get(1))).isEqualTo(StatusCode.INTERNAL);
         assertThat(made).hasSize(2);
     }
@@ -617,16 +617,16 @@ class DynamicBatchingTests {
             as("fourth", chain, 1); // fills the batch, which waits for the one in flight
             as("fifth", chain, 1);
             MDC.put("caller", "the end of the first");
-            made.get(0).completeExceptionally(new IreeException(StatusCode.ABORTED, "lost"));
+            made.get(0).completeExceptionally(IreeException.of(StatusCode.ABORTED, "lost"));
             timer.advance(10 * MILLI);
             assertThat(MDC.get("caller")).isEqualTo("the end of the first");
-            made.get(1).completeExceptionally(new IreeException(StatusCode.ABORTED, "lost"));
+            made.get(1).completeExceptionally(IreeException.of(StatusCode.ABORTED, "lost"));
             timer.advance(10 * MILLI);
-            made.get(2).completeExceptionally(new IreeException(StatusCode.ABORTED, "lost"));
+            made.get(2).completeExceptionally(IreeException.of(StatusCode.ABORTED, "lost"));
             MDC.clear();
             call(chain, "twice", null, 0, Tensor.of(new float[4], 2, 2));
             as("sixth", chain, 2); // fills it
-            made.get(3).completeExceptionally(new IreeException(StatusCode.ABORTED, "lost"));
+            made.get(3).completeExceptionally(IreeException.of(StatusCode.ABORTED, "lost"));
         } finally {
             MDC.clear();
         }

@@ -52,7 +52,7 @@ class NestedBatchingTests {
     @AfterEach
     void nothingIsLeft() {
         rows.close();
-        assertThat(runtime.leakReport().openTensors()).as("open tensors").isZero();
+        assertThat(runtime.monitor().leaks().openTensors()).as("open tensors").isZero();
         assertThat(timer.planned()).as("timers").isZero();
         runtime.close();
     }

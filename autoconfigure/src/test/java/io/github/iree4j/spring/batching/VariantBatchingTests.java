@@ -8,8 +8,9 @@ import io.github.iree4j.Program;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Results;
 import io.github.iree4j.ShapeRules;
-import io.github.iree4j.VariantListener;
 import io.github.iree4j.VariantOptions;
+import io.github.iree4j.hal.Shape;
+import io.github.iree4j.monitor.VariantListener;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramSource;
@@ -43,7 +44,7 @@ class VariantBatchingTests {
             .variants(VariantOptions.of(
                             "sentences",
                             ShapeRules.parse("[batch length], [batch length] mask -> [batch length], [batch 4]"))
-                    .among("encode_*"))
+                    .functions("encode_*"))
             .variantListener(new VariantListener() {
                 @Override
                 public void called(String consumer, String function, String variant, long elements, long padding) {}
@@ -67,7 +68,7 @@ class VariantBatchingTests {
     @AfterEach
     void nothingIsLeft() {
         batching.close();
-        assertThat(runtime.leakReport().openTensors()).as("open tensors").isZero();
+        assertThat(runtime.monitor().leaks().openTensors()).as("open tensors").isZero();
         assertThat(batching.queueCount()).as("queues").isZero();
         assertThat(timer.planned()).as("timers").isZero();
         program.close();
@@ -103,7 +104,7 @@ class VariantBatchingTests {
     private static void check(CompletableFuture<Results> call, int rows, int length, float word) {
         assertThat(call).isCompleted();
         try (Results results = call.join()) {
-            assertThat(results.tensor(0).shape()).containsExactly(rows, length);
+            assertThat(results.tensor(0).shape()).isEqualTo(Shape.of(rows, length));
             assertThat(results.tensor(0).toFloatArray()).containsOnly(word + length * word);
             assertThat(results.tensor(1).toFloatArray()).hasSize(4 * rows).containsOnly(2 * length * word);
         }

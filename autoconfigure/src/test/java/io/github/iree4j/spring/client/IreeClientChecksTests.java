@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.CallOptions;
 import io.github.iree4j.Results;
+import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
@@ -17,6 +18,7 @@ import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -24,11 +26,13 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -75,6 +79,59 @@ class IreeClientChecksTests {
     @IreeClient("adder")
     interface Pair {
         CompletableFuture<Two> add(int a, int b);
+    }
+
+    @IreeClient("adder")
+    interface Floating {
+        int add(Rate both);
+    }
+
+    record Rate(int whole, float part) {}
+
+    @IreeClient("adder")
+    interface ArrayInput {
+        int add(int[] a, int b);
+    }
+
+    @IreeClient("adder")
+    interface TensorResult {
+        CompletableFuture<Tensor> add(int a, int b);
+    }
+
+    @IreeClient("floats")
+    interface Fitting {
+        float[] add(float[] a, double[] b);
+
+        @IreeFunction("add")
+        Tensor tensor(Tensor a, Object b);
+
+        @IreeFunction("add")
+        double[] wide(float[][] a, float[] b);
+    }
+
+    @IreeClient("floats")
+    interface IntegerInput {
+        float[] add(float[] a, int[] b);
+    }
+
+    @IreeClient("floats")
+    interface ScalarInput {
+        float[] add(float a, float[] b);
+    }
+
+    @IreeClient("floats")
+    interface IntegerResult {
+        int[] add(float[] a, float[] b);
+    }
+
+    @IreeClient("floats")
+    interface NestedResult {
+        float[][] add(float[] a, float[] b);
+    }
+
+    @IreeClient("floats")
+    interface ScalarResult {
+        float add(float[] a, float[] b);
     }
 
     record Node(int value, Node next) {}
@@ -126,13 +183,13 @@ class IreeClientChecksTests {
 
     @IreeClient("adder")
     interface Soon {
-        @IreeFunction(deadline = "soon")
+        @IreeFunction(timeout = "soon")
         int add(int a, int b);
     }
 
     @IreeClient(value = "${own.model:adder}", version = "${own.version:}")
     interface Configured {
-        @IreeFunction(value = "${own.function}", deadline = "${own.deadline:2m}")
+        @IreeFunction(value = "${own.function}", timeout = "${own.timeout:2m}")
         int sum(int a, int b);
     }
 
@@ -220,24 +277,59 @@ class IreeClientChecksTests {
     void aClientWithARecordOfItselfIsRefusedByNameOfMethodAndRecord(List<Object> recursion) throws Exception {
         Class<?> client = (Class<?>) recursion.getFirst();
         runner(client)
-                .run(context -> assertThatException()
-                        .isThrownBy(() -> context.getBean(client))
-                        .havingCause()
-                        .isInstanceOf(IreeClientException.class)
-                        .withMessageStartingWith("method 'add' of @IreeClient '%s' cannot be mapped to a function: "
+                .run(context -> refused(context)
+                        .hasMessageStartingWith("method 'add' of @IreeClient '%s' cannot be mapped to a function: "
                                 .formatted(client.getName()))
-                        .withMessageContaining((String) recursion.getLast()));
+                        .hasMessageContaining((String) recursion.getLast()));
+    }
+
+    static List<List<Object>> types() {
+        return List.of(
+                List.of(Floating.class, "passes float as argument 1, and function 'adder.add' takes i32"),
+                List.of(ArrayInput.class, "passes int[] as argument 0, and function 'adder.add' takes i32"),
+                List.of(TensorResult.class, "returns Tensor as result 0, and function 'adder.add' returns i32"),
+                List.of(
+                        IntegerInput.class,
+                        "passes int[] as argument 1, and function 'floats.add' takes tensor<4xf32>"),
+                List.of(ScalarInput.class, "passes float as argument 0, and function 'floats.add' takes tensor<4xf32>"),
+                List.of(
+                        IntegerResult.class,
+                        "returns int[] as result 0, and function 'floats.add' returns tensor<4xf32>"),
+                List.of(
+                        NestedResult.class,
+                        "returns float[][] as result 0, and function 'floats.add' returns tensor<4xf32>"),
+                List.of(
+                        ScalarResult.class,
+                        "returns float as result 0, and function 'floats.add' returns tensor<4xf32>"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("types")
+    void aClientOfOtherTypesThanDeclaredFailsTheStart(List<Object> misfit) throws Exception {
+        runner((Class<?>) misfit.getFirst())
+                .withPropertyValues("iree.modules.floats.location=" + TestModules.fixture("3.11.0/cpu/add.vmfb"))
+                .run(context -> refused(context).hasMessageContaining((String) misfit.getLast()));
+    }
+
+    @Test
+    void aClientOfTypesThatConvertIsCreated() throws Exception {
+        runner(Fitting.class)
+                .withPropertyValues("iree.modules.floats.location=" + TestModules.fixture("3.11.0/cpu/add.vmfb"))
+                .run(context -> assertThat(context).hasNotFailed());
     }
 
     @ParameterizedTest
     @MethodSource("misfits")
-    void aClientThatDoesNotFitIsNotCreated(List<Object> misfit) throws Exception {
-        runner((Class<?>) misfit.getFirst())
-                .run(context -> assertThatException()
-                        .isThrownBy(() -> context.getBean((Class<?>) misfit.getFirst()))
-                        .havingCause()
-                        .isInstanceOf(IreeClientException.class)
-                        .withMessageContaining((String) misfit.getLast()));
+    void aClientThatDoesNotFitFailsTheStartAlsoWhereNothingUsesTheClient(List<Object> misfit) throws Exception {
+        ApplicationContextRunner runner = runner((Class<?>) misfit.getFirst());
+        runner.run(context -> refused(context).hasMessageContaining((String) misfit.getLast()));
+        runner.withInitializer(context ->
+                        context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+                .run(context -> refused(context).hasMessageContaining((String) misfit.getLast()));
+    }
+
+    private static AbstractThrowableAssert<?, ? extends Throwable> refused(AssertableApplicationContext context) {
+        return assertThat(context).getFailure().cause().isInstanceOf(IreeClientException.class);
     }
 
     private ApplicationContextRunner versions(Class<?> client, String load) throws Exception {
@@ -276,23 +368,19 @@ class IreeClientChecksTests {
     @Test
     void aClientOfAVersionIsCheckedAgainstThatVersion() throws Exception {
         versions(AddingOne.class, "eager")
-                .run(context -> assertThatException()
-                        .isThrownBy(() -> context.getBean(AddingOne.class))
-                        .havingCause()
-                        .withMessageContaining(
-                                "calls 'adder.add', and the program has no such function; it has [main"));
+                .run(context -> refused(context)
+                        .hasMessageContaining("calls 'adder.add', and the program has no such function; it has [main"));
         versions(Seventh.class, "eager")
-                .run(context -> assertThatException()
-                        .isThrownBy(() -> context.getBean(Seventh.class))
-                        .havingCause()
-                        .withMessageContaining(
+                .run(context -> refused(context)
+                        .hasMessageContaining(
                                 "calls version '7' of program 'adder', which does not exist; there are [2, 1]"));
     }
 
     @Test
     void aClientThatCouldNotBeCreatedRefusesNoProgram() throws Exception {
-        runner(Subtracting.class).run(context -> {
-            assertThatException().isThrownBy(() -> context.getBean(Subtracting.class));
+        runner(Adder.class).run(context -> {
+            IreeClientFactory factory = context.getBean(IreeClientFactory.class);
+            assertThatException().isThrownBy(() -> factory.create(Subtracting.class));
             Programs programs = context.getBean(Programs.class);
             assertThat(programs.find("adder")).isPresent().get().isNotSameAs(programs.load("adder", null));
         });
@@ -323,16 +411,15 @@ class IreeClientChecksTests {
                         .satisfies(client -> assertThat(client.sum(1, 2)).isEqualTo(3)));
         runner(Configured.class)
                 .withPropertyValues("own.function=add", "own.model=other")
-                .run(context -> assertThatException()
-                        .isThrownBy(() -> context.getBean(Configured.class))
-                        .havingCause()
-                        .withMessageContaining("calls program 'other', which does not exist"));
+                .run(context -> refused(context).hasMessageContaining("calls program 'other', which does not exist"));
     }
 
-    @Test
-    void anApplicationWhoseClientHasNoProgramDoesNotStart(CapturedOutput output) {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void anApplicationWhoseClientHasNoProgramDoesNotStart(boolean lazy, CapturedOutput output) {
         SpringApplication application = new SpringApplication(Application.class);
         application.setWebApplicationType(WebApplicationType.NONE);
+        application.setLazyInitialization(lazy);
         assertThatException().isThrownBy(application::run);
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
@@ -341,11 +428,15 @@ class IreeClientChecksTests {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @EnableAutoConfiguration
+    @ImportAutoConfiguration({
+        PropertyPlaceholderAutoConfiguration.class,
+        IreeAutoConfiguration.class,
+        IreeClientAutoConfiguration.class
+    })
     static class Application {
         @Bean
-        Object user(Nowhere client) {
-            return client.toString();
+        static IreeClientFactoryBean<Nowhere> nowhere() {
+            return new IreeClientFactoryBean<>(Nowhere.class);
         }
     }
 }

@@ -8,7 +8,9 @@ import io.github.iree4j.CallOptions;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.LeakCheck;
 import io.github.iree4j.Results;
+import io.github.iree4j.Submission;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramSource;
@@ -58,7 +60,7 @@ class IreeClientTests {
         @IreeFunction("add")
         Mono<Integer> mono(int a, int b);
 
-        @IreeFunction(value = "add", deadline = "10ms")
+        @IreeFunction(value = "add", timeout = "10ms")
         int soon(CallOptions options, int a, int b);
 
         void refuse();
@@ -81,6 +83,9 @@ class IreeClientTests {
         Tensor tensor(Tensor a, float[] b);
 
         @IreeFunction("add")
+        Submission<Tensor> submitted(CallOptions options, Tensor a, Tensor b);
+
+        @IreeFunction("add")
         Results results(float[] a, float[] b);
 
         @IreeFunction("add")
@@ -96,6 +101,11 @@ class IreeClientTests {
     @IreeClient("adder")
     interface Texts {
         String add(int a, int b);
+    }
+
+    @IreeClient("adder")
+    interface Copies {
+        Submission<Integer> add(int a, int b);
     }
 
     @IreeClient("adder")
@@ -138,7 +148,7 @@ class IreeClientTests {
         assertThat(adder.twice(21)).isEqualTo(42);
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> adder.narrow(1000, 1))
-                .withMessage("result 0 is 1001, which does not fit Byte");
+                .withMessage("result 0 of 'adder.add' is 1001, which does not fit Byte");
     }
 
     @Test
@@ -161,15 +171,46 @@ class IreeClientTests {
     }
 
     @Test
+    void submissionsAreMadeBeforeTheWorkOfEarlierSubmissionsBegins() {
+        Floats floats = factory.create(Floats.class);
+        Tensor ones = Tensor.of(new float[] {1, 1, 1, 1});
+        try (Fence ready = runtime.createFence("ready")) {
+            Submission<Tensor> first = floats.submitted(CallOptions.DEFAULTS.after(ready), ones, ones);
+            Submission<Tensor> second = floats.submitted(CallOptions.DEFAULTS.after(first.fence()), ones, ones);
+            assertThat(second.fence().isReached()).isFalse();
+            ready.signal();
+            try (Tensor sum = second.await();
+                    Tensor earlier = first.await()) {
+                assertThat(sum.toFloatArray()).containsExactly(2, 2, 2, 2);
+                assertThat(earlier.toFloatArray()).containsExactly(2, 2, 2, 2);
+            }
+        }
+    }
+
+    @Test
+    void aCancelledSubmissionFailsItsFence() {
+        Floats floats = factory.create(Floats.class);
+        Tensor ones = Tensor.of(new float[] {1, 1, 1, 1});
+        try (Fence never = runtime.createFence("never")) {
+            Submission<Tensor> call = floats.submitted(CallOptions.DEFAULTS.after(never), ones, ones);
+            call.results().cancel(true);
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> call.fence().await())
+                    .extracting(IreeException::code)
+                    .isEqualTo(StatusCode.CANCELLED);
+        }
+    }
+
+    @Test
     void mismatchedResultsAreClosedAndReported() {
         Floats floats = factory.create(Floats.class);
         float[] ones = {1, 1, 1, 1};
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> floats.nested(ones, ones))
-                .withMessage("a tensor of shape [4] cannot be a float[][], which has 2 dimensions");
+                .withMessage("result 0 of 'add.add' has shape [4], and cannot be a float[][], which has 2 dimensions");
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> floats.none(ones, ones))
-                .withMessage("result 0 is a tensor of 4 elements, not one Integer");
+                .withMessage("result 0 of 'add.add' is a tensor of 4 elements, not one Integer");
     }
 
     @Test
@@ -179,7 +220,7 @@ class IreeClientTests {
         try (Timeline timeline = runtime.createTimeline();
                 Timeline done = runtime.createTimeline()) {
             CompletableFuture<Integer> call =
-                    adder.later(CallOptions.DEFAULTS.between(timeline.at(1), done.at(1)), 1, 2);
+                    adder.later(CallOptions.DEFAULTS.after(timeline.at(1)).signal(done.at(1)), 1, 2);
             call.cancel(true);
             assertThatExceptionOfType(CancellationException.class).isThrownBy(call::join);
             assertThatExceptionOfType(IreeException.class)
@@ -195,9 +236,9 @@ class IreeClientTests {
         Adder adder = factory.create(Adder.class);
         try (Timeline timeline = runtime.createTimeline()) {
             assertThatExceptionOfType(IreeException.class)
-                    .isThrownBy(() -> adder.soon(CallOptions.DEFAULTS.between(timeline.at(1), null), 1, 2))
+                    .isThrownBy(() -> adder.soon(CallOptions.DEFAULTS.after(timeline.at(1)), 1, 2))
                     .withMessageContaining("10 ms");
-            CallOptions own = CallOptions.DEFAULTS.between(timeline.at(1), null).within(Duration.ofMillis(1));
+            CallOptions own = CallOptions.DEFAULTS.after(timeline.at(1)).timeout(Duration.ofMillis(1));
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> adder.soon(own, 1, 2))
                     .withMessageContaining("1 ms");
@@ -221,9 +262,9 @@ class IreeClientTests {
                 .extracting(IreeException::code)
                 .isEqualTo(StatusCode.NOT_FOUND);
         try (Timeline failed = runtime.createTimeline()) {
-            failed.at(1).fail(new IreeException(StatusCode.DATA_LOSS, "gone"));
+            failed.at(1).fail(IreeException.of(StatusCode.DATA_LOSS, "gone"));
             assertThatExceptionOfType(CompletionException.class)
-                    .isThrownBy(() -> adder.later(CallOptions.DEFAULTS.between(failed.at(1), null), 1, 2)
+                    .isThrownBy(() -> adder.later(CallOptions.DEFAULTS.after(failed.at(1)), 1, 2)
                             .join())
                     .havingCause()
                     .withMessageContaining("gone");
@@ -243,6 +284,10 @@ class IreeClientTests {
                 .isThrownBy(() -> factory.create(Texts.class))
                 .withMessageContaining("method 'add'")
                 .withMessageContaining("a result of type java.lang.String is not a tensor");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> factory.create(Copies.class))
+                .withMessageContaining("method 'add'")
+                .withMessageContaining("a submission has results without contents");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> factory.create(Maps.class))
                 .withMessageContaining("an argument of type java.util.Map");

@@ -210,7 +210,12 @@ class ContextPropagationTests {
                 CompletableFuture<Results> call =
                         add(context.getBean(InvocationService.class), never).invokeAsync();
                 assertThat(call.cancel(true)).isTrue();
-                while (context.getBean(IreeRuntime.class).programs().getFirst().activeCalls() > 0) {
+                while (context.getBean(IreeRuntime.class)
+                                .programs()
+                                .getFirst()
+                                .monitor()
+                                .activeCalls()
+                        > 0) {
                     Thread.onSpinWait();
                 }
             }

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.devtools;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.NativeCode;
 import io.github.iree4j.Results;
 import io.github.iree4j.spring.InvocationService;
 import org.springframework.boot.ApplicationRunner;
@@ -38,7 +39,7 @@ public class DevToolsApplication {
                     "start %d: sum %d, native code %s, class loader %s%n",
                     before == null ? 1 : 2,
                     sum,
-                    IreeRuntime.nativeUnavailabilityCause() == null ? "works" : "does not work",
+                    NativeCode.unavailabilityCause().isEmpty() ? "works" : "does not work",
                     getClass().getClassLoader().getClass().getSimpleName());
             if (before == null) {
                 Thread.ofPlatform().start(DevToolsApplication::restart);

@@ -94,7 +94,7 @@ class DisconnectInterceptorTests {
             gone.set(true);
             look();
             assertThat(Thread.currentThread().isInterrupted()).isTrue();
-            return CompletableFuture.failedFuture(new IreeException(StatusCode.CANCELLED, "interrupted"));
+            return CompletableFuture.failedFuture(IreeException.of(StatusCode.CANCELLED, "interrupted"));
         });
         assertThat(Thread.interrupted()).as("afterwards").isFalse();
         assertThat(call.exceptionNow())

@@ -65,7 +65,7 @@ class ProblemDetailsOverHttpTests {
     static class Tensors {
         @PostMapping("/tensor")
         int rank(@RequestBody Tensor input) {
-            return input.shape().length;
+            return input.shape().rank();
         }
 
         @PostMapping("/own")

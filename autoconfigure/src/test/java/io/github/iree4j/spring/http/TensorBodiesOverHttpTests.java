@@ -54,8 +54,8 @@ import tools.jackson.databind.json.JsonMapper;
 @Timeout(900)
 class TensorBodiesOverHttpTests {
 
-    private static final byte[] FOUR = Tensor.of(new float[] {1, 2, 3, 4}).toBytes();
-    private static final byte[] DOUBLED = Tensor.of(new float[] {2, 4, 6, 8}).toBytes();
+    private static final byte[] FOUR = Tensor.of(new float[] {1, 2, 3, 4}).rawBytes();
+    private static final byte[] DOUBLED = Tensor.of(new float[] {2, 4, 6, 8}).rawBytes();
 
     @LocalServerPort
     private int port;
@@ -74,7 +74,7 @@ class TensorBodiesOverHttpTests {
 
     @AfterEach
     void writtenTensorsAreClosed() {
-        while (runtime.leakReport().openTensors()
+        while (runtime.monitor().leaks().openTensors()
                 != 0) { // the client may receive its response before the server has cleaned up
             Thread.onSpinWait();
         }

@@ -3,12 +3,12 @@ package io.github.iree4j.spring.observation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.github.iree4j.CallListener;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.monitor.CallListener;
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.InvocationService;
@@ -99,7 +99,7 @@ class ObservationInvocationInterceptorTests {
                         .request("adding.add")
                         .inputs(1, 2)
                         .after(never)
-                        .deadline(Duration.ofNanos(1000))
+                        .timeout(Duration.ofNanos(1000))
                         .invokeAsync();
                 assertThatExceptionOfType(CompletionException.class).isThrownBy(call::join);
                 TestObservationRegistryAssert.assertThat(context.getBean(TestObservationRegistry.class))
@@ -172,8 +172,8 @@ class ObservationInvocationInterceptorTests {
                         .inputs(1, 2)
                         .after(never)
                         .invokeAsync();
-                long id = program.pendingCalls(1).getFirst().id();
-                assertThat(program.cancelCall(id)).isTrue();
+                long id = program.monitor().pendingCalls(1).getFirst().id();
+                assertThat(program.monitor().cancelCall(id)).isTrue();
                 assertThatExceptionOfType(CompletionException.class).isThrownBy(call::join);
                 TestObservationRegistryAssert.assertThat(context.getBean(TestObservationRegistry.class))
                         .hasObservationWithNameEqualTo("iree.invocations")

@@ -3,11 +3,11 @@ package io.github.iree4j.spring.problems;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
-import io.github.iree4j.PendingCall;
-import io.github.iree4j.PendingCall.State;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.monitor.PendingCall;
+import io.github.iree4j.monitor.PendingCall.State;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
@@ -89,7 +89,7 @@ class CallsInLineTests {
     private Ends await(String holder, int inLine, Duration age) {
         while (true) {
             List<PendingCall> calls =
-                    finder.calls().stream().map(ProblemFinder.ActiveCall::call).toList();
+                    finder.calls().stream().map(ActiveCall::call).toList();
             if (calls.size() == inLine + 1) {
                 PendingCall first = calls.getFirst();
                 PendingCall last = calls.getLast();

@@ -166,7 +166,7 @@ class LongChainsTests {
         queue.barrier(behind, first, 0);
         ProblemFinder few = new ProblemFinder(runtime, programs, null, List.of(), 100);
         assertThat(few.find(AT_ONCE)).noneMatch(each -> each instanceof UnsignalledFence);
-        Signallers signallers = new Signallers(runtime, 10, 100);
+        Signallers signallers = new Signallers(runtime, programs, 10, 100);
         PendingOperation.Wait wait =
                 signallers.operations().getFirst().operation().waits().getFirst();
         assertThat(signallers.of(wait)).isNull();
@@ -176,7 +176,7 @@ class LongChainsTests {
                 .singleElement()
                 .asString()
                 .endsWith("no operation that was looked at signals it, queue local/0 has more");
-        Signallers all = new Signallers(runtime, 10);
+        Signallers all = new Signallers(runtime, programs, 10);
         assertThat(all.operations()).hasSize(10);
         assertThat(all.of(wait)).isNotNull();
         assertThat(all.unread()).isEmpty();

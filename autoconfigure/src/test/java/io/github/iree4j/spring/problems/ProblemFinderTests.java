@@ -3,8 +3,8 @@ package io.github.iree4j.spring.problems;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
-import io.github.iree4j.PendingCall;
 import io.github.iree4j.Results;
+import io.github.iree4j.Submission;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
@@ -15,6 +15,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.local.HostDevice;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.InvocationSpec;
 import io.github.iree4j.spring.ProgramSource;
@@ -125,6 +126,28 @@ class ProblemFinderTests {
     }
 
     @Test
+    void aFenceThatACallIsToSignalIsNotUnsignalled() throws Exception {
+        load("sums", TestModules.adder(directory));
+        try (Fence event = runtime.createFence("event")) {
+            Submission<Results> first =
+                    invocations.request("sums.add").inputs(1, 2).after(event).submit();
+            Submission<Results> second = invocations
+                    .request("sums.add")
+                    .inputs(1, 2)
+                    .after(first.fence())
+                    .submit();
+            UnsignalledFence problem = only(UnsignalledFence.class, 2);
+            assertThat(problem.subject()).endsWith(" 'event'");
+            assertThat(problem.links()).hasSize(4);
+            assertThat(problem.links().get(1)).contains("'call of 'sums.add''");
+            assertThat(problem.links().get(3)).contains("'event' at 1");
+            event.signal();
+            first.await().close();
+            second.await().close();
+        }
+    }
+
+    @Test
     void aFenceThatIsNotSignalledIsTheRootOfAllThatWaitsForItThroughOthers() throws Exception {
         load("waiting", TestModules.waiter(directory));
         try (Timeline speech = runtime.createTimeline("speech");
@@ -145,6 +168,11 @@ class ProblemFinderTests {
                     .contains("'copied' to reach 1, currently 0")
                     .contains("barrier on queue local/0 will signal it and waits");
             assertThat(problem.chain().get(2)).contains("is IN_LINE");
+            assertThat(problem.links()).hasSize(4);
+            assertThat(problem.links().get(0)).matches("call \\d+ of waiting.wait of program 'waiting'");
+            assertThat(problem.links().get(1)).matches("timeline \\d+ 'copied' at 1");
+            assertThat(problem.links().get(2)).isEqualTo("barrier on local/0");
+            assertThat(problem.links().get(3)).matches("timeline \\d+ 'speech' at 7");
             assertDocumented(problem, "nothing that was submitted signals");
             speech.semaphore().signal(7);
             first.join().close();
@@ -173,8 +201,13 @@ class ProblemFinderTests {
                 assertThat(each.chain()).hasSizeLessThanOrEqualTo(50);
             });
             assertThat(found).extracting(each -> ((Deadlock) each).waiting()).anyMatch(waiting -> waiting >= 100);
+            assertThat(found.getFirst().links()).hasSize(5).endsWith("the first operation");
+            assertThat(found.getFirst().links().subList(0, 4))
+                    .allMatch(each -> each.matches("barrier on local/0|timeline \\d+ '(one|two)' at 1"))
+                    .anyMatch(each -> each.contains("'one'"))
+                    .anyMatch(each -> each.contains("'two'"));
             assertDocumented(found.getFirst(), "wait for each other");
-            one.semaphore().fail(new IreeException(StatusCode.ABORTED, "a knot of fences"));
+            one.semaphore().fail(IreeException.of(StatusCode.ABORTED, "a knot of fences"));
         }
     }
 
@@ -201,8 +234,14 @@ class ProblemFinderTests {
                     .findFirst()
                     .orElseThrow();
             assertThat(knot.subject()).isEqualTo("device 'local'");
-            assertThat(knot.holders()).isEqualTo("program 'draft' holds " + (SIZE + SIZE / 2) + " bytes");
-            assertDocumented(knot, "wait for memory of", "holds");
+            assertThat(knot.awaited()).matches(SIZE + " bytes of pool '.+'");
+            assertThat(knot.held())
+                    .isEqualTo("the limit is %d bytes, and program 'draft' holds %d bytes", 2 * SIZE, SIZE + SIZE / 2);
+            assertThat(knot.chain())
+                    .singleElement()
+                    .asString()
+                    .contains(", for " + knot.awaited() + " held by other work, see 'pools'");
+            assertDocumented(knot, "wait for memory of", "the limit is", "holds");
             timeline.semaphore().signal(1);
             also.await();
             held.release();
@@ -222,6 +261,7 @@ class ProblemFinderTests {
             SlowConsumer problem = only(SlowConsumer.class, 1);
             assertThat(problem.openTensors()).isEqualTo(2);
             assertThat(problem.kept()).isEqualTo(SIZE + SIZE / 2);
+            assertThat(problem.awaited()).startsWith(SIZE + " bytes of pool ");
             assertDocumented(problem, "open tensors keep");
             kept.forEach(Tensor::close);
             there.await();
@@ -229,10 +269,59 @@ class ProblemFinderTests {
         }
     }
 
+    /** A call that might submit its work ahead of its fence is not admitted before the fence: its need is not known. */
+    @Test
+    void aFirstCallAheadOfItsFenceHangsOnTheFenceAndMemoryIsNoProblem() throws Exception {
+        load("adding", TestModules.fixture("3.13.0/cpu-async/add.vmfb"));
+        try (Timeline timeline = runtime.createTimeline("weights-copied");
+                Fence never = timeline.at(1)) {
+            CompletableFuture<Results> call = addAfter(never);
+            UnsignalledFence problem = only(UnsignalledFence.class, 1);
+            assertThat(problem.subject()).endsWith(" 'weights-copied'");
+            assertThat(problem.chain().getFirst())
+                    .contains(" is FOR_ADMISSION for ")
+                    .contains("'weights-copied' to reach 1, currently 0");
+            never.signal();
+            call.join().close();
+        }
+        assertThat(finder.find(AT_ONCE)).isEmpty();
+    }
+
+    private CompletableFuture<Results> addAfter(Fence fence) {
+        Tensor four = Tensor.of(new float[] {1, 2, 3, 4}, 4);
+        return invocations.request("adding.add").inputs(four, four).after(fence).invokeAsync();
+    }
+
+    /** One has held nothing for a second by then, and the other begins beside it. */
+    @Test
+    void firstCallsThatBeginOneAfterTheOtherAreNoKnot() throws Exception {
+        load("waiting", TestModules.waiter(directory));
+        load("other", TestModules.waiter(directory));
+        try (Timeline timeline = runtime.createTimeline();
+                Fence never = timeline.at(1)) {
+            CompletableFuture<Results> first = invocations.invokeAsync("waiting.wait", never);
+            CompletableFuture<Results> second = invocations.invokeAsync("other.wait", never);
+            List<Problem> found = new ArrayList<>();
+            while (finder.calls().stream().anyMatch(each -> each.call().state() != PendingCall.State.SUSPENDED)) {
+                found.addAll(finder.find(AT_ONCE));
+            }
+            assertThat(found).noneMatch(each -> each instanceof MemoryKnot || each instanceof SlowConsumer);
+            UnknownNeed problem = (UnknownNeed) found.stream()
+                    .filter(each -> each instanceof UnknownNeed)
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(problem.chain()).singleElement().asString().contains(" is FOR_ADMISSION for ");
+            assertDocumented(problem, "wait to be admitted to memory of", "is not known before a similar call");
+            timeline.semaphore().signal(1);
+            first.join().close();
+            second.join().close();
+        }
+    }
+
     @Test
     void aLostDeviceNamesItsPrograms() throws Exception {
         load("adding", TestModules.adder(directory));
-        ((HostDevice) runtime.device()).lose(new IreeException(StatusCode.ABORTED, "fell off the bus"));
+        ((HostDevice) runtime.device()).lose(IreeException.of(StatusCode.ABORTED, "fell off the bus"));
         LostDevice problem = only(LostDevice.class, 1);
         assertThat(problem.chain()).containsExactly("program 'adding' runs on it");
         assertDocumented(problem, "was lost");
@@ -293,7 +382,8 @@ class ProblemFinderTests {
                 .contains("/actuator/iree/calls/%d with {\"action\":\"cancel\"}".formatted(problem.call()));
         assertThat(problem.chain().getFirst()).contains("(id %d)".formatted(problem.call()));
         behind.cancel(true);
-        assertThat(runtime.programs().getFirst().cancelCall(problem.call())).isTrue();
+        assertThat(runtime.programs().getFirst().monitor().cancelCall(problem.call()))
+                .isTrue();
         assertThat(call).failsWithin(Duration.ofMinutes(1));
     }
 
@@ -338,11 +428,11 @@ class ProblemFinderTests {
     @ValueSource(booleans = {false, true})
     void adviceForACallWithADeadlineIsToLowerThatOfLaterCalls(boolean isConfigured) throws Exception {
         if (isConfigured) {
-            programs.limitCalls(Duration.ofHours(1), Map.of());
+            programs.setTimeouts(Duration.ofHours(1), Map.of());
         }
         load("spinning", TestModules.spinner(directory));
         InvocationSpec spec = invocations.request("spinning.spin");
-        CompletableFuture<Results> call = (isConfigured ? spec : spec.deadline(Duration.ofHours(1))).invokeAsync();
+        CompletableFuture<Results> call = (isConfigured ? spec : spec.timeout(Duration.ofHours(1))).invokeAsync();
         assertThat(only(EndlessCall.class, 1).remedy())
                 .contains("a lower iree.invocation.timeout ends later calls sooner");
         call.cancel(true);

@@ -65,7 +65,9 @@ class ShortageProblemsTests {
             MemoryShortage found = (MemoryShortage) problems.find(PATIENCE).getFirst();
             assertThat(found.subject()).isEqualTo("device 'local'");
             assertThat(found.failed()).isEqualTo(2);
-            assertThat(found.holders()).isEqualTo("the application holds " + SIZE + " bytes");
+            assertThat(found.awaited()).matches(SIZE + SIZE / 2 + " bytes of pool '.+'");
+            assertThat(found.held())
+                    .isEqualTo("the limit is %d bytes, and the application holds %d bytes", 2 * SIZE, SIZE);
             assertThat(found.openTensors()).isEqualTo(1);
             ProblemFinderTests.assertDocumented(
                     found, "have failed", "since others held the memory", "holds", "tensors were open");

@@ -3,10 +3,10 @@ package io.github.iree4j.spring.problems;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
-import io.github.iree4j.PendingCall;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.ProgramSource;
@@ -87,13 +87,13 @@ class WatchdogTests {
     private void awaitStill(int calls) {
         while (true) {
             List<PendingCall> pending = runtime.programs().stream()
-                    .flatMap(program -> program.pendingCalls(10).stream())
+                    .flatMap(program -> program.monitor().pendingCalls(10).stream())
                     .toList();
             if (pending.size() == calls
                     && pending.stream().noneMatch(call -> call.state() == PendingCall.State.RUNNING)
                     && pending.stream().anyMatch(call -> call.state() == PendingCall.State.SUSPENDED)
-                    && runtime.executor().sleepingWorkers()
-                            == runtime.executor().workers()) {
+                    && runtime.monitor().workers().executor().sleepingWorkers()
+                            == runtime.monitor().workers().executor().workers()) {
                 return;
             }
             Thread.onSpinWait();
@@ -109,7 +109,7 @@ class WatchdogTests {
         List<CompletableFuture<Results>> behind =
                 List.of(invocations.invokeAsync("spinning.spin"), invocations.invokeAsync("spinning.spin"));
         while (runtime.programs().stream()
-                        .mapToInt(program -> program.pendingCalls(10).size())
+                        .mapToInt(program -> program.monitor().pendingCalls(10).size())
                         .sum()
                 != 3) {
             Thread.onSpinWait();
@@ -250,7 +250,7 @@ class WatchdogTests {
         CompletableFuture<Results> call =
                 invocations.request("adding.add").inputs(1, 2).after(never).invokeAsync();
         while (runtime.programs().stream()
-                .flatMap(program -> program.pendingCalls(10).stream())
+                .flatMap(program -> program.monitor().pendingCalls(10).stream())
                 .noneMatch(each -> each.state() == PendingCall.State.BEFORE_INPUTS)) {
             Thread.onSpinWait();
         }
@@ -305,7 +305,8 @@ class WatchdogTests {
     }
 
     private void awaitSleep() {
-        while (runtime.executor().sleepingWorkers() < runtime.executor().workers()) {
+        while (runtime.monitor().workers().executor().sleepingWorkers()
+                < runtime.monitor().workers().executor().workers()) {
             Thread.onSpinWait();
         }
     }
@@ -330,7 +331,7 @@ class WatchdogTests {
         Watchdog patient = patient();
         CompletableFuture<Results> call = invocations
                 .request("spinning.spin")
-                .deadline(Duration.ofHours(1))
+                .timeout(Duration.ofHours(1))
                 .invokeAsync();
         CompletableFuture<Results> behind = invocations.invokeAsync("spinning.spin");
         awaitRunning();
@@ -346,7 +347,7 @@ class WatchdogTests {
 
     private void awaitRunning() {
         while (runtime.programs().stream()
-                .flatMap(program -> program.pendingCalls(10).stream())
+                .flatMap(program -> program.monitor().pendingCalls(10).stream())
                 .noneMatch(call -> call.state() == PendingCall.State.RUNNING)) {
             Thread.onSpinWait();
         }
@@ -374,7 +375,7 @@ class WatchdogTests {
                     timeline.semaphore().signal(1);
                 }
             };
-            runtime.executor().submit(kernel);
+            runtime.monitor().workers().executor().submit(kernel);
             begun.await();
             CompletableFuture<Results> call = invocations.invokeAsync("waiting.wait", done);
             for (int minute = 0; minute < 5; minute++) {

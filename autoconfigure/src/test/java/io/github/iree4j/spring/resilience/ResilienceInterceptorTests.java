@@ -7,13 +7,13 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramOptions;
 import io.github.iree4j.Results;
-import io.github.iree4j.hal.pool.NeverFits;
 import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.NeverFits;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.NativeModule;
 import io.github.resilience4j.bulkhead.Bulkhead;
@@ -74,7 +74,7 @@ class ResilienceInterceptorTests {
     }
 
     private static CompletableFuture<Results> failure(StatusCode code) {
-        return CompletableFuture.failedFuture(new IreeException(code, "no"));
+        return CompletableFuture.failedFuture(IreeException.of(code, "no"));
     }
 
     private CompletableFuture<Results> call(ModelProtection protection) {
@@ -142,11 +142,11 @@ class ResilienceInterceptorTests {
 
     @Test
     void hasteOfCallersDoesNotOpenTheBreaker() {
-        program.limitCalls(Duration.ofSeconds(5));
+        program.setTimeout(Duration.ofSeconds(5));
         CircuitBreaker breaker = breaker();
         ResilienceInterceptor interceptor =
                 new ResilienceInterceptor(Map.of("m", new ModelProtection(breaker, null, null, null)));
-        InvocationRequest hasty = request.withOptions(CallOptions.DEFAULTS.within(Duration.ofNanos(1)));
+        InvocationRequest hasty = request.withOptions(CallOptions.DEFAULTS.timeout(Duration.ofNanos(1)));
         for (int i = 0; i < 99; i++) {
             answers.add(failure(StatusCode.DEADLINE_EXCEEDED));
             assertThat(code(interceptor.intercept(hasty, chain))).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
@@ -160,7 +160,7 @@ class ResilienceInterceptorTests {
         CircuitBreaker breaker = breaker();
         for (int i = 0; i < 99; i++) {
             answers.add(CompletableFuture.failedFuture(
-                    new IreeException(StatusCode.UNAVAILABLE, "touched", null, new FileFault())));
+                    IreeException.of(StatusCode.UNAVAILABLE, "touched", null, new FileFault())));
             assertThat(code(call(new ModelProtection(breaker, null, null, null))))
                     .isEqualTo(StatusCode.UNAVAILABLE);
         }
@@ -171,7 +171,7 @@ class ResilienceInterceptorTests {
     @Test
     void callsThatCanNeverFitAreNotRepeated() {
         answers.add(CompletableFuture.failedFuture(
-                new IreeException(StatusCode.RESOURCE_EXHAUSTED, "too large", null, new NeverFits(1 << 30))));
+                IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "too large", null, new NeverFits(1 << 30))));
         assertThat(code(call(new ModelProtection(null, null, null, retry())))).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
         assertThat(calls).hasValue(1);
     }
@@ -195,7 +195,7 @@ class ResilienceInterceptorTests {
         ResilienceInterceptor interceptor =
                 new ResilienceInterceptor(Map.of("m", new ModelProtection(breaker, null, Duration.ofNanos(1), null)));
         answers.add(failure(StatusCode.DEADLINE_EXCEEDED));
-        interceptor.intercept(request.withOptions(CallOptions.DEFAULTS.within(Duration.ofNanos(2))), chain);
+        interceptor.intercept(request.withOptions(CallOptions.DEFAULTS.timeout(Duration.ofNanos(2))), chain);
         assertThat(breaker.getMetrics().getNumberOfFailedCalls()).isEqualTo(1);
     }
 
@@ -255,7 +255,7 @@ class ResilienceInterceptorTests {
         ResilienceInterceptor interceptor =
                 new ResilienceInterceptor(Map.of("m", new ModelProtection(null, null, null, retry())));
         Duration hour = Duration.ofHours(1);
-        InvocationRequest patient = request.withOptions(request.options().within(hour));
+        InvocationRequest patient = request.withOptions(request.options().timeout(hour));
         assertThat(code(interceptor.intercept(patient, failing))).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(timeouts)
                 .hasSize(3)
@@ -263,7 +263,7 @@ class ResilienceInterceptorTests {
                 .doesNotHaveDuplicates();
         assertThat(timeouts).allMatch(each -> each.compareTo(hour) <= 0);
         timeouts.clear();
-        InvocationRequest hasty = request.withOptions(request.options().within(Duration.ofMillis(1)));
+        InvocationRequest hasty = request.withOptions(request.options().timeout(Duration.ofMillis(1)));
         assertThat(code(interceptor.intercept(hasty, failing))).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(timeouts)
                 .as("the delay of a retry is as long as the timeout")
@@ -288,7 +288,7 @@ class ResilienceInterceptorTests {
         call(protection);
         assertThat(limit).isEqualTo(Duration.ofSeconds(1));
         new ResilienceInterceptor(Map.of("m", protection))
-                .intercept(request.withOptions(CallOptions.DEFAULTS.within(Duration.ofMillis(3))), chain);
+                .intercept(request.withOptions(CallOptions.DEFAULTS.timeout(Duration.ofMillis(3))), chain);
         assertThat(limit).isEqualTo(Duration.ofMillis(3));
     }
 }

@@ -2,8 +2,8 @@ package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.iree4j.PendingCall;
 import io.github.iree4j.Program;
+import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.grpc.Status;
@@ -62,7 +62,7 @@ class DrainedCallsTests {
     private static void awaitCalls(ConfigurableApplicationContext context, int number) {
         Program program =
                 context.getBean(Programs.class).find("loop").orElseThrow().program();
-        while (program.pendingCalls(10).size() != number) {
+        while (program.monitor().pendingCalls(10).size() != number) {
             Thread.onSpinWait();
         }
     }
@@ -97,7 +97,7 @@ class DrainedCallsTests {
             Programs programs = context.getBean(Programs.class);
             assertTexts(context, BY_AN_OPERATOR, () -> {
                 Program program = programs.find("loop").orElseThrow().program();
-                program.pendingCalls(10).stream().map(PendingCall::id).forEach(program::cancelCall);
+                program.monitor().pendingCalls(10).stream().map(PendingCall::id).forEach(program.monitor()::cancelCall);
             });
             assertTexts(context, BY_AN_OPERATOR, () -> programs.unload("loop", null));
             programs.load("loop", null);

@@ -43,7 +43,7 @@ class GateApplication {
                         gate.acquire();
                         call.returnI32(call.i32());
                     } catch (InterruptedException e) {
-                        throw new IreeException(StatusCode.CANCELLED, "interrupted", e);
+                        throw IreeException.of(StatusCode.CANCELLED, "interrupted", e);
                     } finally {
                         inside.decrementAndGet();
                     }

@@ -115,7 +115,7 @@ class GrpcOpenInferenceTests {
     @AfterEach
     void requestsLeaveNothingBehind() throws InterruptedException {
         client.close();
-        while (runtime.leakReport().openTensors() != 0 || limits.inFlight() != 0 || limits.awaited() != 0) {
+        while (runtime.monitor().leaks().openTensors() != 0 || limits.inFlight() != 0 || limits.awaited() != 0) {
             Thread.onSpinWait(); // the class's timeout fails what stays
         }
     }

@@ -23,7 +23,7 @@ class InvalidRequestsTests extends OpenInferenceServer {
     void clientThatDisconnectsDuringItsBodyLeavesNothingOpen() throws Exception {
         String header =
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [4], \"datatype\": \"FP32\", \"parameters\": {\"binary_data_size\": 16}}]}";
-        long before = runtime.leakReport().bytesLive();
+        long before = runtime.monitor().leaks().bytesLive();
         for (int i = 0; i < 10; i++) {
             try (Socket socket = new Socket("localhost", port)) {
                 socket.getOutputStream()
@@ -33,8 +33,8 @@ class InvalidRequestsTests extends OpenInferenceServer {
                                         .getBytes(StandardCharsets.US_ASCII));
             }
         }
-        while (runtime.leakReport().bytesLive() != before
-                || runtime.leakReport().openTensors() != 0) {
+        while (runtime.monitor().leaks().bytesLive() != before
+                || runtime.monitor().leaks().openTensors() != 0) {
             Thread.onSpinWait(); // the class's timeout fails leaks
         }
         infer("add", ADD);

@@ -47,7 +47,7 @@ class JsonOutputTests {
     }
 
     private static String whole(Tensor tensor, Datatype datatype) {
-        int count = (int) tensor.elementCount();
+        int count = (int) tensor.shape().elementCount();
         return switch (datatype) {
             case FP16 -> {
                 float[] values = tensor.toFloatArray();

@@ -11,6 +11,7 @@ import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeModuleCustomizer;
 import io.github.iree4j.spring.http.BodyLimits;
@@ -98,7 +99,7 @@ class LostResultsTests {
     @AfterEach
     void requestsLeaveNothingBehind() throws InterruptedException {
         client.close();
-        while (runtime.leakReport().openTensors() != 0 || limits.inFlight() != 0 || limits.awaited() != 0) {
+        while (runtime.monitor().leaks().openTensors() != 0 || limits.inFlight() != 0 || limits.awaited() != 0) {
             Thread.onSpinWait(); // the class's timeout fails what stays
         }
     }
@@ -178,7 +179,7 @@ class LostResultsTests {
                         Far memory = new Far(
                                 in.map(MemoryAccess.READ, 0, 4).toArray(java.lang.foreign.ValueLayout.JAVA_INT)[0]);
                         call.returnRef(BufferView.adopt(
-                                memory, new long[] {1}, ElementType.I32, BufferView.ENCODING_DENSE_ROW_MAJOR));
+                                memory, Shape.of(1), ElementType.I32, BufferView.ENCODING_DENSE_ROW_MAJOR));
                     })
                     .attribute(
                             "iree.abi.declaration",
@@ -199,7 +200,7 @@ class LostResultsTests {
         @Override
         protected void copyToHost(long offset, MemorySegment target) {
             if (value < 0) {
-                throw new IreeException(StatusCode.ABORTED, LOST);
+                throw IreeException.of(StatusCode.ABORTED, LOST);
             }
             target.copyFrom(MemorySegment.ofArray(new int[] {value}));
         }

@@ -71,7 +71,7 @@ abstract class OpenInferenceServer {
 
     @AfterEach
     void requestsLeaveNothingOpen() {
-        while (runtime.leakReport().openTensors()
+        while (runtime.monitor().leaks().openTensors()
                 != 0) { // the client may receive its response before the server has cleaned up
             Thread.onSpinWait();
         }

@@ -78,7 +78,7 @@ class OverloadTests {
     @AfterEach
     void nothingIsLeft() {
         application.gate.release(MANY);
-        while (runtime.leakReport().openTensors() != 0
+        while (runtime.monitor().leaks().openTensors() != 0
                 || limits.inFlight() != 0
                 || programs.activeCalls() != 0
                 || limits.counts().underWay(Work.HTTP) != 0

@@ -107,7 +107,7 @@ class ProtocolConformanceTests {
 
     @AfterEach
     void requestsLeaveNothingOpen() {
-        while (runtime.leakReport().openTensors()
+        while (runtime.monitor().leaks().openTensors()
                 != 0) { // the client may receive its response before the server has cleaned up
             Thread.onSpinWait();
         }

@@ -16,7 +16,7 @@ import org.springframework.http.ResponseEntity;
 class RefusedRequestsTests {
 
     private static IreeException refused(Duration after) {
-        return new IreeException(StatusCode.RESOURCE_EXHAUSTED, "too many", null, new RetryLater(after));
+        return IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "too many", null, new RetryLater(after));
     }
 
     @Test
@@ -34,7 +34,7 @@ class RefusedRequestsTests {
         assertThat(Objects.requireNonNull(
                         trailers.get(Metadata.Key.of("grpc-retry-pushback-ms", Metadata.ASCII_STRING_MARSHALLER))))
                 .isEqualTo("2001");
-        assertThat(GrpcStatuses.trailers(new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no memory"))
+        assertThat(GrpcStatuses.trailers(IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "no memory"))
                         .keys())
                 .isEmpty();
     }

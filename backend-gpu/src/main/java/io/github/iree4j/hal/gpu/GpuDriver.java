@@ -130,7 +130,7 @@ final class GpuDriver {
     StreamDevice open(String id, DeviceOptions options) {
         GpuApi opened = api;
         if (opened == null || !availability.available()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE, "driver '%s' is not available: %s".formatted(name, availability.reason()));
         }
         GpuProperties properties = find(id);
@@ -183,13 +183,13 @@ final class GpuDriver {
         List<GpuProperties> found =
                 devices.stream().filter(each -> uuid.equals(each.uuid())).toList();
         if (found.size() > 1) { // instances of the same device, or devices without a UUID
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "'%s' is the UUID of %d devices of driver '%s': %s; name one of them by its number, or update the driver"
                             .formatted(id, found.size(), name, names(found, each -> "")));
         }
         if (found.isEmpty()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "driver '%s' has no device '%s'; it has: %s"
                             .formatted(name, id, names(devices, each -> " (" + each.name() + ")")));

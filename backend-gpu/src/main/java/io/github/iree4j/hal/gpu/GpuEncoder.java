@@ -112,7 +112,7 @@ final class GpuEncoder implements StreamEncoder {
     public void checkDispatch(
             Executable executable, int export, DispatchConfig config, @Nullable BufferRef workgroupCount) {
         if (!(executable instanceof GpuExecutable own) || !own.isOf(hardware)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "executable of format '%s' was not created by device '%s'"
                             .formatted(executable.format(), hardware.id()));

@@ -41,7 +41,7 @@ final class GpuExecutable extends Executable {
         GpuExecutableFile file = GpuExecutableFile.read(params.data(), params.format());
         List<ExecutableLayout> layouts = params.layouts();
         if (!layouts.isEmpty() && layouts.size() != file.exports().size()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "executable of format '%s' has %d exports and the program gives %d layouts"
                             .formatted(params.format(), file.exports().size(), layouts.size()));
@@ -71,7 +71,7 @@ final class GpuExecutable extends Executable {
             modules.add(hardware.code().load(image, copy, arena));
         } catch (IreeException e) {
             String remedy = remedy(e);
-            throw new IreeException(
+            throw IreeException.of(
                     e.code(),
                     "module %d of the executable, %s%s, cannot be loaded on device '%s' (%s): %s%s"
                             .formatted(
@@ -101,7 +101,7 @@ final class GpuExecutable extends Executable {
         int bindings = export.bindingCount();
         if (constants < 0 || bindings < 0) { // before August 2024
             if (layout == null) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "kernel '%s' does not say how many buffers it takes, and neither does the program; compile it again"
                                 .formatted(export.name()));
@@ -149,7 +149,7 @@ final class GpuExecutable extends Executable {
 
     private void checkLimit(GpuExecutableFile.Export export, String what, long value, long limit) {
         if (value > limit) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "kernel '%s' has %d %s, the limit is %d of device '%s'; compile the program for it"
                             .formatted(export.name(), value, what, limit, hardware.id()));
@@ -178,7 +178,7 @@ final class GpuExecutable extends Executable {
     @Override
     public ExecutableExport export(int ordinal) {
         if (ordinal < 0 || ordinal >= kernels.size()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "export %d of an executable of format '%s' with %d exports does not exist"
                             .formatted(ordinal, format, kernels.size()));

@@ -95,12 +95,12 @@ record GpuExecutableFile(List<GpuImage> modules, List<Export> exports) {
                 case CUDA -> read(data, "CUDA executable", "CDA1", List.of("CUDA"));
                 case HIP -> read(data, "HIP executable", "HIP1", List.of("HIPE", "ROCM"));
                 default ->
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.UNIMPLEMENTED,
                             "its format is '%s'; '%s' and '%s' are known".formatted(format, CUDA, HIP));
             };
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "executable cannot be read: " + e.getMessage(), e);
+            throw IreeException.of(e.code(), "executable cannot be read: " + e.getMessage(), e);
         }
     }
 
@@ -165,7 +165,7 @@ record GpuExecutableFile(List<GpuImage> modules, List<Export> exports) {
             throw invalid("kernel '%s' has blocks of %dx%dx%d threads, none", export.name, x, y, z);
         }
         if (x > BLOCK_LIMIT || y > BLOCK_LIMIT || z > BLOCK_LIMIT || x * y * z > BLOCK_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "blocks of %dx%dx%d threads of kernel '%s' exceed the limit of %d; compile the program for smaller workgroups"
                             .formatted(x, y, z, export.name, BLOCK_LIMIT));
@@ -210,12 +210,12 @@ record GpuExecutableFile(List<GpuImage> modules, List<Export> exports) {
     }
 
     static IreeException invalid(String format, Object... arguments) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INVALID_ARGUMENT, format.formatted(arguments) + "; compile the program again");
     }
 
     private static IreeException tooMany(String what, long count, long limit) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.RESOURCE_EXHAUSTED,
                 "%d %s exceed the limit of %d; compile the program again with fewer".formatted(count, what, limit));
     }

@@ -199,7 +199,7 @@ final class GpuForm implements CommandForm {
         StreamStorage storage = Objects.requireNonNull(counts).storage();
         int range = recording.counts(at);
         if (bindings.length(range) < COUNTS_BYTES) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "workgroup counts of dispatch '%s' are %d bytes, the buffer has %d there"
                             .formatted(

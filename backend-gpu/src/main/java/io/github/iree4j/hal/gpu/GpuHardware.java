@@ -208,7 +208,7 @@ final class GpuHardware implements StreamDriver {
         IreeException loss = device.loss();
         if (loss != null) {
             wakeWaiter(); // the waiter reports the loss
-            throw new IreeException(StatusCode.ABORTED, "%s: %s".formatted(id, loss.getMessage()), loss);
+            throw IreeException.of(StatusCode.ABORTED, "%s: %s".formatted(id, loss.getMessage()), loss);
         }
     }
 
@@ -232,7 +232,7 @@ final class GpuHardware implements StreamDriver {
             StatusCode code = thrown instanceof IreeException cause && cause.code() != StatusCode.ABORTED
                     ? cause.code()
                     : StatusCode.INTERNAL;
-            failure = new IreeException(
+            failure = IreeException.of(
                     code, "device '%s' takes no more work: %s: %s".formatted(id, what, thrown.getMessage()), thrown);
         }
         lanes.forEach(GpuLane::wake);
@@ -261,7 +261,7 @@ final class GpuHardware implements StreamDriver {
     @Override
     public DriverTimeline createTimeline(long value, boolean shared) {
         if (shared) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "device '%s' shares no semaphores with other drivers; signal one from the host".formatted(id));
         }
@@ -396,7 +396,7 @@ final class GpuHardware implements StreamDriver {
     @Override
     public DriverMemory allocate(long size, MemoryKind kind, boolean shared) {
         if (shared) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "device '%s' shares no memory with other drivers; copy it through the host".formatted(id));
         }

@@ -88,7 +88,7 @@ record GpuImage(Kind kind, MemorySegment bytes, String architecture) {
             Matcher target = PTX_TARGET.matcher(text);
             return new GpuImage(Kind.PTX, image, target.find() ? target.group(1) : "");
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.UNIMPLEMENTED,
                 "%s of %d bytes begins with 0x%08x; PTX, ELF, fat binaries and offload bundles are known, so compile the program for one of them"
                         .formatted(what, image.byteSize(), Integer.reverseBytes(magic)));
@@ -160,7 +160,7 @@ record GpuImage(Kind kind, MemorySegment bytes, String architecture) {
         checkInside(what, "header", at, 8, image.byteSize());
         long count = image.get(U64, at);
         if (count < 0 || count > BUNDLE_ENTRIES_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "%s bundles %s images, more than the limit of %d; compile the program for fewer devices"
                             .formatted(what, Long.toUnsignedString(count), BUNDLE_ENTRIES_LIMIT));

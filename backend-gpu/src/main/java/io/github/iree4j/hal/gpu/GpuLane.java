@@ -353,7 +353,7 @@ final class GpuLane implements Lane {
         next.submission.fail(
                 thrown instanceof IreeException cause
                         ? cause
-                        : new IreeException(
+                        : IreeException.of(
                                 StatusCode.INTERNAL,
                                 "%s on stream %d of device '%s' failed: %s"
                                         .formatted(next.submission.name(), index, hardware.id(), thrown),

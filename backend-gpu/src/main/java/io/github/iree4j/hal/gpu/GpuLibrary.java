@@ -58,7 +58,7 @@ final class GpuLibrary extends StreamCollectives {
     }
 
     private IreeException lacks(Collective operation, String what) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.UNIMPLEMENTED, "%s: the collectives of %s have %s".formatted(operation, name, what));
     }
 

@@ -69,7 +69,7 @@ final class GpuMemory extends DriverMemory {
             if (e.code() != StatusCode.INVALID_ARGUMENT) {
                 throw e;
             }
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "%d bytes of the host at 0x%x cannot be %s in place: %s, as drivers do for pages that are read-only or of a file; copy them"
                             .formatted(size, first, readOnly ? "read" : "written", e.getMessage()),

@@ -2,6 +2,7 @@ package io.github.iree4j.nativeaccess.gpu;
 
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.nativeaccess.NativeScratch;
+import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -49,6 +50,15 @@ public final class GpuCollectives {
         return scratch.number(method);
     }
 
+    /** Makes a call for the participant of a device. ABORTED may be another participant's failure. */
+    private long make(GpuDevice device, NativeScratch.Call method) {
+        try {
+            return make(method);
+        } catch (IreeException e) {
+            throw device.isLost() ? DeviceLostException.by(device.properties().name(), e) : e;
+        }
+    }
+
     /** Makes an id for a group, of {@link #ID_LENGTH} characters below 256; throws if the library refuses. */
     public synchronized String createId() {
         byte[] id = scratch.read(
@@ -71,8 +81,10 @@ public final class GpuCollectives {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment bytes =
                     arena.allocate(ID_LENGTH).copyFrom(MemorySegment.ofArray(id.getBytes(StandardCharsets.ISO_8859_1)));
-            return make((out, error) ->
-                    GpuShim.commJoin(handle, device.address(), bytes.address(), rank, count, out, error));
+            return make(
+                    device,
+                    (out, error) ->
+                            GpuShim.commJoin(handle, device.address(), bytes.address(), rank, count, out, error));
         }
     }
 
@@ -81,12 +93,12 @@ public final class GpuCollectives {
      * something since, has failed.
      */
     public boolean isPending(GpuDevice device, long comm) {
-        return make((out, error) -> GpuShim.commState(handle, device.address(), comm, out, error)) != 0;
+        return make(device, (out, error) -> GpuShim.commState(handle, device.address(), comm, out, error)) != 0;
     }
 
     /** Begins to leave; throws if the library refuses. */
     public void leave(GpuDevice device, long comm) {
-        make((out, error) -> GpuShim.commFinalize(handle, device.address(), comm, error));
+        make(device, (out, error) -> GpuShim.commFinalize(handle, device.address(), comm, error));
     }
 
     /** Frees a communicator that has left; or any communicator, to abort: the communicator's work ends without result. */

@@ -3,7 +3,9 @@ package io.github.iree4j.nativeaccess.gpu;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.nativeaccess.NativeScratch;
+import io.github.iree4j.status.DeviceLost;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -33,7 +35,7 @@ public final class GpuDevice extends Resource {
     /** Memory not taken back by the driver. */
     private record Refused(long address, boolean managed) {}
 
-    private final NativeScratch.Pool scratch = new NativeScratch.Pool();
+    private final NativeScratch.Pool scratch;
     private final Queue<Refused> refused = new ConcurrentLinkedQueue<>();
     private final GpuApi api;
     private final GpuProperties properties;
@@ -45,6 +47,8 @@ public final class GpuDevice extends Resource {
     GpuDevice(GpuApi api, GpuProperties properties, long handle) {
         this.api = api;
         this.properties = properties;
+        this.scratch = new NativeScratch.Pool(
+                status -> status == StatusCode.ABORTED.number() ? new DeviceLost(properties.name()) : null);
         this.handle = handle;
     }
 
@@ -243,7 +247,7 @@ public final class GpuDevice extends Resource {
                         GpuShim.moduleLoad(handle, image.address(), log.address(), LOG_BYTES, out, error));
             } catch (IreeException e) {
                 String said = log.getString(0).strip();
-                throw said.isEmpty() ? e : new IreeException(e.code(), e.getMessage() + "; its compiler says: " + said);
+                throw said.isEmpty() ? e : IreeException.of(e.code(), e.getMessage() + "; its compiler says: " + said);
             }
         } finally {
             Reference.reachabilityFence(image);

@@ -10,6 +10,7 @@ import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.ChannelParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.hal.local.LocalDriverProvider;
 import io.github.iree4j.hal.spi.ChannelOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
@@ -114,7 +115,7 @@ class CompiledCollectivesTest {
         try (Invocation call = program.invocation(program.function("module." + function))) {
             try (Buffer buffer = devices.get(rank).allocator().allocate(BufferParams.DEFAULT, input);
                     BufferView view = BufferView.create(
-                            buffer, new long[] {input.byteSize() / 4}, type, BufferView.ENCODING_DENSE_ROW_MAJOR)) {
+                            buffer, Shape.of(input.byteSize() / 4), type, BufferView.ENCODING_DENSE_ROW_MAJOR)) {
                 call.ref(view);
             }
             call.run();

@@ -350,7 +350,7 @@ class GpuCollectiveFaultsTest {
             failing.countDown();
             uninterruptibly(seen);
         });
-        IreeException cause = new IreeException(StatusCode.ABORTED, "gone");
+        IreeException cause = IreeException.of(StatusCode.ABORTED, "gone");
         Thread fails = Thread.startVirtualThread(() -> ((GroupChannel) channels.get(1)).fail(cause));
         assertThat(failing.await(20, TimeUnit.SECONDS)).isTrue();
         ranks.library().lose();

@@ -537,12 +537,12 @@ class GpuFaultsTest {
     @ParameterizedTest
     @EnumSource(GpuKind.class)
     void losingTheDeviceWithWorkInFlightSettlesEveryFence(GpuKind kind) {
-        IreeException cause = new IreeException(StatusCode.DATA_LOSS, "device lost on purpose");
+        IreeException cause = IreeException.of(StatusCode.DATA_LOSS, "device lost on purpose");
         endsInTheMiddle(
                 kind,
                 device -> {
                     StreamDevices.lose(device, cause);
-                    assertThat(device.failure()).isSameAs(cause);
+                    assertThat(device.failure()).cause().isSameAs(cause);
                     device.close();
                 },
                 StatusCode.DATA_LOSS);

@@ -61,6 +61,11 @@ final class Allocations {
         }
 
         @Override
+        public String pool() {
+            return grant.pool();
+        }
+
+        @Override
         public @Nullable Reservation memory() {
             return grant.memory();
         }

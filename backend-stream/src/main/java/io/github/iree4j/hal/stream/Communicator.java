@@ -102,7 +102,7 @@ final class Communicator {
             IreeException cause = broken;
             throw cause != null
                     ? cause
-                    : new IreeException(StatusCode.ABORTED, "the channel of this participant has failed or is closed");
+                    : IreeException.of(StatusCode.ABORTED, "the channel of this participant has failed or is closed");
         }
     }
 
@@ -126,7 +126,7 @@ final class Communicator {
         } catch (RuntimeException | Error e) {
             IreeException cause = e instanceof IreeException own
                     ? own
-                    : new IreeException(StatusCode.INTERNAL, "a participant failed: " + e, e);
+                    : IreeException.of(StatusCode.INTERNAL, "a participant failed: " + e, e);
             broken = cause; // a collective may find this cause before the group is notified
             aborting = true;
             elsewhere(() -> told.accept(cause));

@@ -1,6 +1,8 @@
 package io.github.iree4j.hal.stream;
 
 import io.github.iree4j.async.CompletionSource;
+import io.github.iree4j.status.DeviceLost;
+import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
@@ -103,7 +105,7 @@ final class CompletionWaiter implements CompletionSource {
     IreeException failure(Throwable thrown) {
         return thrown instanceof IreeException status
                 ? status
-                : new IreeException(
+                : IreeException.of(
                         StatusCode.INTERNAL,
                         "driver of device '%s' cannot wait for its hardware: %s".formatted(device.id(), thrown),
                         thrown);
@@ -140,7 +142,11 @@ final class CompletionWaiter implements CompletionSource {
         if (device.isHardwareLost()) {
             imports.remove(point);
             IreeException cause = device.failure();
-            point.end(cause != null ? cause : new IreeException(StatusCode.ABORTED, device + " is lost"));
+            point.end(
+                    cause != null
+                            ? cause
+                            : IreeException.of(
+                                    StatusCode.ABORTED, device + " is lost", null, new DeviceLost(device.id())));
         }
         device.wakeWaiter();
     }
@@ -197,8 +203,9 @@ final class CompletionWaiter implements CompletionSource {
     /** Handles a loss reported by the driver: no further events follow. */
     private void lost(IreeException cause) {
         dead = true;
-        device.hardwareLost(cause);
-        imports.forEach(each -> each.end(cause));
+        IreeException loss = DeviceLostException.by(device.id(), cause);
+        device.hardwareLost(loss);
+        imports.forEach(each -> each.end(loss));
         imports.clear();
         device.endWaiter();
     }

@@ -30,7 +30,7 @@ public record DispatchLimits(String device, long countX, long countY, long count
      */
     public void check(ExecutableExport entry, DispatchConfig config, @Nullable BufferRef workgroupCount) {
         if (config.dynamicLocalMemory() != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "dispatch '%s' asks for %s bytes of local memory; kernels declare theirs"
                             .formatted(entry.name(), Integer.toUnsignedString(config.dynamicLocalMemory())));
@@ -40,7 +40,7 @@ public record DispatchLimits(String device, long countX, long countY, long count
             checkCounts(entry, config.workgroupCountX(), config.workgroupCountY(), config.workgroupCountZ());
         } else if (workgroupCount.offset() % 4 != 0
                 || workgroupCount.buffer() != null && workgroupCount.buffer().offset() % 4 != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "workgroup counts of dispatch '%s' at offset %d are not aligned to 4 bytes"
                             .formatted(entry.name(), workgroupCount.offset()));
@@ -51,7 +51,7 @@ public record DispatchLimits(String device, long countX, long countY, long count
         if (differs(config.workgroupSizeX(), entry.workgroupSizeX())
                 || differs(config.workgroupSizeY(), entry.workgroupSizeY())
                 || differs(config.workgroupSizeZ(), entry.workgroupSizeZ())) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "dispatch '%s' asks for workgroups of %sx%sx%s, it was compiled for %dx%dx%d"
                             .formatted(
@@ -86,7 +86,7 @@ public record DispatchLimits(String device, long countX, long countY, long count
 
     private void checkCount(ExecutableExport entry, String dimension, int count, long limit) {
         if (Integer.toUnsignedLong(count) > limit) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "workgroup count %s of dispatch '%s' is %s, the limit is %d of device '%s'"
                             .formatted(dimension, entry.name(), Integer.toUnsignedString(count), limit, device));

@@ -50,7 +50,7 @@ public abstract class DriverMemory implements AutoCloseable {
      * @throws IreeException UNIMPLEMENTED when the driver cannot export, as thrown by this method unless overridden
      */
     protected int exportDescriptor() {
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "the driver exports no memory; copy it through the host");
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, "the driver exports no memory; copy it through the host");
     }
 
     /** Frees the allocation. No work uses the memory any more. */

@@ -61,7 +61,7 @@ public interface DriverTimeline extends RefCounted {
      * @throws IreeException UNIMPLEMENTED when the driver cannot export, as thrown by this method unless overridden
      */
     default int exportDescriptor() {
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "the driver exports no semaphores; signal one from the host");
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, "the driver exports no semaphores; signal one from the host");
     }
 
     /**
@@ -71,6 +71,6 @@ public interface DriverTimeline extends RefCounted {
      * @throws IreeException UNIMPLEMENTED when the driver cannot import, as thrown by this method unless overridden
      */
     default void importDescriptor(int descriptor) {
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "the driver imports no semaphores; signal one from the host");
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, "the driver imports no semaphores; signal one from the host");
     }
 }

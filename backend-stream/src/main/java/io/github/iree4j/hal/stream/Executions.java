@@ -19,7 +19,7 @@ final class Executions {
     static StreamOperation execute(StreamQueue queue, CommandBuffer commands, @Nullable BindingTable bindings) {
         StreamDevice device = queue.streamDevice();
         if (!RecordedForms.isOf(device, commands)) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "command buffer was not created by " + device);
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "command buffer was not created by " + device);
         }
         return new Execution("execute", queue, (RecordedCommandBuffer) commands, bindings);
     }

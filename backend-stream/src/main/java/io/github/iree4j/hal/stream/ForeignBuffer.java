@@ -65,7 +65,7 @@ final class ForeignBuffer implements UsedBuffer {
     @Override
     public void checkWritable() {
         if ((lender.access() & MemoryAccess.WRITE) == 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "buffer of %d bytes is read-only memory of another device, and a shader of device '%s' may write it"
                             .formatted(lender.length(), device.id()));

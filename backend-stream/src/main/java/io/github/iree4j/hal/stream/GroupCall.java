@@ -66,7 +66,7 @@ public final class GroupCall implements DriverCommands {
         } catch (IreeException e) {
             return e;
         } catch (RuntimeException | Error e) {
-            return new IreeException(StatusCode.INTERNAL, "a group call failed: " + e, e);
+            return IreeException.of(StatusCode.INTERNAL, "a group call failed: " + e, e);
         }
     }
 

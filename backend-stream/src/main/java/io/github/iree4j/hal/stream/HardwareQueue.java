@@ -123,7 +123,7 @@ final class HardwareQueue {
         } catch (IreeException e) {
             return e;
         } catch (RuntimeException | Error e) { // out of memory, for example
-            return new IreeException(StatusCode.INTERNAL, "submission failed: " + e, e);
+            return IreeException.of(StatusCode.INTERNAL, "submission failed: " + e, e);
         }
         // outside the try block: an observer's exception must not revoke accepted submissions
         streams.forEach(HardwareStream::lookAtHead);

@@ -5,6 +5,7 @@ import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.hal.schedule.FifoBackend;
 import io.github.iree4j.hal.schedule.Issue;
 import io.github.iree4j.hal.schedule.QueueScheduler;
+import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayDeque;
@@ -223,10 +224,13 @@ final class HardwareStream implements FifoBackend {
 
     /** Handles an entry refused by the driver, under the lock: an empty submission took the entry's place, or the stream is unusable. */
     void refused(StreamEntry entry, IreeException cause, boolean hasPlace) {
-        entry.fail(cause);
-        if (!hasPlace || device.driver().isLost()) {
-            device.loseLater(cause); // the loss of the device may not be reported by the waiter's own wait
+        if (hasPlace && !device.driver().isLost()) {
+            entry.fail(cause);
+            return;
         }
+        IreeException loss = DeviceLostException.by(device.id(), cause);
+        entry.fail(loss);
+        device.loseLater(loss); // the loss of the device may not be reported by the waiter's own wait
     }
 
     @Override
@@ -349,7 +353,7 @@ final class HardwareStream implements FifoBackend {
     static IreeException failure(StreamOperation operation, Throwable thrown) {
         return thrown instanceof IreeException failure
                 ? failure
-                : new IreeException(StatusCode.INTERNAL, operation.name() + " failed: " + thrown, thrown);
+                : IreeException.of(StatusCode.INTERNAL, operation.name() + " failed: " + thrown, thrown);
     }
 
     /** Continues with held entries after a completed step, under the lock. Returns the next step if the step can run at once. */

@@ -115,7 +115,7 @@ final class HostImports implements AutoCloseable {
     private Import create(MemorySegment bytes, boolean whole) {
         String obstacle = obstacle(device);
         if (obstacle != null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "device '%s' cannot use memory of another device in place: %s; copy it"
                             .formatted(device.id(), obstacle));

@@ -110,7 +110,7 @@ public final class HostRegistrations {
                     Long next = ranges.ceilingKey(at);
                     found = make(device, at, next == null ? host + size : Math.min(next, host + size), readOnly);
                 } else if (found.readOnly && !readOnly) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.UNIMPLEMENTED,
                             "%d bytes of the host at 0x%x are to be written, and share a page with memory that is imported to be read; copy them, or keep it in pages of its own"
                                     .formatted(size, host));
@@ -121,7 +121,7 @@ public final class HostRegistrations {
             long address = parts.getFirst().address + (host - parts.getFirst().first);
             for (Range part : parts) {
                 if (part.address - part.first != address - host) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.UNIMPLEMENTED,
                             "%d bytes of the host at 0x%x overlap imported memory, and are not contiguous for the device; copy them"
                                     .formatted(size, host));

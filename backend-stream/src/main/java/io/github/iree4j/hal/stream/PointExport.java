@@ -37,7 +37,7 @@ final class PointExport implements Timepoint, AutoCloseable {
     /** Returns a descriptor of the twin, owned by the caller. */
     static int create(StreamDevice device, TimelineSemaphore source) {
         if (!source.scope().includes(SemaphoreScope.SYSTEM_WIDE)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "export needs a semaphore of scope '" + SemaphoreScope.SYSTEM_WIDE + "', this one has '"
                             + source.scope() + "'; scopes do not change, create it with '" + SemaphoreScope.SYSTEM_WIDE
@@ -61,7 +61,7 @@ final class PointExport implements Timepoint, AutoCloseable {
     /** Checks a value of a shared timeline. */
     static void checkValue(long value, String refusal) {
         if (value >= FAILED) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%s: a timeline that is shared has failed from %d on; use smaller values"
                             .formatted(refusal.formatted(value), FAILED));

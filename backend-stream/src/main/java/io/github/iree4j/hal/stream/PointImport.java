@@ -55,7 +55,7 @@ final class PointImport implements WatchedPoint, Cancellation {
                 IreeException failure = semaphore.failure();
                 throw failure != null
                         ? failure.during("import of semaphore value " + value)
-                        : new IreeException(
+                        : IreeException.of(
                                 StatusCode.INVALID_ARGUMENT,
                                 "semaphore value " + value + " is reached or promised already; the semaphore is at "
                                         + semaphore.value());
@@ -101,7 +101,7 @@ final class PointImport implements WatchedPoint, Cancellation {
             end(null);
             return;
         }
-        end(new IreeException(
+        end(IreeException.of(
                 StatusCode.ABORTED,
                 "value %d of an imported timeline is not known to be reached: the timeline was at %d when it failed, or its device was closed"
                         .formatted(value, now - PointExport.FAILED)));

@@ -171,7 +171,7 @@ final class RecordedForms implements RecordingBackend {
     @Override
     public void checkChannel(Channel channel) {
         if (!(channel instanceof GroupChannel own) || !own.host().equals(device.channels)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "channel was not created by the device of the command buffer");
         }
     }

@@ -178,7 +178,7 @@ public final class ResolvedBindings {
             case Recording.FILL -> {
                 int patternLength = recording.patternLength(at);
                 if (length % patternLength != 0) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.INVALID_ARGUMENT,
                             "fill of %d bytes is not aligned to its pattern of %d bytes"
                                     .formatted(length, patternLength));
@@ -203,7 +203,7 @@ public final class ResolvedBindings {
     private void copy(int source, int target, TransferSink sink) {
         long length = length(source);
         if (length > room(target)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "copy of %d bytes does not fit the %d bytes of its target".formatted(length, room(target)));
         }
@@ -211,7 +211,7 @@ public final class ResolvedBindings {
         StreamStorage to = storage(target);
         long distance = from.offset() + offset(source) - to.offset() - offset(target);
         if (from.isWith(to) && Math.abs(distance) < length) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "copy source and target of %d bytes overlap by %d; copy through another buffer"
                             .formatted(length, length - Math.abs(distance)));

@@ -32,7 +32,7 @@ final class SharedMemory {
     static ExternalMemory export(StreamDevice device, Buffer buffer) {
         StreamBuffer own = StreamBuffer.of(device, "exported buffer", buffer);
         if (!(own.foreign() instanceof ForeignMemory memory)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "buffer of %d bytes cannot be exported; allocate it with allocateExportable"
                             .formatted(buffer.length()));
@@ -53,14 +53,14 @@ final class SharedMemory {
         device.checkOpen();
         String uuid = device.driver().identity();
         if (!memory.device().equals(uuid)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "memory of device %s cannot be imported by device '%s', which is %s"
                             .formatted(memory.device(), device.id(), uuid));
         }
         MemoryKind kind = device.memory().kinds().ofType(memory.kind());
         if (kind == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "memory type %d is not used by device '%s'".formatted(memory.kind(), device.id()));
         }
@@ -76,7 +76,7 @@ final class SharedMemory {
             StreamDevice device, BufferParams params, long address, long size, @Nullable RefCounted owner) {
         device.checkOpen();
         if (size <= 0 || Long.remainderUnsigned(address, ALIGNMENT) != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "device memory of %d bytes at 0x%x cannot be imported; compiled code needs it aligned to %d bytes, and some of it"
                             .formatted(size, address, ALIGNMENT));

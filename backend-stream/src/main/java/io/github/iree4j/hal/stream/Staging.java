@@ -153,7 +153,7 @@ final class Staging {
     }
 
     private static IreeException closed() {
-        return new IreeException(StatusCode.FAILED_PRECONDITION, "device is closed");
+        return IreeException.of(StatusCode.FAILED_PRECONDITION, "device is closed");
     }
 
     /** Allocates the memory, or refuses the waiting requests; without the lock. */
@@ -166,7 +166,7 @@ final class Staging {
         } catch (IreeException e) {
             cause = e;
         } catch (RuntimeException | Error e) {
-            cause = new IreeException(StatusCode.INTERNAL, "staging memory is not allocated: " + e, e);
+            cause = IreeException.of(StatusCode.INTERNAL, "staging memory is not allocated: " + e, e);
         }
         opened(made, cause);
     }

@@ -60,7 +60,7 @@ final class StreamAllocator implements Allocator {
         BufferParams checked = check(params, bytes);
         String obstacle = HostImports.obstacle(device);
         if (obstacle != null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "device '%s' cannot use host memory in place: %s; copy it".formatted(device.id(), obstacle));
         }
@@ -68,7 +68,7 @@ final class StreamAllocator implements Allocator {
         MemoryKind kind = memory.kinds().readback();
         if ((params.memoryType() & MemoryType.DEVICE_LOCAL) == MemoryType.DEVICE_LOCAL
                 && (kind.halType() & MemoryType.DEVICE_LOCAL) != MemoryType.DEVICE_LOCAL) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "device '%s' has its own memory, which host memory cannot be; ask for DEVICE_VISIBLE, or copy it"
                             .formatted(device.id()));
@@ -105,13 +105,13 @@ final class StreamAllocator implements Allocator {
 
     private static BufferParams check(BufferParams params, MemorySegment bytes) {
         if (!bytes.isNative()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "memory of %d bytes on the Java heap cannot be imported; copy it or allocate it natively"
                             .formatted(bytes.byteSize()));
         }
         if ((bytes.address() & (ALIGNMENT - 1)) != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "imported memory of %d bytes at 0x%x is aligned to %d bytes, compiled code needs %d; allocate it with Arena.allocate(size, %d), or copy it"
                             .formatted(
@@ -126,7 +126,7 @@ final class StreamAllocator implements Allocator {
         }
         boolean immutable = (params.usage() & BufferUsage.SHARING_IMMUTABLE) != 0;
         if ((params.access() & MemoryAccess.WRITE) != 0 && !immutable) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "imported memory of %d bytes is read-only and access %s is asked for; ask for READ"
                             .formatted(bytes.byteSize(), MemoryAccess.format(params.access())));

@@ -147,7 +147,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
      */
     static UsedBuffer usable(StreamDevice device, String what, Buffer buffer) {
         if (!buffer.isLive()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION, what + " of " + buffer.length() + " bytes is closed");
         }
         if (buffer.allocatedBuffer() instanceof StreamBuffer own) {
@@ -159,7 +159,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
             if (obstacle == null) {
                 return used(device, other);
             }
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%s of %d bytes was not created by device '%s', which cannot use host memory in place: %s"
                             .formatted(what, buffer.length(), device.id(), obstacle));
@@ -175,7 +175,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
     }
 
     private static IreeException notOf(StreamDevice device, String what, Buffer buffer) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "%s of %d bytes was not created by device '%s'".formatted(what, buffer.length(), device.id()));
     }
@@ -265,7 +265,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         if (isImported()
                 && storage.host() instanceof MemorySegment host
                 && !host.scope().isAlive()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "memory of imported " + describe() + " has been freed; keep its arena open while the buffer is");
         }

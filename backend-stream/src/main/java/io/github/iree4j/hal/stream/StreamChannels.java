@@ -42,7 +42,7 @@ final class StreamChannels implements ChannelHost {
     StreamCollectives library() {
         StreamCollectives library = device.driver().collectives();
         if (library == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "device '%s' has no collective channels, since its driver has no library for them; use devices of CUDA, of HIP or of the CPU"
                             .formatted(device.id()));
@@ -63,7 +63,7 @@ final class StreamChannels implements ChannelHost {
     }
 
     private IreeException ofDevice(IreeException cause) {
-        return new IreeException(
+        return IreeException.of(
                 cause.code() == StatusCode.FAILED_PRECONDITION ? StatusCode.ABORTED : cause.code(),
                 "device '%s' of a channel: %s".formatted(device.id(), cause.getMessage()),
                 cause);

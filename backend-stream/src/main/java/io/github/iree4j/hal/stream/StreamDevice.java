@@ -27,6 +27,7 @@ import io.github.iree4j.hal.spi.ChannelOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DevicePattern;
 import io.github.iree4j.lifetime.UseGuard;
+import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -403,12 +404,12 @@ public final class StreamDevice implements Device {
     /** Creates the exception for an unsupported format, with a remedy. */
     private IreeException unsupported(String format) {
         if (driver.formats().contains(format)) {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "device '%s' may not run executables of format '%s', it is limited to %s; compile the program for one of these, or allow the format if you trust the program"
                             .formatted(id(), format, String.join(", ", new TreeSet<>(options.executableFormats()))));
         }
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INCOMPATIBLE,
                 "device '%s' cannot run executables of format '%s', it runs %s; %s"
                         .formatted(id(), format, String.join(", ", executableFormats()), driver.remedy(format)),
@@ -441,7 +442,7 @@ public final class StreamDevice implements Device {
         }
         return cause != null || !closed
                 ? cause
-                : new IreeException(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
+                : IreeException.of(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
     }
 
     @Override
@@ -450,8 +451,8 @@ public final class StreamDevice implements Device {
     }
 
     /**
-     * Reports the loss of the device: pending operations and later submissions fail with the cause. Work of the
-     * hardware fails with the cause once it completes.
+     * Reports the loss of the device: pending operations and later submissions fail with {@link DeviceLostException}.
+     * Work of the hardware fails so once it completes.
      *
      * @param cause the cause
      */
@@ -459,14 +460,15 @@ public final class StreamDevice implements Device {
         if (!losing.compareAndSet(false, true)) {
             return;
         }
-        lost = cause;
+        IreeException loss = DeviceLostException.by(id(), cause);
+        lost = loss;
         for (StreamQueue queue : queues) {
-            queue.scheduler().lost(cause);
+            queue.scheduler().lost(loss);
         }
         for (StreamQueue queue : queues) {
-            queue.stream().stop(cause, true);
+            queue.stream().stop(loss, true);
         }
-        channels.fail(cause);
+        channels.fail(loss);
     }
 
     /** Handles a loss reported by the driver: the hardware no longer runs anything. Called on a thread that holds no locks. */
@@ -475,9 +477,10 @@ public final class StreamDevice implements Device {
             LOG.error("device '{}' is lost; everything on it fails", id(), cause);
         }
         hardwareLost = true;
-        lost(cause);
+        IreeException loss = DeviceLostException.by(id(), cause);
+        lost(loss);
         for (HardwareQueue queue : hardware) {
-            queue.abandon(cause);
+            queue.abandon(loss);
         }
     }
 
@@ -518,7 +521,7 @@ public final class StreamDevice implements Device {
         for (StreamQueue queue : queues) {
             queue.scheduler().close();
         }
-        IreeException cause = new IreeException(
+        IreeException cause = IreeException.of(
                 StatusCode.ABORTED, "device '" + info.id() + "' was closed while its work was in flight");
         for (StreamQueue queue : queues) {
             queue.stream().stop(cause, false);
@@ -618,7 +621,7 @@ public final class StreamDevice implements Device {
         }
         boolean busy = hardware.stream().anyMatch(HardwareQueue::isBusy);
         if (abandon(busy) && busy && telling) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.DEADLINE_EXCEEDED,
                     "device '%s' is not closed after %s: its hardware has not completed its work; its memory is kept until it has"
                             .formatted(info.id(), closeLimit));
@@ -650,7 +653,7 @@ public final class StreamDevice implements Device {
         if (!abandoning.compareAndSet(false, true)) {
             return false;
         }
-        IreeException cause = new IreeException(
+        IreeException cause = IreeException.of(
                 StatusCode.ABORTED,
                 "device '%s' was closed and is abandoned: after %s %s; its memory is kept until then"
                         .formatted(

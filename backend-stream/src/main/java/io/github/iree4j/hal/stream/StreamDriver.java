@@ -40,7 +40,7 @@ public interface StreamDriver extends AutoCloseable {
      *     INVALID_ARGUMENT for an event unknown to the driver
      */
     default DriverTimeline importEvent(long event, long value) {
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "the driver has no events; signal a semaphore from the host");
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, "the driver has no events; signal a semaphore from the host");
     }
 
     /**
@@ -205,7 +205,7 @@ public interface StreamDriver extends AutoCloseable {
      *     unless overridden; NOT_FOUND or INVALID_ARGUMENT when there is less memory at the address
      */
     default DriverMemory importDevice(long address, long size) {
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "the driver uses no memory by its address; copy it");
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, "the driver uses no memory by its address; copy it");
     }
 
     /**
@@ -218,7 +218,7 @@ public interface StreamDriver extends AutoCloseable {
      * @throws IreeException UNIMPLEMENTED when the driver cannot import, as thrown by this method unless overridden
      */
     default DriverMemory importDescriptor(int descriptor, long size, MemoryKind kind) {
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "the driver imports no memory; copy it through the host");
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, "the driver imports no memory; copy it through the host");
     }
 
     /**

@@ -128,7 +128,7 @@ final class StreamGroup implements GroupWork {
         synchronized (this) {
             doing = underWay.isEmpty() ? "" : " in " + underWay.iterator().next();
         }
-        return new IreeException(
+        return IreeException.of(
                 cause.code(),
                 "participant %d of %d of a channel failed%s: %s"
                         .formatted(rank, group.count(), doing, cause.getMessage()),
@@ -253,7 +253,7 @@ final class StreamGroup implements GroupWork {
     private static IreeException cause(Throwable thrown) {
         return thrown instanceof IreeException own
                 ? own
-                : new IreeException(StatusCode.INTERNAL, "collective failed: " + thrown, thrown);
+                : IreeException.of(StatusCode.INTERNAL, "collective failed: " + thrown, thrown);
     }
 
     /** A group call. */

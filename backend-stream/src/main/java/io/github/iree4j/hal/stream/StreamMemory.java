@@ -184,7 +184,7 @@ public final class StreamMemory {
      */
     ReservationRequest request(BufferParams params, MemoryKind kind, long size) {
         if (size > provider.largest()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "buffer of %d bytes is larger than maxMemoryAllocationSize %d of the device; use several"
                             .formatted(size, provider.largest()));

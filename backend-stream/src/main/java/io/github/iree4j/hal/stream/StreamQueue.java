@@ -68,7 +68,7 @@ final class StreamQueue extends ScheduledQueue<StreamBuffer> {
      */
     void checkComputes() {
         if (!lane().computes()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "queue %d of device '%s' only copies; dispatches run on queue 0".formatted(index(), device.id()));
         }

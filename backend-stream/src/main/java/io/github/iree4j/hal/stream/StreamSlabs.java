@@ -68,12 +68,12 @@ final class StreamSlabs implements SlabProvider {
                 return acquire(kind, size, alignment);
             }
         }
-        throw new IreeException(StatusCode.INTERNAL, "pool '%s' has no memory type".formatted(pool.name()));
+        throw IreeException.of(StatusCode.INTERNAL, "pool '%s' has no memory type".formatted(pool.name()));
     }
 
     private Slab acquire(MemoryKind kind, long size, long alignment) {
         if (size > largest) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "%d bytes are more than maxMemoryAllocationSize %d of the device; use smaller buffers"
                             .formatted(size, largest));
@@ -108,7 +108,7 @@ final class StreamSlabs implements SlabProvider {
         long counted = count.incrementAndGet();
         if (countLimit > 0 && counted > countLimit) {
             count.decrementAndGet();
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "%d allocations of the driver are in use, which is its maxMemoryAllocationCount; close buffers, or trim the allocator"
                             .formatted(countLimit));
@@ -125,7 +125,7 @@ final class StreamSlabs implements SlabProvider {
             if (e.code() != StatusCode.RESOURCE_EXHAUSTED) {
                 throw e;
             }
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "device has no %d bytes of memory type %d left, %d allocations are in use: %s; close buffers, trim the allocator, or set a memory limit"
                             .formatted(size, kind.type(), count.get(), e.getMessage()),

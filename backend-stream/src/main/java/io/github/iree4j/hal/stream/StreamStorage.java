@@ -146,7 +146,7 @@ public final class StreamStorage extends BufferStorage {
     public MemorySegment mapped() {
         MemorySegment bytes = host;
         if (bytes == null) {
-            throw new IreeException(StatusCode.INTERNAL, "memory that the host cannot see is used by the host");
+            throw IreeException.of(StatusCode.INTERNAL, "memory that the host cannot see is used by the host");
         }
         return bytes;
     }

@@ -15,6 +15,8 @@ import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.DeviceLost;
+import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
@@ -109,7 +111,7 @@ class HostileDriverTest {
     }
 
     private static Supplier<Throwable> status(StatusCode code) {
-        return () -> new IreeException(code, "on purpose");
+        return () -> IreeException.of(code, "on purpose");
     }
 
     private static Supplier<Throwable> bug() {
@@ -446,8 +448,11 @@ class HostileDriverTest {
         driver.hold(true);
         Fence under = fill(0, buffer, 7);
         driver.lose();
-        assertThat(failure(under).code()).isEqualTo(StatusCode.ABORTED);
-        failure(fill(lanes - 1, buffer, 8));
+        IreeException lost = failure(under);
+        assertThat(lost).isInstanceOf(DeviceLostException.class);
+        assertThat(lost.code()).isEqualTo(StatusCode.ABORTED);
+        assertThat(lost.detail(DeviceLost.class)).isEqualTo(new DeviceLost(device.id()));
+        assertThat(failure(fill(lanes - 1, buffer, 8))).isInstanceOf(DeviceLostException.class);
     }
 
     @Test

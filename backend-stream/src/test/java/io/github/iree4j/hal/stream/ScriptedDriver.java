@@ -231,7 +231,7 @@ final class ScriptedDriver implements StreamDriver {
 
     private void checkNotLost() {
         if (lost) {
-            throw new IreeException(StatusCode.ABORTED, "lost on purpose");
+            throw IreeException.of(StatusCode.ABORTED, "lost on purpose");
         }
     }
 
@@ -451,7 +451,7 @@ final class ScriptedDriver implements StreamDriver {
         @Override
         public void checkDispatch(
                 Executable executable, int export, DispatchConfig config, @Nullable BufferRef workgroupCount) {
-            throw new IreeException(StatusCode.UNIMPLEMENTED, "no code");
+            throw IreeException.of(StatusCode.UNIMPLEMENTED, "no code");
         }
 
         @Override
@@ -487,7 +487,7 @@ final class ScriptedDriver implements StreamDriver {
     public DriverTimeline createTimeline(long value, boolean shared) {
         enter("createTimeline");
         if (shared) {
-            throw new IreeException(StatusCode.UNIMPLEMENTED, "nothing is shared");
+            throw IreeException.of(StatusCode.UNIMPLEMENTED, "nothing is shared");
         }
         return new Timeline(value);
     }
@@ -557,7 +557,7 @@ final class ScriptedDriver implements StreamDriver {
         enter("allocate");
         enter("allocate " + kind.name());
         if (shared) {
-            throw new IreeException(StatusCode.UNIMPLEMENTED, "nothing is shared");
+            throw IreeException.of(StatusCode.UNIMPLEMENTED, "nothing is shared");
         }
         Arena arena = Arena.ofShared();
         MemorySegment bytes = arena.allocate(size + misalignment, 1 << 16).asSlice(misalignment, size);
@@ -587,7 +587,7 @@ final class ScriptedDriver implements StreamDriver {
 
     @Override
     public Executable load(ExecutableParams params) {
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "no code");
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, "no code");
     }
 
     @Override

@@ -33,7 +33,7 @@ class StagingTest {
     private final Staging staging = new Staging(size -> {
         meanwhile.run();
         if (size > most) {
-            throw new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no " + size + " bytes");
+            throw IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "no " + size + " bytes");
         }
         taken.incrementAndGet();
         MemorySegment bytes = arena.allocate(size, 256);

@@ -192,7 +192,7 @@ class StoppedStreamTest {
     @Test
     void whatAStoppedStreamIsGivenKeepsItsPlaceBehindItsWaits() {
         hold();
-        IreeException cause = new IreeException(StatusCode.ABORTED, "stopped on purpose");
+        IreeException cause = IreeException.of(StatusCode.ABORTED, "stopped on purpose");
         stream(2).stop(cause, false);
         Fence refused = fence();
         device.queue(2).barrier(late, refused, 0);
@@ -230,7 +230,7 @@ class StoppedStreamTest {
         CountDownLatch asked = new CountDownLatch(2);
         Supplier<Throwable> bug = () -> {
             asked.countDown();
-            return new IreeException(StatusCode.INTERNAL, "on purpose");
+            return IreeException.of(StatusCode.INTERNAL, "on purpose");
         };
         other.failAlways("value", bug);
         assertThat(queue.isOver()).isFalse();

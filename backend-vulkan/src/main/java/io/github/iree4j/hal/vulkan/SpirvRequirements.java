@@ -106,7 +106,7 @@ final class SpirvRequirements {
         VulkanDeviceProperties device = handle.properties();
         VulkanLimits limits = device.limits();
         if (entry.foreignResource() != null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "export '%s' uses %s; buffers alone can be bound".formatted(name, entry.foreignResource()));
         }
@@ -223,7 +223,7 @@ final class SpirvRequirements {
 
     private static void checkLimit(VulkanDeviceProperties device, String name, String what, long value, long limit) {
         if (value > limit) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "export '%s' has %d %s, the limit of device '%s' is %d"
                             .formatted(name, value, what, device.name(), limit));
@@ -231,11 +231,11 @@ final class SpirvRequirements {
     }
 
     private static IreeException invalid(String format, Object... arguments) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, format.formatted(arguments));
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, format.formatted(arguments));
     }
 
     private static IreeException incompatible(VulkanDeviceProperties device, String format, Object... arguments) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INCOMPATIBLE, "device '%s' %s".formatted(device.name(), format.formatted(arguments)));
     }
 }

@@ -88,7 +88,7 @@ final class VulkanCode implements AutoCloseable {
                 refused = e; // the type does not suit buffers, or is exhausted
             }
         }
-        throw refused != null ? refused : new IreeException(StatusCode.UNAVAILABLE, "the device has no memory");
+        throw refused != null ? refused : IreeException.of(StatusCode.UNAVAILABLE, "the device has no memory");
     }
 
     /** Writes the file, if compiled code is missing in the file; the device must still be open. */

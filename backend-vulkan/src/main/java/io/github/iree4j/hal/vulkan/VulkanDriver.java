@@ -158,13 +158,13 @@ final class VulkanDriver {
         VulkanApi opened = api;
         ValidationLog log = messages;
         if (opened == null || log == null || !availability.available()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE, "driver 'vulkan' is not available: " + availability.reason());
         }
         VulkanDeviceProperties properties = find(id);
         String lacking = missing(properties);
         if (lacking != null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE,
                     "device 'vulkan:%d' ('%s') %s".formatted(properties.index(), properties.name(), lacking));
         }
@@ -201,7 +201,7 @@ final class VulkanDriver {
                 return each;
             }
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.NOT_FOUND,
                 "driver 'vulkan' has no device '%s'; it has: %s"
                         .formatted(

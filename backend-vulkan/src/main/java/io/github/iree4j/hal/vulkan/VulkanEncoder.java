@@ -92,7 +92,7 @@ final class VulkanEncoder implements StreamEncoder {
     public void checkDispatch(
             Executable executable, int export, DispatchConfig config, @Nullable BufferRef workgroupCount) {
         if (!(executable instanceof VulkanExecutable own) || !own.isOf(code)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "executable of format '%s' was not created by device '%s'"
                             .formatted(executable.format(), deviceId));

@@ -53,7 +53,7 @@ final class VulkanExecutable extends Executable {
     static VulkanExecutable load(VulkanCode code, ExecutableParams params) {
         VulkanHandle device = code.handle();
         if (params.constants().length > CONSTANTS_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%d specialisation constants exceed the limit of %d"
                             .formatted(params.constants().length, CONSTANTS_LIMIT));
@@ -61,7 +61,7 @@ final class VulkanExecutable extends Executable {
         SpirvExecutable executable = SpirvExecutable.read(params.data());
         List<ExecutableLayout> given = params.layouts();
         if (!given.isEmpty() && given.size() != executable.pipelines().size()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "executable of format '%s' has %d exports and the program gives %d layouts"
                             .formatted(params.format(), executable.pipelines().size(), given.size()));
@@ -110,7 +110,7 @@ final class VulkanExecutable extends Executable {
     private static void checkFormat(String format, SpirvPipeline pipeline) {
         String own = pipeline.addresses() == null ? DESCRIPTORS : ADDRESSES;
         if (!format.equals(own)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "export '%s' is of format '%s', the executable is said to be of '%s'"
                             .formatted(pipeline.name(), own, format));
@@ -152,7 +152,7 @@ final class VulkanExecutable extends Executable {
         int constants = addresses != null ? addresses.constantCount() : layout.pushConstantBytes() / Integer.BYTES;
         int bindings = addresses != null ? addresses.bindingCount() : layout.bufferCount();
         if (constants > CommandBuffer.MAXIMUM_CONSTANTS) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "export '%s' takes %d constants, the limit is %d"
                             .formatted(pipeline.name(), constants, CommandBuffer.MAXIMUM_CONSTANTS));
@@ -190,7 +190,7 @@ final class VulkanExecutable extends Executable {
     @Override
     public ExecutableExport export(int ordinal) {
         if (ordinal < 0 || ordinal >= kernels.length) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "export %d of an executable of format '%s' with %d exports does not exist"
                             .formatted(ordinal, format, kernels.length));

@@ -305,7 +305,7 @@ final class VulkanForm implements CommandForm {
         }
         long offset = resolved.storage(range).offset() + resolved.offset(range);
         if (offset % limits.minStorageBufferOffsetAlignment() != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "binding %d of dispatch '%s' begins at byte %d of its memory, device '%s' needs a multiple of %d"
                             .formatted(
@@ -319,7 +319,7 @@ final class VulkanForm implements CommandForm {
             length = Math.min(length, UNIFORM_RANGE);
         }
         if (length > limits.maxStorageBufferRange()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "binding %d of dispatch '%s' has %d bytes, device '%s' takes up to %d; bind a part, or compile the program for addresses (vulkan-spirv-bda-v1)"
                             .formatted(
@@ -345,19 +345,19 @@ final class VulkanForm implements CommandForm {
             long address = resolved.address(range);
             long length = resolved.length(range);
             if (address == 0) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.FAILED_PRECONDITION,
                         "binding %d of dispatch '%s' is memory without a device address"
                                 .formatted(i, kernel.export().name()));
             }
             if ((address & required.alignments()[i] - 1) != 0) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "binding %d of dispatch '%s' is at address 0x%x, it must be a multiple of %d"
                                 .formatted(i, kernel.export().name(), address, required.alignments()[i]));
             }
             if (length < required.lengths()[i]) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.OUT_OF_RANGE,
                         "binding %d of dispatch '%s' has %d bytes, it needs at least %d"
                                 .formatted(i, kernel.export().name(), length, required.lengths()[i]));

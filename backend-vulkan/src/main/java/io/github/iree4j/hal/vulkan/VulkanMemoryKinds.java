@@ -53,7 +53,7 @@ final class VulkanMemoryKinds {
     private static MemoryKind best(VulkanDeviceProperties properties, String name, IntUnaryOperator score) {
         MemoryKind found = find(properties, name, score);
         if (found == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE,
                     "device '%s' has no memory for '%s' among its %d types"
                             .formatted(

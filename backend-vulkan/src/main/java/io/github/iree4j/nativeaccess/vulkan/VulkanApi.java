@@ -153,7 +153,7 @@ public final class VulkanApi extends Resource {
      */
     public VulkanHandle openDevice(int index, VulkanDeviceRequest request) {
         if (index < 0 || index >= devices.size()) {
-            throw new IreeException(StatusCode.OUT_OF_RANGE, "Vulkan device %d of %d".formatted(index, devices.size()));
+            throw IreeException.of(StatusCode.OUT_OF_RANGE, "Vulkan device %d of %d".formatted(index, devices.size()));
         }
         int[] families =
                 request.queueFamilies().stream().mapToInt(Integer::intValue).toArray();

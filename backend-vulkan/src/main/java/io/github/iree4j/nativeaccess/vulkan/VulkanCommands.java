@@ -88,13 +88,13 @@ public final class VulkanCommands extends VulkanObject {
     /** Checks that some words are readable by native code. */
     static void checkWords(MemorySegment words, long count) {
         if (!words.isNative() || words.address() % Long.BYTES != 0) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "words for Vulkan are not in aligned native memory");
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "words for Vulkan are not in aligned native memory");
         }
         if (!words.scope().isAlive()) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "words for Vulkan are in memory that is closed");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "words for Vulkan are in memory that is closed");
         }
         if (count < 0 || count > words.byteSize() / Long.BYTES) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%d words for Vulkan in memory of %d bytes".formatted(count, words.byteSize()));
         }

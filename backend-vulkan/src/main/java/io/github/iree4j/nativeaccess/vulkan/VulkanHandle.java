@@ -3,6 +3,7 @@ package io.github.iree4j.nativeaccess.vulkan;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.nativeaccess.NativeScratch;
+import io.github.iree4j.status.DeviceLost;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
@@ -32,7 +33,7 @@ public final class VulkanHandle extends Resource {
 
     private static final int KINDS = VulkanApi.KINDS.size();
 
-    final NativeScratch.Pool scratch = new NativeScratch.Pool();
+    final NativeScratch.Pool scratch;
     private final VulkanDeviceProperties properties;
     private final List<Integer> queueFamilies;
     private final long handle;
@@ -44,6 +45,8 @@ public final class VulkanHandle extends Resource {
     /** Takes ownership of the native device and of a reference to the library. */
     VulkanHandle(VulkanApi api, VulkanDeviceProperties properties, VulkanDeviceRequest request, long handle) {
         this.properties = properties;
+        this.scratch = new NativeScratch.Pool(
+                status -> status == StatusCode.ABORTED.number() ? new DeviceLost(properties.name()) : null);
         this.queueFamilies = request.queueFamilies();
         this.handle = handle;
         this.features = VulkanShim.deviceFeatures(handle);
@@ -229,12 +232,12 @@ public final class VulkanHandle extends Resource {
      */
     public int waitAny(VulkanTimeline[] timelines, long[] values, int count, long timeoutNanos) {
         if (Thread.currentThread().isVirtual()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "a virtual thread may not wait for timelines; use a platform thread");
         }
         if (count < 1 || count > timelines.length || count > values.length) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%d timelines to wait for, of %d with %d values".formatted(count, timelines.length, values.length));
         }

@@ -289,16 +289,16 @@ class VulkanFaultsTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void losingTheDeviceWithWorkInFlightSettlesEveryFence(int queues) {
-        IreeException cause = new IreeException(StatusCode.DATA_LOSS, "device lost on purpose");
+        IreeException cause = IreeException.of(StatusCode.DATA_LOSS, "device lost on purpose");
         endsInTheMiddle(
                 queues,
                 device -> {
                     StreamDevices.lose((StreamDevice) device, cause);
-                    assertThat(device.failure()).isSameAs(cause);
+                    assertThat(device.failure()).cause().isSameAs(cause);
                     try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                             Fence refused = Fence.at(timeline, 1)) {
                         device.queue(0).barrier(null, refused, 0);
-                        assertThat(refused.failure()).isSameAs(cause);
+                        assertThat(refused.failure()).cause().isSameAs(cause);
                     }
                     device.close();
                 },

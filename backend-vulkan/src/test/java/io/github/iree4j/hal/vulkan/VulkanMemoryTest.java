@@ -158,7 +158,7 @@ class VulkanMemoryTest {
         try (TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 TimelineSemaphore failed = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 Buffer buffer = queue.alloca(null, Fence.at(timeline, 1), BufferParams.DEFAULT, 4096, 0)) {
-            failed.fail(new IreeException(StatusCode.CANCELLED, "failed without a listener"));
+            failed.fail(IreeException.of(StatusCode.CANCELLED, "failed without a listener"));
             queue.dealloca(Fence.at(timeline, 1), Fence.at(failed, 1), buffer, 0);
             queue.barrier(null, Fence.at(timeline, 2), 0);
             Fence.at(timeline, 2).await();

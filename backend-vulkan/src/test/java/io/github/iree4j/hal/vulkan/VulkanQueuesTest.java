@@ -321,7 +321,7 @@ class VulkanQueuesTest {
         EmptyCommands.run(device.queue(0), null, at(done, 2));
         EmptyCommands.run(
                 device.queue(1), at(done, 2), at(other, 1)); // on the hardware, behind work that will not be submitted
-        StreamDevices.lose(device, new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
+        StreamDevices.lose(device, IreeException.of(StatusCode.DATA_LOSS, "lost on purpose"));
         end.countDown();
         assertFails(other, StatusCode.DATA_LOSS, "lost on purpose");
         assertFails(done, StatusCode.DATA_LOSS, "lost on purpose");
@@ -426,7 +426,7 @@ class VulkanQueuesTest {
         EmptyCommands.run(to.queue(0), at(awaited, 4), at(dependent, 1));
         source.signal(3);
         switch (end) {
-            case FAILED -> source.fail(new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
+            case FAILED -> source.fail(IreeException.of(StatusCode.DATA_LOSS, "lost on purpose"));
             case CLOSED_BY_ITS_OWNER -> source.close();
             case DEVICE_CLOSED -> from.close();
         }

@@ -68,7 +68,7 @@ public final class FileIdentityStore implements IdentityStore {
     /** Creates a store with a consumer notified before each step; for tests that stop in the middle. */
     FileIdentityStore(Path file, long clusterId, int machine, Consumer<String> steps) {
         if (machine < 0 || machine > Axis.MAXIMUM_MACHINE) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "machine index " + machine + " is not within [0, " + Axis.MAXIMUM_MACHINE + "]");
         }
@@ -140,7 +140,7 @@ public final class FileIdentityStore implements IdentityStore {
     }
 
     private IreeException held(String holder) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.ALREADY_EXISTS,
                 "identity file '%s' is in use by another node, %s; give each node a file and a machine index of its own"
                         .formatted(file, holder),
@@ -202,7 +202,7 @@ public final class FileIdentityStore implements IdentityStore {
         }
         long ofCluster = Long.parseUnsignedLong(fields.group(1), 16);
         if (ofCluster != clusterId || Integer.parseInt(fields.group(2)) != machine) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "identity file '%s' belongs to machine index %s of cluster %s, not to %d of %016x; use another file"
                             .formatted(file, fields.group(2), fields.group(1), machine, clusterId));
@@ -215,7 +215,7 @@ public final class FileIdentityStore implements IdentityStore {
     }
 
     private IreeException damaged(String how) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.DATA_LOSS,
                 "identity file '%s' %s; restore it, or take a machine index that was never used: which sessions of index %d were used is unknown"
                         .formatted(file, how, machine));
@@ -253,7 +253,7 @@ public final class FileIdentityStore implements IdentityStore {
     }
 
     private IreeException failure(String how, IOException cause) {
-        return new IreeException(StatusCode.UNAVAILABLE, "identity file '" + file + "' " + how, cause);
+        return IreeException.of(StatusCode.UNAVAILABLE, "identity file '" + file + "' " + how, cause);
     }
 
     private static void close(@Nullable FileChannel channel) {
@@ -303,7 +303,7 @@ public final class FileIdentityStore implements IdentityStore {
             } catch (IOException e) {
                 throw failure("cannot be read: " + e, e);
             }
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.ABORTED,
                     "identity file '" + file + "' no longer holds " + identity + ", or its lock is gone");
         }

@@ -57,7 +57,7 @@ public final class JdbcIdentityStore implements IdentityStore {
      */
     public JdbcIdentityStore(DataSource database, String cluster, int machines) {
         if (machines < 1 || machines > Axis.MAXIMUM_MACHINE + 1) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%d machine indices are not within [1, %d]".formatted(machines, Axis.MAXIMUM_MACHINE + 1));
         }
@@ -101,7 +101,7 @@ public final class JdbcIdentityStore implements IdentityStore {
                             duration.toMillis());
                 }
             }
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE, MOST_CONFLICTS + " attempts to lease a slot met those of other nodes");
         });
     }
@@ -248,7 +248,7 @@ public final class JdbcIdentityStore implements IdentityStore {
                 connection.setAutoCommit(auto);
             }
         } catch (SQLException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE,
                     "the identity store of cluster '%s' could not %s: %s".formatted(cluster, what, e.getMessage()),
                     e);
@@ -295,7 +295,7 @@ public final class JdbcIdentityStore implements IdentityStore {
                         now);
             });
             if (rows != 1) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.ABORTED,
                         "the lease of %s has ended: in table 'iree_cluster_slot', the row of machine index %d is another's, or has expired by the database's clock"
                                 .formatted(identity, identity.machine()));

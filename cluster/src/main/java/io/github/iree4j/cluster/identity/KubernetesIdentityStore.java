@@ -81,13 +81,13 @@ public final class KubernetesIdentityStore implements IdentityStore {
             InstantSource clock,
             Pause pause) {
         if (!cluster.matches("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' cannot be in the name of a lease; for identities of Kubernetes, 'iree.cluster.name' has at most 63 lower case letters, digits and hyphens"
                             .formatted(cluster));
         }
         if (machines < 1 || machines > Axis.MAXIMUM_MACHINE + 1) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%d machine indices are not within [1, %d]".formatted(machines, Axis.MAXIMUM_MACHINE + 1));
         }
@@ -103,7 +103,7 @@ public final class KubernetesIdentityStore implements IdentityStore {
     @Override
     public IdentityLease acquire(Duration duration) {
         if (duration.compareTo(LONGEST) > 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "a lease of %s is longer than %s, what others wait for at most; lower 'iree.cluster.identity.lease-duration'"
                             .formatted(DurationText.of(duration), DurationText.of(LONGEST)));
@@ -135,7 +135,7 @@ public final class KubernetesIdentityStore implements IdentityStore {
             conflicts++;
             watched.remove(slot.machine);
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.UNAVAILABLE, MOST_CONFLICTS + " attempts to lease a slot met those of other nodes");
     }
 
@@ -159,7 +159,7 @@ public final class KubernetesIdentityStore implements IdentityStore {
                 return found;
             }
         }
-        throw new IreeException(StatusCode.UNAVAILABLE, "lease '" + name + "' comes and goes");
+        throw IreeException.of(StatusCode.UNAVAILABLE, "lease '" + name + "' comes and goes");
     }
 
     private SessionCounts counts(ObjectNode lease) {
@@ -222,7 +222,7 @@ public final class KubernetesIdentityStore implements IdentityStore {
             pause.pause(Math.clamp(left, 1_000_000, LOOK_NANOS));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IreeException(StatusCode.CANCELLED, "interrupted while waiting for a machine index", e);
+            throw IreeException.of(StatusCode.CANCELLED, "interrupted while waiting for a machine index", e);
         }
     }
 
@@ -265,7 +265,7 @@ public final class KubernetesIdentityStore implements IdentityStore {
                     return held;
                 }
             }
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE, MOST_CONFLICTS + " attempts to count a session met those of other nodes");
         } catch (IreeException e) {
             held.release();
@@ -348,7 +348,7 @@ public final class KubernetesIdentityStore implements IdentityStore {
                 }
                 lease = current();
             }
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE,
                     "%d attempts to renew the lease of %s met changes by others"
                             .formatted(RENEWAL_CONFLICTS, identity()));
@@ -364,7 +364,7 @@ public final class KubernetesIdentityStore implements IdentityStore {
         }
 
         private IreeException ended() {
-            return new IreeException(StatusCode.ABORTED, "the lease of " + identity + " has ended");
+            return IreeException.of(StatusCode.ABORTED, "the lease of " + identity + " has ended");
         }
 
         @Override

@@ -142,20 +142,20 @@ final class KubernetesLeases implements AutoCloseable {
         } catch (InterruptedException e) {
             sent.cancel(true);
             Thread.currentThread().interrupt();
-            throw new IreeException(StatusCode.CANCELLED, what + " was interrupted", e);
+            throw IreeException.of(StatusCode.CANCELLED, what + " was interrupted", e);
         }
     }
 
     private static String token(Path file) {
         String token = KubernetesOptions.text(file, TOKEN_BYTES);
         if (!token.matches("[\\x21-\\x7e]+")) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "'%s' has no token".formatted(file));
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "'%s' has no token".formatted(file));
         }
         return token;
     }
 
     private IreeException unavailable(String what, String how, Exception cause) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.UNAVAILABLE, "the API server %s %s (%s)".formatted(options.server(), how, what), cause);
     }
 
@@ -198,7 +198,7 @@ final class KubernetesLeases implements AutoCloseable {
             context.init(null, trust.getTrustManagers(), null);
             return context;
         } catch (GeneralSecurityException | IOException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "'%s' has no certificates as PEM: %s".formatted(file, e), e);
         }
     }
@@ -232,7 +232,7 @@ final class KubernetesLeases implements AutoCloseable {
         }
 
         IreeException damaged(String how) {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.DATA_LOSS,
                     "what the API server %s answered to %s %s".formatted(options.server(), what, how));
         }
@@ -250,7 +250,7 @@ final class KubernetesLeases implements AutoCloseable {
                 case 404 -> StatusCode.NOT_FOUND;
                 default -> StatusCode.UNAVAILABLE;
             };
-            throw new IreeException(
+            throw IreeException.of(
                     code,
                     "the API server %s answered %d to %s: %s%s"
                             .formatted(options.server(), status, what, message(), remedy()));

@@ -42,17 +42,17 @@ public record KubernetesOptions(
     public KubernetesOptions {
         String scheme = server.getScheme();
         if (server.getHost() == null || !"https".equals(scheme) && !"http".equals(scheme)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' is not the address of an API server, such as https://10.0.0.1:443".formatted(server));
         }
         if ("http".equals(scheme) && !isLoopback(server.getHost())) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "the token would be sent to '%s' as plain text; use https".formatted(server));
         }
         if (!namespace.matches("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "'%s' is not the name of a namespace".formatted(namespace));
         }
     }
@@ -81,7 +81,7 @@ public record KubernetesOptions(
         String port = environment.get("KUBERNETES_SERVICE_PORT");
         Path namespace = account.resolve("namespace");
         if (host == null || port == null || !Files.isReadable(namespace)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "this process is not in a pod with a service account: KUBERNETES_SERVICE_HOST is %s, KUBERNETES_SERVICE_PORT %s, and '%s' %s; set 'iree.cluster.identity.kubernetes.server' and 'namespace', or take another 'iree.cluster.identity.type'"
                             .formatted(
@@ -99,7 +99,7 @@ public record KubernetesOptions(
                     account.resolve("ca.crt"),
                     TIMEOUT);
         } catch (IllegalArgumentException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "KUBERNETES_SERVICE_HOST '%s' and KUBERNETES_SERVICE_PORT '%s' are not an address"
                             .formatted(host, port),
@@ -123,13 +123,13 @@ public record KubernetesOptions(
     static String text(Path file, int limit) {
         try {
             if (Files.size(file) > limit) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "'%s' has %d bytes, more than %d".formatted(file, Files.size(file), limit));
             }
             return Files.readString(file, StandardCharsets.ISO_8859_1).strip();
         } catch (IOException e) {
-            throw new IreeException(StatusCode.UNAVAILABLE, "'%s' cannot be read: %s".formatted(file, e), e);
+            throw IreeException.of(StatusCode.UNAVAILABLE, "'%s' cannot be read: %s".formatted(file, e), e);
         }
     }
 }

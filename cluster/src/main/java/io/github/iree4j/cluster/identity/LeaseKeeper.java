@@ -115,7 +115,7 @@ public final class LeaseKeeper {
             }
             long age = now - renewed;
             if (age >= nanos / 6 * 5) {
-                lost = new IreeException(
+                lost = IreeException.of(
                         StatusCode.ABORTED,
                         "the lease of %s was last renewed %d ms ago, and must be renewed within %d ms, five sixths of its %d ms%s%s"
                                 .formatted(
@@ -142,7 +142,7 @@ public final class LeaseKeeper {
             try {
                 executor.execute(() -> renew(now));
             } catch (RejectedExecutionException e) {
-                ended(new IreeException(StatusCode.UNAVAILABLE, "no thread to renew the lease of " + identity(), e));
+                ended(IreeException.of(StatusCode.UNAVAILABLE, "no thread to renew the lease of " + identity(), e));
             }
         }
     }
@@ -154,7 +154,7 @@ public final class LeaseKeeper {
             ended(e);
             return;
         } catch (RuntimeException e) {
-            ended(new IreeException(StatusCode.UNAVAILABLE, "cannot renew the lease of " + identity() + ": " + e, e));
+            ended(IreeException.of(StatusCode.UNAVAILABLE, "cannot renew the lease of " + identity() + ": " + e, e));
             return;
         }
         boolean late;

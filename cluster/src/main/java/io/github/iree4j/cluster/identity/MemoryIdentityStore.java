@@ -85,7 +85,7 @@ public final class MemoryIdentityStore implements IdentityStore {
 
     private void check() {
         if (outage != null) {
-            throw new IreeException(outage.code(), outage.getMessage(), outage);
+            throw IreeException.of(outage.code(), outage.getMessage(), outage);
         }
     }
 
@@ -112,7 +112,7 @@ public final class MemoryIdentityStore implements IdentityStore {
                 check();
                 long now = nanoTime.getAsLong();
                 if (holders[identity.machine()] != this || ends - now <= 0) {
-                    throw new IreeException(StatusCode.ABORTED, "the lease of " + identity + " has ended");
+                    throw IreeException.of(StatusCode.ABORTED, "the lease of " + identity + " has ended");
                 }
                 ends = now + nanos;
             }

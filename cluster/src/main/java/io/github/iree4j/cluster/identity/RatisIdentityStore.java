@@ -69,7 +69,7 @@ public final class RatisIdentityStore implements IdentityStore {
     @Override
     public synchronized IdentityLease acquire(Duration duration) {
         if (held != null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.ALREADY_EXISTS, "machine index %d is leased by this process".formatted(options.self()));
         }
         RaftClient asking = started();
@@ -93,7 +93,7 @@ public final class RatisIdentityStore implements IdentityStore {
             return known;
         }
         if (closed) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "the store of identities is closed");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "the store of identities is closed");
         }
         List<RaftPeer> peers = new ArrayList<>();
         for (int place = 0; place < options.peers().size(); place++) {
@@ -128,7 +128,7 @@ public final class RatisIdentityStore implements IdentityStore {
             starting.start();
         } catch (IOException | RuntimeException e) { // Ratis wraps exceptions of its threads
             closeQuietly(starting);
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE,
                     "cannot keep identities in '%s' and serve them at '%s': %s"
                             .formatted(options.directory(), options.peers().get(options.self()), e),
@@ -185,9 +185,9 @@ public final class RatisIdentityStore implements IdentityStore {
             cause = e;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IreeException(StatusCode.CANCELLED, "interrupted while waiting to " + what, e);
+            throw IreeException.of(StatusCode.CANCELLED, "interrupted while waiting to " + what, e);
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.UNAVAILABLE,
                 "no majority of %s could %s within %d ms: %s".formatted(options.peers(), what, limit.toMillis(), cause),
                 cause);
@@ -243,7 +243,7 @@ public final class RatisIdentityStore implements IdentityStore {
         }
 
         private IreeException ended() {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.ABORTED,
                     "the lease of " + identity + " has ended, or another node was started in its place");
         }

@@ -51,18 +51,18 @@ public record RatisOptions(
         if (peers.size() < 3
                 || peers.size() > Axis.MAXIMUM_MACHINE + 1
                 || peers.stream().distinct().count() < peers.size()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%s are not 3 to %d different nodes; with two, neither can go on without the other"
                             .formatted(peers, Axis.MAXIMUM_MACHINE + 1));
         }
         if (self < 0 || self >= peers.size()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "%d is not the place of a node in %s".formatted(self, peers));
         }
         InetSocketAddress own = peers.get(self);
         if (tls == null && !insecure && (own.isUnresolved() || !own.getAddress().isLoopbackAddress())) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "other machines reach '%s', and without TLS any of them could take identities; name an SSL bundle in 'iree.cluster.ssl.bundle', or set 'iree.cluster.insecure=true' where the network is closed to others"
                             .formatted(own));

@@ -51,7 +51,7 @@ final class SessionCounts {
         }
         if (!valid) {
             String shown = text.length() > 80 ? text.substring(0, 80) + "…" : text;
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.DATA_LOSS,
                     "%s is damaged: '%s'; which sessions were used is unknown, so stop all nodes and start them with another 'iree.cluster.name'"
                             .formatted(from, shown.replaceAll("[^\\x20-\\x7e…]", "?")));

@@ -44,7 +44,7 @@ final class SessionStateMachine extends BaseStateMachine {
         Matcher fields = GRANT.matcher(command);
         if (!fields.matches() || Integer.parseInt(fields.group(1)) > 255) {
             return CompletableFuture.failedFuture(
-                    new IreeException(StatusCode.INVALID_ARGUMENT, "unknown command in the log of identities"));
+                    IreeException.of(StatusCode.INVALID_ARGUMENT, "unknown command in the log of identities"));
         }
         int machine = Integer.parseInt(fields.group(1));
         if (!begun) {

@@ -12,11 +12,11 @@ final class Slots {
     /** All machine indices are leased, or the unleased indices have no session left. */
     static IreeException noneFree(int machines, boolean exhausted) {
         return exhausted
-                ? new IreeException(
+                ? IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "no free machine index of %d has a session left: each has %d, and none is used twice; %s"
                                 .formatted(machines, Axis.MAXIMUM_SESSION, remedy()))
-                : new IreeException(
+                : IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "all %d machine indices are leased; stop a node or raise 'iree.cluster.identity.machines', at most %d"
                                 .formatted(machines, Axis.MAXIMUM_MACHINE + 1));
@@ -24,7 +24,7 @@ final class Slots {
 
     /** A machine index has used all sessions. */
     static IreeException exhausted(int machine) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.RESOURCE_EXHAUSTED,
                 "machine index %d has used all of its %d sessions, and none is used twice; %s"
                         .formatted(machine, Axis.MAXIMUM_SESSION, remedy()));

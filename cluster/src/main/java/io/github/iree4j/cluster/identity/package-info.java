@@ -6,7 +6,9 @@
  * {@link io.github.iree4j.cluster.identity.LeaseKeeper} renews a lease, and fences the node before the lease ends when
  * renewals fail.
  */
+@NotForApplications
 @NullMarked
 package io.github.iree4j.cluster.identity;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.NullMarked;

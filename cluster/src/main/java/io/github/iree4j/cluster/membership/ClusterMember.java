@@ -27,7 +27,7 @@ public record ClusterMember(NodeIdentity identity, String host, int port) {
     public ClusterMember {
         int bytes = host.getBytes(StandardCharsets.UTF_8).length;
         if (bytes < 1 || bytes > MOST_HOST_BYTES || port < 1 || port > 65535) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "address '%s:%d' of a node must have a host of 1 to %d bytes and a port within [1, 65535]"
                             .formatted(host, port, MOST_HOST_BYTES));
@@ -69,7 +69,7 @@ public record ClusterMember(NodeIdentity identity, String host, int port) {
             String host = StandardCharsets.UTF_8.decode(from).toString();
             return new ClusterMember(new NodeIdentity(clusterId, machine, session, incarnation), host, port);
         } catch (BufferUnderflowException | IreeException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.DATA_LOSS, "%d bytes are not a member of a cluster".formatted(bytes.length), e);
         }
     }

@@ -1,5 +1,6 @@
 package io.github.iree4j.cluster.membership;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 
@@ -9,6 +10,7 @@ import java.util.List;
  * <p>A member that left a view MAY be in a later view, after the network has healed. The member's peers have failed the
  * member by then, and report the failure to each other with {@link #report}. Safe from any thread.
  */
+@NotForApplications
 public interface ClusterMembership {
 
     /** Receives views and reports. Methods MUST be quick and MUST NOT block. */

@@ -1,5 +1,6 @@
 package io.github.iree4j.cluster.membership;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param merge whether groups not seeing each other became a single group with this view. The former groups do not tell
  *     which nodes have failed each other: a node may be in the views of two groups excluding each other
  */
+@NotForApplications
 public record ClusterView(long number, List<ClusterMember> members, boolean merge) {
 
     /** Copies the list. */

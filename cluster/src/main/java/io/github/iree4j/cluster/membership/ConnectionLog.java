@@ -1,5 +1,6 @@
 package io.github.iree4j.cluster.membership;
 
+import io.github.iree4j.api.NotForApplications;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
@@ -14,6 +15,7 @@ import org.slf4j.Logger;
  * seconds. Expected hosts have separate limits, so that strangers do not suppress the lines of expected hosts.
  * Thread-safe.
  */
+@NotForApplications
 public final class ConnectionLog {
     private static final long PAUSE_NANOS = 10_000_000_000L;
     private static final int REASON_CHARACTERS = 160;

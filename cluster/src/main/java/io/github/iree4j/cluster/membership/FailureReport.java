@@ -1,5 +1,6 @@
 package io.github.iree4j.cluster.membership;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.nio.ByteBuffer;
@@ -12,6 +13,7 @@ import java.util.TreeSet;
  * @param view the number of the view
  * @param failed the incarnations of members excluded from sessions with the node; at most 1024
  */
+@NotForApplications
 public record FailureReport(long view, Set<Long> failed) {
 
     private static final int MOST = 1024; // more than the number of machine indices
@@ -23,7 +25,7 @@ public record FailureReport(long view, Set<Long> failed) {
      */
     public FailureReport {
         if (failed.size() > MOST) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "a report of failures names %d nodes, the limit is %d".formatted(failed.size(), MOST));
         }
@@ -51,7 +53,7 @@ public record FailureReport(long view, Set<Long> failed) {
     public static FailureReport decode(ByteBuffer bytes) {
         int length = bytes.remaining();
         if (length < Long.BYTES || length % Long.BYTES != 0 || length > Long.BYTES * (1 + MOST)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.DATA_LOSS,
                     "%d bytes are not a report of failures, which has 8 to %d in steps of 8"
                             .formatted(length, Long.BYTES * (1 + MOST)));

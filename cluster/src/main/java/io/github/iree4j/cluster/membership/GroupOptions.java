@@ -1,5 +1,6 @@
 package io.github.iree4j.cluster.membership;
 
+import io.github.iree4j.api.NotForApplications;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param verify how long a suspected node has to answer
  * @param ssl the keys and trusted authorities of mutual TLS; null for plain text
  */
+@NotForApplications
 public record GroupOptions(
         String cluster,
         @Nullable InetAddress address,

@@ -1,5 +1,6 @@
 package io.github.iree4j.cluster.membership;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.net.InetAddress;
@@ -51,6 +52,7 @@ import org.slf4j.LoggerFactory;
  * <p>A node's {@link ClusterMember} is part of the node's address in the group, so a view shows how to reach the
  * members.
  */
+@NotForApplications
 public final class JGroupsMembership implements ClusterMembership {
 
     private static final Logger log = LoggerFactory.getLogger(JGroupsMembership.class);
@@ -76,7 +78,7 @@ public final class JGroupsMembership implements ClusterMembership {
     @Override
     public synchronized void join(ClusterMember self, Listener listener) {
         if (channel != null) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, self + " has joined already");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, self + " has joined already");
         }
         JChannel joining = null;
         try {
@@ -93,7 +95,7 @@ public final class JGroupsMembership implements ClusterMembership {
             if (joining != null) {
                 joining.close();
             }
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE,
                     "cannot join cluster '%s' from %s port %d: %s"
                             .formatted(options.cluster(), options.address(), options.port(), e),

@@ -1,5 +1,6 @@
 package io.github.iree4j.cluster.membership;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -7,6 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The membership of nodes in a single JVM. Views are reported before {@link #join} and {@link #leave()} return, by the calling thread. */
+@NotForApplications
 public final class MemoryMembership implements ClusterMembership {
 
     /** The state shared by the nodes of a cluster. Can be partitioned. */
@@ -128,7 +130,7 @@ public final class MemoryMembership implements ClusterMembership {
     @Override
     public void join(ClusterMember self, Listener listener) {
         if (this.self != null) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, self + " has joined already");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, self + " has joined already");
         }
         this.self = self;
         this.listener = listener;

@@ -38,11 +38,11 @@ final class CertificateNames {
             chain = new Certificate[0];
         }
         if (chain.length == 0 || !(chain[0] instanceof X509Certificate certificate)) {
-            throw new IreeException(StatusCode.UNAUTHENTICATED, "a node at '%s' shows no certificate".formatted(host));
+            throw IreeException.of(StatusCode.UNAUTHENTICATED, "a node at '%s' shows no certificate".formatted(host));
         }
         List<String> names = names(certificate);
         if (names.stream().noneMatch(name -> matches(name, host))) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "a node advertises host '%s', and its certificate is for %s; issue one with that subject alternative name"
                             .formatted(host, names));

@@ -83,7 +83,7 @@ final class DialedStreams {
         try {
             ClusterMember there = node == null ? null : ClusterMember.decode(node);
             if (there == null || !there.identity().equals(peer.identity())) {
-                giveUp(new IreeException(
+                giveUp(IreeException.of(
                         StatusCode.NOT_FOUND, "%s answers, and this node dialed %s".formatted(there, peer)));
                 return;
             }

@@ -61,7 +61,7 @@ final class Frames {
             case DEADLINE_EXCEEDED -> StatusCode.DEADLINE_EXCEEDED;
             default -> StatusCode.UNAVAILABLE;
         };
-        return new IreeException(
+        return IreeException.of(
                 code,
                 "connection to %s ended: %s%s%s"
                         .formatted(

@@ -101,7 +101,7 @@ final class GrpcConnection implements PeerConnection {
         } catch (IOException e) {
             fail(
                     Status.DATA_LOSS.withDescription(String.valueOf(e.getMessage())),
-                    new IreeException(StatusCode.DATA_LOSS, "connection to " + peer + ": " + e.getMessage(), e));
+                    IreeException.of(StatusCode.DATA_LOSS, "connection to " + peer + ": " + e.getMessage(), e));
             return;
         }
         streams[stream.ordinal()].request();

@@ -103,7 +103,7 @@ public final class GrpcTransport implements AutoCloseable {
         try {
             listening.start();
         } catch (IOException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNAVAILABLE,
                     "cannot listen on %s port %d: %s"
                             .formatted(options.address().getHostAddress(), options.port(), e.getMessage()),
@@ -126,7 +126,7 @@ public final class GrpcTransport implements AutoCloseable {
     public void dial(ClusterMember peer) {
         ClusterMember from = self;
         if (from == null) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "this node must listen before it dials " + peer);
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "this node must listen before it dials " + peer);
         }
         ManagedChannel channel = channel(peer);
         ManagedChannel bulk = options.separateBulkConnection() ? channel(peer) : channel;
@@ -137,11 +137,10 @@ public final class GrpcTransport implements AutoCloseable {
             bulk.shutdownNow();
         });
         streams.open(from, number, stream -> stream == PeerStream.BULK.ordinal() ? bulk : channel, this::window);
-        afterTimeout(() -> streams.giveUp(
-                new IreeException( // ends open streams
-                        StatusCode.DEADLINE_EXCEEDED,
-                        "%s did not answer within %d ms"
-                                .formatted(peer, options.connectTimeout().toMillis()))));
+        afterTimeout(() -> streams.giveUp(IreeException.of( // ends open streams
+                StatusCode.DEADLINE_EXCEEDED,
+                "%s did not answer within %d ms"
+                        .formatted(peer, options.connectTimeout().toMillis()))));
     }
 
     private ManagedChannel channel(ClusterMember peer) {

@@ -59,7 +59,7 @@ public record TransportOptions(
      */
     public TransportOptions {
         if (tls == null && !insecure && !address.isLoopbackAddress()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "other machines reach '%s', and without TLS any of them could run programs here; name an SSL bundle in 'iree.cluster.ssl.bundle'"
                                     .formatted(address.getHostAddress())

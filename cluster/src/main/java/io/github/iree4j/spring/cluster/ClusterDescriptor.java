@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.cluster;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.ClusterPeer;
@@ -37,6 +38,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param failed the failed incarnations, with the cause
  * @param failedAxes axes failed with the incarnations, up to 64 of each incarnation
  */
+@NotForApplications
 public record ClusterDescriptor(
         Self self,
         Lease lease,

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.cluster;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
@@ -9,6 +10,7 @@ import java.util.List;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /** {@code /actuator/iree/cluster}: members, sessions with members, the epochs of members' axes, and failures. */
+@NotForApplications
 public final class ClusterEndpointPart implements EndpointPart {
 
     private final ClusterNode node;

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.cluster;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.ClusterPeer;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
@@ -14,6 +15,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
  * Health of a node: down when fenced or without a held lease; up but degraded while a node in the view has no session,
  * or while a refusal, by either side, keeps a configured node away. The loss of another node is no fault of this node.
  */
+@NotForApplications
 public final class ClusterHealthIndicator implements HealthIndicator {
 
     private final ClusterNode node;

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.cluster;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.ClusterPeer;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
@@ -27,6 +28,7 @@ import java.util.stream.Collectors;
  * Binds the meters of a node. Meters of a peer are tagged with the peer's machine index, and exist while there is a
  * session: peers come and go under new names, and the tags take at most 256 values.
  */
+@NotForApplications
 public final class ClusterMetrics implements MeterBinder {
 
     private final ClusterNode node;

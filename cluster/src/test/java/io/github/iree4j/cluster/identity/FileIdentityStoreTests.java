@@ -50,7 +50,7 @@ class FileIdentityStoreTests extends IdentityStoreContract {
             String crash = steps.get(random.nextInt(steps.size()));
             IreeException failure = failure(() -> new FileIdentityStore(file(), CLUSTER, 3, step -> {
                         if (step.equals(crash)) {
-                            throw new IreeException(StatusCode.INTERNAL, "crash before " + step);
+                            throw IreeException.of(StatusCode.INTERNAL, "crash before " + step);
                         }
                     })
                     .acquire(LEASE));

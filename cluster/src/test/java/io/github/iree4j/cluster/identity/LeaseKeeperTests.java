@@ -46,7 +46,7 @@ class LeaseKeeperTests {
 
     @Test
     void theNodeIsFencedBeforeTheStoreGrantsTheMachineToAnother() {
-        store.fail(new IreeException(StatusCode.UNAVAILABLE, "no connection"));
+        store.fail(IreeException.of(StatusCode.UNAVAILABLE, "no connection"));
         for (int second = 1; second <= 12; second++) {
             pass(Duration.ofSeconds(1));
             clock.runAll();
@@ -75,7 +75,7 @@ class LeaseKeeperTests {
 
     @Test
     void anOutageThatEndsInTimeIsNoticedByNobody() {
-        store.fail(new IreeException(StatusCode.UNAVAILABLE, "no connection"));
+        store.fail(IreeException.of(StatusCode.UNAVAILABLE, "no connection"));
         for (int second = 0; second < 8; second++) {
             pass(Duration.ofSeconds(1));
             clock.runAll();

@@ -118,8 +118,8 @@ class GrpcTransportTests {
         connect();
         End near = Ends.take(one.dialed);
         End far = Ends.take(two.accepted);
-        near.connection.close(new IreeException(StatusCode.CANCELLED, "enough"));
-        near.connection.close(new IreeException(StatusCode.CANCELLED, "twice"));
+        near.connection.close(IreeException.of(StatusCode.CANCELLED, "enough"));
+        near.connection.close(IreeException.of(StatusCode.CANCELLED, "twice"));
         assertThat(Ends.take(near.closed)).hasMessageContaining("enough");
         assertThat(Ends.take(far.closed).code()).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(near.closed).isEmpty();
@@ -131,7 +131,7 @@ class GrpcTransportTests {
     void closingOnTheAcceptingSideSaysWhy() throws InterruptedException {
         connect();
         End near = Ends.take(one.dialed);
-        Ends.take(two.accepted).connection.close(new IreeException(StatusCode.CANCELLED, "enough"));
+        Ends.take(two.accepted).connection.close(IreeException.of(StatusCode.CANCELLED, "enough"));
         assertThat(Ends.take(near.closed)).hasMessageContaining("enough");
     }
 

@@ -127,7 +127,7 @@ class ClusterOperationTests {
     @Test
     void axesOfALostNodeAreShownWithTheCause() {
         nodes.ring(6);
-        nodes.node(1).remote().fail(2, new IreeException(StatusCode.UNAVAILABLE, "cable"));
+        nodes.node(1).remote().fail(2, IreeException.of(StatusCode.UNAVAILABLE, "cable"));
         ClusterDescriptor first = seenBy(1);
         assertThat(member(first, 2).state()).isEqualTo("failed");
         assertThat(first.failedAxes()).isNotEmpty().allSatisfy(axis -> {
@@ -177,7 +177,7 @@ class ClusterOperationTests {
                     .extracting(Gauge::value)
                     .containsOnly(0.0);
         }
-        nodes.node(1).remote().fail(2, new IreeException(StatusCode.UNAVAILABLE, "cable"));
+        nodes.node(1).remote().fail(2, IreeException.of(StatusCode.UNAVAILABLE, "cable"));
         metrics.refresh();
         assertThat(registry.get("iree.cluster.peer.submitted").gauges())
                 .singleElement()

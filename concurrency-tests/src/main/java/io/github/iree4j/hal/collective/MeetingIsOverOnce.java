@@ -21,7 +21,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "reported twice, never, or differently")
 @State
 public class MeetingIsOverOnce {
-    private static final IreeException CAUSE = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+    private static final IreeException CAUSE = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
     private final ToldParticipants participants = new ToldParticipants();
 

@@ -43,7 +43,7 @@ public class ToldThatTheAxisFailed {
     /** The group fails. */
     @Actor
     public void failure() {
-        participants.group.fail(new IreeException(StatusCode.ABORTED, "on purpose"));
+        participants.group.fail(IreeException.of(StatusCode.ABORTED, "on purpose"));
     }
 
     /** What it was told, and the axis then. */

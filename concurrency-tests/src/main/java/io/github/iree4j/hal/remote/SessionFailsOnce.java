@@ -23,7 +23,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "failed twice, in part, or for different reasons")
 @State
 public class SessionFailsOnce {
-    private static final IreeException OTHER = new IreeException(StatusCode.ABORTED, "lost otherwise");
+    private static final IreeException OTHER = IreeException.of(StatusCode.ABORTED, "lost otherwise");
 
     private final StressPeer peer = new StressPeer();
     private final ConcurrentLinkedQueue<IreeException> ends = new ConcurrentLinkedQueue<>();

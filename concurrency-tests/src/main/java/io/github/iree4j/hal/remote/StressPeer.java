@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 
 /** A node with an open session whose peer says what a test has it say, and takes whatever it is sent. */
 final class StressPeer implements PeerConnection, SessionListener {
-    static final IreeException LOST = new IreeException(StatusCode.UNAVAILABLE, "lost on purpose");
+    static final IreeException LOST = IreeException.of(StatusCode.UNAVAILABLE, "lost on purpose");
 
     /** An axis of the peer, which the node does not know yet. */
     static final long AXIS = Axis.of(1, 2, CausalDomain.QUEUE, 0);

@@ -24,7 +24,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "twice, never, or half")
 @State
 public class ElidedFailureReachesItsOperation {
-    private static final IreeException CAUSE = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+    private static final IreeException CAUSE = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
     private final ManualQueue stream = ManualQueue.stream();
     private final CountedOperation producer = stream.submit(null);

@@ -25,7 +25,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "twice, never, or half")
 @State
 public class HeldOperationIsIssuedOrCancelled {
-    private static final IreeException CAUSE = new IreeException(StatusCode.CANCELLED, "not wanted any more");
+    private static final IreeException CAUSE = IreeException.of(StatusCode.CANCELLED, "not wanted any more");
 
     private final TimelineSemaphore awaited = TimelineSemaphore.create(0);
     private final Fence wait = Fence.at(awaited, 1);

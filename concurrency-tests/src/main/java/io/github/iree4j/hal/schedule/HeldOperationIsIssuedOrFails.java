@@ -26,7 +26,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "twice, never, or half")
 @State
 public class HeldOperationIsIssuedOrFails {
-    private static final IreeException CAUSE = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+    private static final IreeException CAUSE = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
     private final TimelineSemaphore good = TimelineSemaphore.create(0);
     private final TimelineSemaphore bad = TimelineSemaphore.create(0);

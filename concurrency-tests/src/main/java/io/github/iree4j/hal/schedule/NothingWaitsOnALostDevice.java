@@ -22,7 +22,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "twice, never, or half")
 @State
 public class NothingWaitsOnALostDevice {
-    private static final IreeException CAUSE = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+    private static final IreeException CAUSE = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
     private final TimelineSemaphore never = TimelineSemaphore.create(0);
     private final Fence wait = Fence.at(never, 1);

@@ -481,7 +481,7 @@ class CopyingDeviceTest {
         fails(StatusCode.ABORTED, "on purpose", done -> {
             try (TimelineSemaphore failed = a.createSemaphore(0, 0);
                     Fence before = Fence.at(failed, 1)) {
-                failed.fail(new IreeException(StatusCode.ABORTED, "on purpose"));
+                failed.fail(IreeException.of(StatusCode.ABORTED, "on purpose"));
                 a.queue(0).copy(before, done, yours, 0, mine, 0, 4, 0);
             }
         });

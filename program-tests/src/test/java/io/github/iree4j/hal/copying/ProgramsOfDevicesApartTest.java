@@ -8,6 +8,7 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.hal.local.LocalDriverProvider;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.vulkan.FakeDriver;
@@ -78,7 +79,7 @@ class ProgramsOfDevicesApartTest {
                 try (Buffer buffer = plain.getFirst().allocator().allocate(BufferParams.DEFAULT, 4L * input.length)) {
                     buffer.write(0, MemorySegment.ofArray(input));
                     try (BufferView view = BufferView.create(
-                            buffer, new long[] {input.length}, ElementType.F32, BufferView.ENCODING_DENSE_ROW_MAJOR)) {
+                            buffer, Shape.of(input.length), ElementType.F32, BufferView.ENCODING_DENSE_ROW_MAJOR)) {
                         call.ref(view);
                     }
                 }

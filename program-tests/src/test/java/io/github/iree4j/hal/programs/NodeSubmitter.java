@@ -137,7 +137,7 @@ final class NodeSubmitter implements AutoCloseable {
 
     /** The failure of a node that fails by itself. */
     static IreeException fault(Node node) {
-        return new IreeException(StatusCode.DATA_LOSS, node.token());
+        return IreeException.of(StatusCode.DATA_LOSS, node.token());
     }
 
     /** Submits an operation. */

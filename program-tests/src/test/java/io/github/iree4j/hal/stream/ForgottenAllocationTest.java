@@ -203,7 +203,7 @@ class ForgottenAllocationTest {
                 .isEqualTo(64);
         CompletableFuture<Boolean> over = new CompletableFuture<>();
         domain.tracker().whenOver(frontier(freed), failure -> over.complete(failure == null));
-        StreamDevices.lose(device, new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
+        StreamDevices.lose(device, IreeException.of(StatusCode.DATA_LOSS, "lost on purpose"));
         fake.goOn();
         assertThat(over.orTimeout(60, TimeUnit.SECONDS).join()).isTrue();
         assertThatThrownBy(() -> buffer.map(MemoryAccess.READ, 0, 64)).hasMessageContaining("has been deallocated");

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 /** STREAM-1, STREAM-2, STREAM-3, STREAM-4, STREAM-7: what streams submit to the hardware, and when. */
 @Timeout(300)
 class HardwareStreamTest {
-    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+    private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
     private final List<AutoCloseable> opened = new ArrayList<>();
     private StreamDevice device;
@@ -326,10 +326,10 @@ class HardwareStreamTest {
         queue(0).scheduler().submit(null, at(behind, 2), Commands::new);
         queue(1).barrier(at(semaphore(), 1), at(waiting, 1), 0);
         device.lost(LOST);
-        assertThat(waiting.failure()).isSameAs(LOST);
+        assertThat(waiting.failure()).cause().isSameAs(LOST);
         queue(1).barrier(null, at(refused, 1), 0);
-        assertThat(refused.failure()).isSameAs(LOST);
-        assertThat(device.failure()).isSameAs(LOST);
+        assertThat(refused.failure()).cause().isSameAs(LOST);
+        assertThat(device.failure()).cause().isSameAs(LOST);
         assertThat(running.failure()).as("the hardware still has it").isNull();
         gate.open();
         assertFails(running, 1);
@@ -340,7 +340,7 @@ class HardwareStreamTest {
         try {
             semaphore.await(value);
         } catch (IreeException e) {
-            assertThat(semaphore.failure()).isSameAs(LOST);
+            assertThat(semaphore.failure()).cause().isSameAs(LOST);
             return;
         }
         throw new AssertionError("it was reached");

@@ -207,7 +207,7 @@ class MixedAllocationTest {
                 }
             }
             if (fails) {
-                throw new IreeException(StatusCode.DATA_LOSS, "on purpose");
+                throw IreeException.of(StatusCode.DATA_LOSS, "on purpose");
             }
         }
 

@@ -160,7 +160,7 @@ class CpuAndVulkanTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void failuresCrossFromOneDeviceToTheOther(boolean fromCpu) {
-        IreeException lost = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+        IreeException lost = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
         Device first = fromCpu ? cpu : gpu;
         Device second = fromCpu ? gpu : cpu;
         Buffer buffer = buffer(second);

@@ -9,6 +9,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.hal.vulkan.FakeDriver;
 import io.github.iree4j.modules.ModuleCalls;
 import io.github.iree4j.status.StatusCode;
@@ -93,8 +94,7 @@ class HalHiddenMemoryTest {
     @Test
     void viewsAreReadForTracesAndChecks() {
         Buffer buffer = initialized(1, 0, 0, 0, 2, 0, 0, 0);
-        BufferView view =
-                BufferView.create(buffer, new long[] {2}, ElementType.I32, BufferView.ENCODING_DENSE_ROW_MAJOR);
+        BufferView view = BufferView.create(buffer, Shape.of(2), ElementType.I32, BufferView.ENCODING_DENSE_ROW_MAJOR);
         try (HostBytes bytes = HostBytes.of(view)) {
             MemorySegment segment = bytes.segment();
             assertThat(segment.toArray(ValueLayout.JAVA_INT)).containsExactly(1, 2);

@@ -87,7 +87,7 @@ final class ContentFile extends HalFile {
         }
         arriving = null;
         if (!Arrays.equals(RemoteClient.digest(all), digest)) {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.DATA_LOSS,
                     "%d bytes of constants do not have the digest that was announced".formatted(length));
         }

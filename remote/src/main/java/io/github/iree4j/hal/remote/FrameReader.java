@@ -2,7 +2,10 @@ package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.FrontierCodec;
+import io.github.iree4j.status.DeviceLost;
+import io.github.iree4j.status.FailureDetail;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.NeverFits;
 import io.github.iree4j.status.StatusCode;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -22,7 +25,7 @@ final class FrameReader {
     FrameReader(PeerStream stream, ByteBuffer frame) {
         this.bytes = frame.slice().order(ByteOrder.LITTLE_ENDIAN);
         if (bytes.remaining() < FrameWriter.HEAD) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.DATA_LOSS,
                     "frame of %d bytes on %s; a frame begins with %d"
                             .formatted(bytes.remaining(), stream, FrameWriter.HEAD));
@@ -30,7 +33,7 @@ final class FrameReader {
         this.type = FrameType.of(bytes.get() & 0xFF, stream);
         int version = bytes.get() & 0xFF;
         if (version != FrameWriter.VERSION && type != FrameType.REJECT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INCOMPATIBLE,
                     "%s of version %d, and the node that receives it reads version %d; run the same release on all nodes"
                             .formatted(type, version, FrameWriter.VERSION));
@@ -49,7 +52,7 @@ final class FrameReader {
 
     /** Returns a failure naming the frame and the defect. */
     IreeException corrupt(String what) {
-        return new IreeException(StatusCode.DATA_LOSS, type + ": " + what);
+        return IreeException.of(StatusCode.DATA_LOSS, type + ": " + what);
     }
 
     private void need(String field, long count) {
@@ -128,7 +131,22 @@ final class FrameReader {
         if (number == StatusCode.OK.number()) {
             return null;
         }
-        return new IreeException(StatusCode.of(number), said + string("message"));
+        String message = said + string("message");
+        int flags = number & (FrameWriter.DEVICE_LOST | FrameWriter.NEVER_FITS);
+        StatusCode code = StatusCode.of(number & ~flags);
+        if (code == StatusCode.OK) {
+            throw corrupt("a failure with status OK");
+        }
+        return IreeException.of(code, message, null, detail(flags));
+    }
+
+    private @Nullable FailureDetail detail(int flags) {
+        return switch (flags) {
+            case 0 -> null;
+            case FrameWriter.DEVICE_LOST -> new DeviceLost(string("device"));
+            case FrameWriter.NEVER_FITS -> new NeverFits(size("bytes"));
+            default -> throw corrupt("two details of a status");
+        };
     }
 
     Frontier frontier() {

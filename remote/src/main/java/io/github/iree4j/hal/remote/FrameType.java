@@ -56,10 +56,10 @@ enum FrameType {
     static FrameType of(int number, PeerStream on) {
         FrameType type = number < BY_NUMBER.length ? BY_NUMBER[number] : null;
         if (type == null) {
-            throw new IreeException(StatusCode.DATA_LOSS, "frame of unknown type %d on %s".formatted(number, on));
+            throw IreeException.of(StatusCode.DATA_LOSS, "frame of unknown type %d on %s".formatted(number, on));
         }
         if (type.stream != on) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.DATA_LOSS, "%s belongs on %s and came on %s".formatted(type, type.stream, on));
         }
         return type;

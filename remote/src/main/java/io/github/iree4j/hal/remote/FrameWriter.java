@@ -2,7 +2,11 @@ package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.frontier.FrontierCodec;
+import io.github.iree4j.status.DeviceLost;
+import io.github.iree4j.status.DeviceLostException;
+import io.github.iree4j.status.InvalidInputException;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.NeverFits;
 import io.github.iree4j.status.StatusCode;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -28,6 +32,12 @@ final class FrameWriter {
 
     /** Limit on the bytes of a status message; longer messages are cut, and end in dots. */
     static final int MESSAGE_LIMIT = 4096;
+
+    /** Flag of a status: the name of the lost device follows. */
+    static final int DEVICE_LOST = 0x80;
+
+    /** Flag of a status: the bytes of the request for memory follow. */
+    static final int NEVER_FITS = 0x40;
 
     private static final byte[] DOTS = " ...".getBytes(StandardCharsets.UTF_8);
 
@@ -84,7 +94,7 @@ final class FrameWriter {
     FrameWriter string(String value) {
         byte[] text = value.getBytes(StandardCharsets.UTF_8);
         if (text.length > STRING_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%s: a name of %d bytes, '%s ...', the limit is %d"
                             .formatted(type, text.length, value.substring(0, 40), STRING_LIMIT));
@@ -92,10 +102,20 @@ final class FrameWriter {
         return u16(text.length).bytes(text);
     }
 
-    /** Writes a status: OK for null. */
+    /** Writes a status, with the detail that decides the class of the failure; OK for null. */
     FrameWriter status(@Nullable IreeException failure) {
-        u8(failure == null ? StatusCode.OK.number() : failure.code().number());
-        return failure == null ? this : message(failure.getMessage());
+        if (failure == null) {
+            return u8(StatusCode.OK.number());
+        }
+        int code = failure.code().number();
+        DeviceLost lost = failure instanceof DeviceLostException ? failure.detail(DeviceLost.class) : null;
+        if (lost != null) {
+            return u8(code | DEVICE_LOST).message(failure.getMessage()).message(lost.device());
+        }
+        NeverFits never = failure instanceof InvalidInputException ? failure.detail(NeverFits.class) : null;
+        return never != null
+                ? u8(code | NEVER_FITS).message(failure.getMessage()).u64(never.bytes())
+                : u8(code).message(failure.getMessage());
     }
 
     private FrameWriter message(String value) {

@@ -54,7 +54,7 @@ record Hello(
     static Hello read(FrameReader in) {
         int protocol = in.u16("protocol");
         if (protocol != PROTOCOL) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INCOMPATIBLE,
                     "the node that sends this %s speaks protocol %d, the one that receives it protocol %d; run the same release on all nodes"
                             .formatted(in.type, protocol, PROTOCOL));

@@ -28,7 +28,7 @@ public record NodeIdentity(long clusterId, int machine, int session, long incarn
 
     private static void check(String part, long value, long minimum, long maximum) {
         if (value < minimum || value > maximum) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%s %d of a node's identity is not within [%d, %d]".formatted(part, value, minimum, maximum));
         }

@@ -48,7 +48,7 @@ final class Outbox {
         ByteBuffer whole = number(frame);
         if (!waiting.isEmpty() || !connection.trySend(stream, whole.duplicate(), NOTHING)) {
             if (held + memory(whole) > HARD_LIMIT) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%s holds %d bytes for %d frames that %s does not read, the limit is %d"
                                 .formatted(stream, held, waiting.size(), connection.describe(), HARD_LIMIT));

@@ -57,7 +57,7 @@ final class PeerAxes {
             }
             if (!axes.contains(axis)) {
                 if (axes.size() >= Hello.AXES_LIMIT) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.RESOURCE_EXHAUSTED,
                             "%s has %d axes, the limit".formatted(session, Hello.AXES_LIMIT));
                 }

@@ -104,7 +104,7 @@ final class PeerTable {
                 code = StatusCode.ALREADY_EXISTS;
             }
             if (why != null) {
-                return new IreeException(code, why);
+                return IreeException.of(code, why);
             }
             IreeException over = session.failure();
             if (over != null) { // REMOTE-1: ended() has been here, or finds nothing to remove
@@ -120,7 +120,7 @@ final class PeerTable {
 
     private IreeException hasFailed(long incarnation) { // under the lock
         IreeException cause = Objects.requireNonNull(failed.get(incarnation));
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.ABORTED,
                 "node %d has failed for %s and cannot come back; it needs a new identity: %s"
                         .formatted(incarnation, identity, cause.getMessage()),
@@ -196,8 +196,7 @@ final class PeerTable {
         if (failed.containsKey(incarnation)) {
             throw hasFailed(incarnation);
         }
-        throw new IreeException(
-                StatusCode.NOT_FOUND, "%s has no session with node %d".formatted(identity, incarnation));
+        throw IreeException.of(StatusCode.NOT_FOUND, "%s has no session with node %d".formatted(identity, incarnation));
     }
 
     /**
@@ -214,7 +213,7 @@ final class PeerTable {
         if (incarnation != null && failed.containsKey(incarnation)) {
             throw hasFailed(incarnation);
         }
-        throw new IreeException(StatusCode.NOT_FOUND, "%s has no lane '%s'".formatted(identity, Axis.toString(axis)));
+        throw IreeException.of(StatusCode.NOT_FOUND, "%s has no lane '%s'".formatted(identity, Axis.toString(axis)));
     }
 
     /** The causes of the failures of peers, by incarnation. */

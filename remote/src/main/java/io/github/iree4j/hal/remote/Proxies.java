@@ -50,11 +50,11 @@ final class Proxies {
             IreeException failure = session.failure();
             if (failure != null || closed) {
                 semaphore.close();
-                throw failure != null ? failure : new IreeException(StatusCode.ABORTED, session + " has ended");
+                throw failure != null ? failure : IreeException.of(StatusCode.ABORTED, session + " has ended");
             }
             if (byNumber.size() >= session.peerLimits().objectLimit()) {
                 semaphore.close();
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%d subscriptions at %s, the limit".formatted(byNumber.size(), session));
             }

@@ -54,7 +54,7 @@ final class RecordedCommands {
         try {
             int count = in.count("commands", in.u32("commands"), 1);
             if (count > COMMANDS_LIMIT) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%s: %d commands, the limit is %d".formatted(in.type, count, COMMANDS_LIMIT));
             }

@@ -209,8 +209,7 @@ final class RemoteClient {
             tell(
                     axis,
                     epoch,
-                    new IreeException(
-                            StatusCode.NOT_FOUND, "%s has no lane '%s'".formatted(node, Axis.toString(axis))));
+                    IreeException.of(StatusCode.NOT_FOUND, "%s has no lane '%s'".formatted(node, Axis.toString(axis))));
         }
     }
 

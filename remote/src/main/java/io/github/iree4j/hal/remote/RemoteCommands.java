@@ -39,13 +39,13 @@ final class RemoteCommands implements TransferCommands, DriverCommands {
 
     void add(Step step) {
         if (steps.size() == STEPS_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "%d steps of one operation on a remote device, the limit; submit several".formatted(STEPS_LIMIT));
         }
         bytes += step.frameBytes();
         if (bytes > BYTES_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "one operation on a remote device takes more than %d bytes to describe, the limit; submit several with fewer ranges of buffers"
                             .formatted(BYTES_LIMIT));

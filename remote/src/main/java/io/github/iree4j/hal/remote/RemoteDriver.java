@@ -16,6 +16,7 @@ import io.github.iree4j.hal.stream.StreamDriver;
 import io.github.iree4j.hal.stream.StreamEncoder;
 import io.github.iree4j.hal.stream.StreamMemory;
 import io.github.iree4j.hal.stream.StreamStorage;
+import io.github.iree4j.status.DeviceLost;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -108,7 +109,7 @@ final class RemoteDriver implements StreamDriver {
         long limit = info.memoryLimit();
         long used = allocated.getAndUpdate(before -> bytes > limit - before ? before : before + bytes);
         if (bytes > limit - used) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "%d bytes on device '%s' of %s exceed the %d that it grants, of which %d are in use"
                             .formatted(bytes, info.id(), session, limit, used));
@@ -155,10 +156,11 @@ final class RemoteDriver implements StreamDriver {
     void checkNotLost() {
         IreeException cause = lost;
         if (cause != null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.ABORTED,
                     "device '%s' of %s is lost: %s".formatted(info.id(), session, cause.getMessage()),
-                    cause);
+                    cause,
+                    new DeviceLost(info.id()));
         }
     }
 
@@ -211,7 +213,7 @@ final class RemoteDriver implements StreamDriver {
     @Override
     public DriverTimeline createTimeline(long value, boolean shared) {
         if (shared) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "a remote device shares no semaphores with drivers; export one with RemoteNode.export");
         }
@@ -238,7 +240,7 @@ final class RemoteDriver implements StreamDriver {
     @Override
     public DriverMemory allocate(long size, MemoryKind kind, boolean shared) {
         if (shared) {
-            throw new IreeException(StatusCode.UNIMPLEMENTED, "a remote device exports no memory; copy it");
+            throw IreeException.of(StatusCode.UNIMPLEMENTED, "a remote device exports no memory; copy it");
         }
         checkNotLost();
         long handle = client.handle();
@@ -247,7 +249,7 @@ final class RemoteDriver implements StreamDriver {
                     ? RemoteMemory.near(this, handle, size, ALIGNMENT)
                     : RemoteMemory.far(this, handle, size);
         } catch (OutOfMemoryError e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED, "the process has no %d bytes left".formatted(size), e);
         }
     }
@@ -259,7 +261,7 @@ final class RemoteDriver implements StreamDriver {
 
     @Override
     public DriverMemory importHost(long address, long size, boolean readOnly) {
-        throw new IreeException(StatusCode.UNIMPLEMENTED, hostMemoryObstacle());
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, hostMemoryObstacle());
     }
 
     // ---- Code.
@@ -299,9 +301,9 @@ final class RemoteDriver implements StreamDriver {
                     : new IllegalStateException(e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new IreeException(StatusCode.CANCELLED, "interrupted while %s loads code".formatted(session), e);
+            throw IreeException.of(StatusCode.CANCELLED, "interrupted while %s loads code".formatted(session), e);
         } catch (TimeoutException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.DEADLINE_EXCEEDED,
                     "%s has not loaded %d bytes of code within %d s"
                             .formatted(session, params.data().byteSize(), LOAD_SECONDS),

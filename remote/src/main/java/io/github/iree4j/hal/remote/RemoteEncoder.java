@@ -31,7 +31,7 @@ final class RemoteEncoder implements StreamEncoder {
     public void checkDispatch(
             Executable executable, int export, DispatchConfig config, @Nullable BufferRef workgroupCount) {
         if (!(executable instanceof RemoteExecutable own) || !own.isOf(driver)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "executable of format '%s' was not created by this device".formatted(executable.format()));
         }

@@ -41,7 +41,7 @@ final class RemoteExecutable extends Executable {
     @Override
     public ExecutableExport export(int ordinal) {
         if (ordinal < 0 || ordinal >= exports.size()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "export %d of an executable of format '%s' with %d exports does not exist"
                             .formatted(ordinal, format, exports.size()));

@@ -146,7 +146,7 @@ final class RemoteForm implements CommandForm {
             encode(all[i], out);
             count++;
             if (out.size() > SessionWire.FRAME_LIMIT - (1 << 16)) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "command buffer of more than %d bytes for a remote device; record several"
                                 .formatted(out.size()));
@@ -172,7 +172,7 @@ final class RemoteForm implements CommandForm {
             case Recording.UPDATE -> {
                 long length = recording.code()[range + 2];
                 if (length == Buffer.WHOLE || length > SessionWire.FRAME_LIMIT) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.RESOURCE_EXHAUSTED,
                             "update of %d bytes in commands for a remote device, the limit is %d; copy from a buffer"
                                     .formatted(length, SessionWire.FRAME_LIMIT));
@@ -227,7 +227,7 @@ final class RemoteForm implements CommandForm {
             return known;
         }
         if (slots.size() == SLOTS_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "commands for a remote device use %d ranges, the limit; record several".formatted(SLOTS_LIMIT));
         }

@@ -132,7 +132,7 @@ final class RemoteLane implements Lane {
             if (!isLost
                     && pending.size() + submissions.size() > PENDING_LIMIT
                     && submissions.stream().anyMatch(each -> each.commands() != null)) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%d operations wait to be sent to %s, the limit is %d; wait for some of them"
                                 .formatted(pending.size(), driver.session(), PENDING_LIMIT));

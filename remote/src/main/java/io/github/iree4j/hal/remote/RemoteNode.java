@@ -232,7 +232,7 @@ public final class RemoteNode implements AutoCloseable {
      * @param reason the reason, for the peers
      */
     public void goAway(String reason) {
-        IreeException cause = new IreeException(
+        IreeException cause = IreeException.of(
                 StatusCode.UNAVAILABLE, "%s is leaving: %s; use another node".formatted(identity, reason));
         peers.leave(cause).forEach(each -> each.goAway(cause));
     }
@@ -335,7 +335,7 @@ public final class RemoteNode implements AutoCloseable {
     /** Ends all sessions with CANCELLED, and refuses new sessions. Devices of the node stay open; idempotent. */
     @Override
     public void close() {
-        IreeException cause = new IreeException(StatusCode.CANCELLED, identity + " was closed");
+        IreeException cause = IreeException.of(StatusCode.CANCELLED, identity + " was closed");
         List<RemoteSession> all = peers.close(cause);
         if (all == null) {
             return;
@@ -367,7 +367,7 @@ public final class RemoteNode implements AutoCloseable {
             this.domain = domain;
             AxisAllocator axes = domain.axes();
             if (axes.machine() != identity.machine() || axes.session() != identity.session()) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "the domain allocates axes of m%d.s%d and the identity is %s; create the allocator with the leased slot"
                                 .formatted(axes.machine(), axes.session(), identity));
@@ -396,13 +396,13 @@ public final class RemoteNode implements AutoCloseable {
          */
         public Builder device(String name, Device device) {
             if (!device.schedulingDomain().equals(domain)) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "device '%s' is of another scheduling domain than %s; open it with the node's"
                                 .formatted(device.id(), identity));
             }
             if (devices.putIfAbsent(name, device) != null) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.ALREADY_EXISTS,
                         "%s serves a device '%s' already; give each a name of its own".formatted(identity, name));
             }

@@ -39,7 +39,7 @@ public record RemoteOptions(
 
     private static void check(String what, long value, long minimum, long maximum) {
         if (value < minimum || value > maximum) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%s is %d and must be within [%d, %d]".formatted(what, value, minimum, maximum));
         }

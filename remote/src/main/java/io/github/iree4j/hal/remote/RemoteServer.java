@@ -87,7 +87,7 @@ final class RemoteServer {
         synchronized (this) {
             checkNotFailed();
             if (lanes.size() >= node.options().objectLimit()) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%s: %d lanes of %s, the limit".formatted(in.type, lanes.size(), session));
             }
@@ -168,14 +168,14 @@ final class RemoteServer {
             lane = lanes.getOrDefault(axis, over.get(axis));
             cause = failure;
             if (lane == null && cause == null && isForgotten(axis)) {
-                cause = new IreeException(
+                cause = IreeException.of(
                         StatusCode.NOT_FOUND,
                         "lane '%s' of %s was closed, and %d others since"
                                 .formatted(Axis.toString(axis), session, CLOSED_LANES));
             }
             if (lane == null && cause == null) {
                 if (expectedCount >= node.options().objectLimit()) {
-                    cause = new IreeException(
+                    cause = IreeException.of(
                             StatusCode.RESOURCE_EXHAUSTED,
                             "%d waits for lanes of %s that are not open, the limit".formatted(expectedCount, session));
                 } else {
@@ -219,7 +219,7 @@ final class RemoteServer {
                 command.refuse(leaving);
             }
         } catch (RuntimeException | Error e) {
-            command.abandon(new IreeException(StatusCode.DATA_LOSS, "invalid command", e));
+            command.abandon(IreeException.of(StatusCode.DATA_LOSS, "invalid command", e));
             if (entered) {
                 leave(); // the session ends
             }
@@ -236,7 +236,7 @@ final class RemoteServer {
         boolean counts = node.leaving() == null || command.isReading();
         synchronized (this) {
             if (admitted >= node.options().commandWindow() * Math.max(1, lanes.size())) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%s: %s has %d commands in progress, more than the %d per lane that were granted"
                                 .formatted(
@@ -246,7 +246,7 @@ final class RemoteServer {
                                         node.options().commandWindow()));
             }
             if (queuedBytes + command.weight() > QUEUED_BYTES_LIMIT) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%s: commands of %s in progress take %d bytes, the limit is %d"
                                 .formatted(in.type, session, queuedBytes, QUEUED_BYTES_LIMIT));

@@ -170,7 +170,7 @@ public final class RemoteSession {
             throw cause;
         }
         if (!options.schedulingDomain().equals(node.domain())) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "device '%s' of %s is opened in another scheduling domain than %s's".formatted(id, this, node));
         }
@@ -195,7 +195,7 @@ public final class RemoteSession {
                 }
             }
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.NOT_FOUND,
                 "%s serves no device '%s'; it serves: %s"
                         .formatted(
@@ -444,7 +444,7 @@ public final class RemoteSession {
         IreeException why = in.status(this + ": ");
         in.end();
         checkOpen(in);
-        draining = why != null ? why : new IreeException(StatusCode.UNAVAILABLE, this + " drains");
+        draining = why != null ? why : IreeException.of(StatusCode.UNAVAILABLE, this + " drains");
         node.draining(this, Objects.requireNonNull(draining));
     }
 

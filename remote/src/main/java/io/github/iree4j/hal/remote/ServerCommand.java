@@ -246,7 +246,7 @@ final class ServerCommand {
             } catch (IreeException e) {
                 done.fail(e);
             } catch (RuntimeException | Error e) { // the client must not hang
-                done.fail(new IreeException(StatusCode.INTERNAL, "step %d failed: %s".formatted(step, e), e));
+                done.fail(IreeException.of(StatusCode.INTERNAL, "step %d failed: %s".formatted(step, e), e));
             }
             wait = signal;
             done.whenReached(1, (_, cause) -> {

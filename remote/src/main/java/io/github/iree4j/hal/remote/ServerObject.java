@@ -39,7 +39,7 @@ final class ServerObject extends Resource {
      */
     void make(Executor executor, Supplier<Resource> maker) {
         if (!tryRetain()) {
-            settle(null, new IreeException(StatusCode.CANCELLED, what + " was released"));
+            settle(null, IreeException.of(StatusCode.CANCELLED, what + " was released"));
             return;
         }
         executor.execute(() -> {
@@ -50,7 +50,7 @@ final class ServerObject extends Resource {
             } catch (IreeException e) {
                 why = e;
             } catch (RuntimeException | Error e) { // commands using the object must not hang
-                why = new IreeException(StatusCode.INTERNAL, "%s could not be made: %s".formatted(what, e), e);
+                why = IreeException.of(StatusCode.INTERNAL, "%s could not be made: %s".formatted(what, e), e);
             }
             settle(result, why);
             release();
@@ -120,7 +120,7 @@ final class ServerObject extends Resource {
                 throw failure;
             }
             if (!type.isInstance(made)) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT, "%s is used as a %s".formatted(what, type.getSimpleName()));
             }
             return type.cast(made);

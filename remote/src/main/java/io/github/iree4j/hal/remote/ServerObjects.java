@@ -68,7 +68,7 @@ final class ServerObjects {
         synchronized (this) {
             object = objects.get(handle);
             if (object == null || !object.tryRetain()) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.NOT_FOUND, "%s has nothing under handle %d here".formatted(session, handle));
             }
         }
@@ -95,7 +95,7 @@ final class ServerObjects {
         synchronized (this) {
             checkNotFailed();
             if (objects.size() + lanes.getAsInt() >= node.options().objectLimit()) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%s: %s has %d objects here, the limit is %d; release some"
                                 .formatted(
@@ -141,7 +141,7 @@ final class ServerObjects {
                     .formatted(deviceBytes, session, allocated, limit);
             why = left == 0 ? why : why + "; work of lost peers, which has not ended, has %d of them".formatted(left);
         }
-        return why == null ? null : new IreeException(StatusCode.RESOURCE_EXHAUSTED, why);
+        return why == null ? null : IreeException.of(StatusCode.RESOURCE_EXHAUSTED, why);
     }
 
     private synchronized void uncharge(Charge charge) {
@@ -262,7 +262,7 @@ final class ServerObjects {
         if (length > node.options().contentLimit()) {
             object.settle(
                     null,
-                    new IreeException(
+                    IreeException.of(
                             StatusCode.RESOURCE_EXHAUSTED,
                             "%d bytes of code, the limit is %d"
                                     .formatted(length, node.options().contentLimit())));
@@ -276,7 +276,7 @@ final class ServerObjects {
             } else if (!Arrays.equals(RemoteClient.digest(content), digest)) {
                 object.settle(
                         null,
-                        new IreeException(
+                        IreeException.of(
                                 StatusCode.DATA_LOSS,
                                 "%d bytes of code do not have the digest that was announced".formatted(length)));
             } else {

@@ -48,7 +48,7 @@ final class SessionWire implements PeerListener {
             }
         } catch (RuntimeException | Error e) { // of any kind: peers and waiters must not hang
             LOG.error("a frame from {} could not be handled", session, e);
-            session.fail(new IreeException(
+            session.fail(IreeException.of(
                     StatusCode.INTERNAL, "frame from %s could not be handled: %s".formatted(session, e), e));
         }
     }
@@ -56,7 +56,7 @@ final class SessionWire implements PeerListener {
     private void receive(PeerStream stream, ByteBuffer frame) {
         int limit = stream == PeerStream.BULK ? session.node().options().chunkBytes() + CHUNK_HEAD : FRAME_LIMIT;
         if (frame.remaining() > limit) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "frame of %d bytes on %s, the limit is %d".formatted(frame.remaining(), stream, limit));
         }

@@ -38,7 +38,7 @@ final class Subscriptions {
             throw in.corrupt("subscription %d exists already".formatted(number));
         }
         if (byNumber.size() >= limit) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "SUBSCRIBE: %s has %d subscriptions, the limit".formatted(session, limit));
         }
@@ -58,8 +58,7 @@ final class Subscriptions {
         } else if (semaphore == null) {
             fail(
                     number,
-                    new IreeException(
-                            StatusCode.NOT_FOUND, "%s exports no semaphore %d".formatted(session.node(), id)));
+                    IreeException.of(StatusCode.NOT_FOUND, "%s exports no semaphore %d".formatted(session.node(), id)));
         } else {
             start(number, semaphore, from, (flags & 1) != 0);
         }

@@ -181,7 +181,7 @@ final class Transfers {
     /** Returns the reason against a transfer with a number: a second transfer would take the bytes of the first. Under the lock. */
     private @Nullable IreeException obstacle(long number) {
         if (closed == null && (outgoing.containsKey(number) || incoming.containsKey(number))) {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.ALREADY_EXISTS,
                     "transfer %d of %s is in use; a client gives each transfer a number of its own"
                             .formatted(number, session));
@@ -231,7 +231,7 @@ final class Transfers {
     private static FrameWriter withdrawn(long number) {
         return new FrameWriter(FrameType.ABORT)
                 .u64(number)
-                .status(new IreeException(
+                .status(IreeException.of(
                         StatusCode.CANCELLED, "the bytes of transfer %d were withdrawn".formatted(number)));
     }
 

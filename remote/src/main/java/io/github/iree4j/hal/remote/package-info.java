@@ -7,7 +7,9 @@
  * by the node for the connection; the frames are described in {@code docs/cluster-protocol.md}. A process without a
  * node uses nothing of this package: no socket, no thread.
  */
+@NotForApplications
 @NullMarked
 package io.github.iree4j.hal.remote;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.NullMarked;

@@ -188,7 +188,7 @@ final class Loopback {
 
     /** Takes a connection away: nothing in flight arrives, both sides see the end. */
     void cut(Link link) {
-        IreeException cause = new IreeException(StatusCode.UNAVAILABLE, "connection " + link.name + " was cut");
+        IreeException cause = IreeException.of(StatusCode.UNAVAILABLE, "connection " + link.name + " was cut");
         synchronized (this) {
             for (Link each : List.of(link, link.back)) {
                 each.closed = true;

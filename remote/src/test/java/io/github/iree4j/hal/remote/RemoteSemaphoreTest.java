@@ -127,7 +127,7 @@ class RemoteSemaphoreTest {
         SemaphoreExport export = owner.export(semaphore);
         TimelineSemaphore failing = other.session(1).semaphore(export.id(), 1);
         loopback.run();
-        semaphore.fail(new IreeException(StatusCode.DATA_LOSS, "disk"));
+        semaphore.fail(IreeException.of(StatusCode.DATA_LOSS, "disk"));
         loopback.run();
         assertThat(failing.failure().code()).isEqualTo(StatusCode.DATA_LOSS);
         assertThat(failing.failure()).hasMessageContaining("node 1").hasMessageContaining("disk");

@@ -7,11 +7,15 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.remote.Loopback.Link;
+import io.github.iree4j.status.DeviceLost;
+import io.github.iree4j.status.FailureDetail;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.NeverFits;
 import io.github.iree4j.status.StatusCode;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -20,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** REMOTE-1, REMOTE-2: sessions open once, fail once, and take the axes of the peer with them. */
 class RemoteSessionTest {
-    private static final IreeException LOST = new IreeException(StatusCode.UNAVAILABLE, "left the view");
+    private static final IreeException LOST = IreeException.of(StatusCode.UNAVAILABLE, "left the view");
 
     private final TestNodes nodes = new TestNodes();
     private Loopback loopback = new Loopback(1);
@@ -219,7 +223,7 @@ class RemoteSessionTest {
         loopback.run();
         RemoteSession session = one.session(2);
         one.fail(2, LOST);
-        one.fail(2, new IreeException(StatusCode.INTERNAL, "later"));
+        one.fail(2, IreeException.of(StatusCode.INTERNAL, "later"));
         assertThat(session.failure()).isSameAs(LOST);
         assertThat(one.domain().tracker().failure(axis(two))).isSameAs(LOST);
         loopback.run();
@@ -399,7 +403,7 @@ class RemoteSessionTest {
                 PeerStream.QUEUE,
                 new FrameWriter(FrameType.LOADED)
                         .string(name)
-                        .status(new IreeException(StatusCode.INTERNAL, "\u20ac".repeat(5000)))
+                        .status(IreeException.of(StatusCode.INTERNAL, "\u20ac".repeat(5000)))
                         .finish());
         assertThat(in.string("name")).isEqualTo(name);
         assertThat(in.status("").getMessage()).matches("\u20ac{1364} \\.\\.\\.");
@@ -408,5 +412,41 @@ class RemoteSessionTest {
         assertThatThrownBy(() -> out.string("n".repeat(70_000)))
                 .hasMessageContaining("70000 bytes")
                 .hasMessageContaining("65535");
+    }
+
+    @Test
+    void failuresOfThePeerKeepTheirClass() {
+        for (IreeException failure : List.of(
+                IreeException.of(StatusCode.ABORTED, "lost", null, new DeviceLost("gpu")),
+                IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "large", null, new NeverFits(1L << 40)),
+                IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "full"),
+                IreeException.of(StatusCode.ABORTED, "given up"))) {
+            FrameReader in = new FrameReader(
+                    PeerStream.QUEUE,
+                    new FrameWriter(FrameType.FAIL)
+                            .status(failure.during("in @main"))
+                            .finish());
+            IreeException read = Objects.requireNonNull(in.status("peer: "));
+            in.end();
+            assertThat(read).hasSameClassAs(failure).hasMessageStartingWith("peer: " + failure.getMessage());
+            assertThat(read.code()).isEqualTo(failure.code());
+            assertThat(read.detail(FailureDetail.class)).isEqualTo(failure.detail(FailureDetail.class));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0x80, 0x40, 0xCA})
+    void statusesWithoutCodeOrWithTwoDetailsAreRefused(int status) {
+        FrameReader in = new FrameReader(
+                PeerStream.QUEUE,
+                new FrameWriter(FrameType.FAIL)
+                        .u8(status)
+                        .string("no")
+                        .string("gpu")
+                        .u64(1)
+                        .finish());
+        assertThatThrownBy(() -> in.status(""))
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS));
     }
 }

@@ -127,7 +127,7 @@ class TransfersTest {
         for (int i = 0; i < 10; i++) {
             loopback.step();
         }
-        receiver.fail(1, new IreeException(StatusCode.UNAVAILABLE, "left the view"));
+        receiver.fail(1, IreeException.of(StatusCode.UNAVAILABLE, "left the view"));
         assertThat(ends).singleElement().extracting(IreeException::code).isEqualTo(StatusCode.UNAVAILABLE);
         byte[] then = target.clone();
         loopback.run();
@@ -139,7 +139,7 @@ class TransfersTest {
         open(4);
         long number = from().next();
         List<@Nullable IreeException> atSender = new ArrayList<>();
-        IreeException stop = new IreeException(StatusCode.CANCELLED, "not wanted");
+        IreeException stop = IreeException.of(StatusCode.CANCELLED, "not wanted");
         from().send(number, 0, MemorySegment.ofArray(bytes(50_000, 3)), 0, () -> null, atSender::add);
         to().receive(number, 0, MemorySegment.ofArray(new byte[50_000]), true, () -> stop, ends::add);
         loopback.run();
@@ -153,7 +153,7 @@ class TransfersTest {
         open(5);
         long number = from().next();
         MemorySegment bytes = MemorySegment.ofArray(bytes(2000, 5));
-        IreeException late = new IreeException(StatusCode.CANCELLED, "not wanted");
+        IreeException late = IreeException.of(StatusCode.CANCELLED, "not wanted");
         Supplier<@Nullable IreeException> stop = () -> {
             from().withdraw(number); // another thread ends it and comes with the next part, before this one does
             from().send(number, 1000, bytes.asSlice(1000), 0, () -> null, _ -> {});

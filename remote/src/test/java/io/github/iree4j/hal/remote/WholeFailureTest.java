@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class WholeFailureTest {
     private static final int LANES = 2000; // it takes a while to open them, and to fail them
-    private static final IreeException LOST = new IreeException(StatusCode.UNAVAILABLE, "left the view");
+    private static final IreeException LOST = IreeException.of(StatusCode.UNAVAILABLE, "left the view");
 
     private final TestNodes nodes = new TestNodes();
     private final Loopback loopback = new Loopback(1);

@@ -39,7 +39,7 @@ public final class Agreement {
             if (!each.operation().equals(first.operation())
                     || each.elementCount() != first.elementCount()
                     || rooted && each.parameter() != first.parameter()) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "participants of a collective disagree: rank 0 has %s, rank %d has %s"
                                 .formatted(describe(first, rooted), rank, describe(each, rooted)));
@@ -55,7 +55,7 @@ public final class Agreement {
     private static void checkTransfer(CollectiveArrival from, CollectiveArrival to) {
         if (from.elementCount() != to.elementCount()
                 || from.operation().elementType() != to.operation().elementType()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "participants of a transfer disagree: sent is %s, received %s"
                             .formatted(describe(from, false), describe(to, false)));

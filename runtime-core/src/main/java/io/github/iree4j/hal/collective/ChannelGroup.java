@@ -71,7 +71,7 @@ public final class ChannelGroup {
     /** Creates a group whose other participants may be in other processes. */
     static ChannelGroup across(SchedulingDomain domain, CollectiveBackend backend, int count, ChannelParams params) {
         if (params.rank() == ChannelParams.DEFAULT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "a participant of a channel of %d that spans processes needs a rank".formatted(count));
         }
@@ -181,7 +181,7 @@ public final class ChannelGroup {
     }
 
     private IreeException gone(int rank) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.ABORTED,
                 "participant %d of %d closed its channel while others count on it".formatted(rank, count));
     }
@@ -223,7 +223,7 @@ public final class ChannelGroup {
                 throw failure;
             }
             if (open >= OPEN_LIMIT) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%d collectives of a channel wait for other participants, the limit; wait for some of them"
                                 .formatted(open));
@@ -304,7 +304,7 @@ public final class ChannelGroup {
         } catch (IreeException e) {
             return e;
         } catch (RuntimeException | Error e) {
-            return new IreeException(StatusCode.INTERNAL, "collective failed: " + e, e);
+            return IreeException.of(StatusCode.INTERNAL, "collective failed: " + e, e);
         }
     }
 

@@ -39,7 +39,7 @@ public final class ChannelRegistry {
             channel.fail(
                     e instanceof IreeException cause
                             ? cause
-                            : new IreeException(StatusCode.INTERNAL, "channel cannot be created: " + e, e));
+                            : IreeException.of(StatusCode.INTERNAL, "channel cannot be created: " + e, e));
             channel.close();
             throw e;
         }
@@ -68,7 +68,7 @@ public final class ChannelRegistry {
             if (different == null) {
                 int rank = group.join(params.rank());
                 if (rank < 0) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.ALREADY_EXISTS,
                             "channel '%s' has a participant of rank %d already".formatted(params.id(), params.rank()));
                 }
@@ -83,14 +83,14 @@ public final class ChannelRegistry {
     }
 
     private static IreeException different(ChannelParams params, int count) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "channel '%s' is joined with a count of %d by one participant and %d by another"
                         .formatted(params.id(), params.count(), count));
     }
 
     private static IreeException apart(ChannelParams params) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "channel '%s' has participants on devices of another driver; collectives do not cross drivers"
                         .formatted(params.id()));

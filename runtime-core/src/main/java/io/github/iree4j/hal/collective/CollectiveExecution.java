@@ -176,7 +176,7 @@ public abstract class CollectiveExecution {
      */
     public final void submit(@Nullable Fence wait, @Nullable Fence signalled) {
         if (signalled != null && !signalled.isLive()) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "signal fence is closed");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "signal fence is closed");
         }
         OperationParts own = null;
         try {
@@ -314,7 +314,7 @@ public abstract class CollectiveExecution {
         } catch (IreeException e) {
             end(e, Frontier.EMPTY);
         } catch (RuntimeException | Error e) {
-            end(new IreeException(StatusCode.INTERNAL, "collective failed: " + e, e), Frontier.EMPTY);
+            end(IreeException.of(StatusCode.INTERNAL, "collective failed: " + e, e), Frontier.EMPTY);
         }
     }
 

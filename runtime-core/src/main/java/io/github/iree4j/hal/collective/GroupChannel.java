@@ -80,9 +80,9 @@ public final class GroupChannel extends Channel {
         }
         IreeException failure = known == null ? null : known.failure();
         if (failure != null) {
-            throw new IreeException(failure.code(), failure.getMessage(), failure);
+            throw IreeException.of(failure.code(), failure.getMessage(), failure);
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.FAILED_PRECONDITION,
                 "channel has no rank before all participants have split; wait until it is ready");
     }
@@ -91,12 +91,12 @@ public final class GroupChannel extends Channel {
     public @Nullable Channel split(int color, int key) {
         ChannelRegistry.Membership own = membership();
         if (color < NO_COLOR) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "channel color " + color + " is negative; " + NO_COLOR + " stands for no group");
         }
         if (own.group().spansProcesses()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "a channel that spans processes is not split; make an id for each part with Device.createChannelId");
         }

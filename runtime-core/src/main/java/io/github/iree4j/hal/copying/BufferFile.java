@@ -21,7 +21,7 @@ final class BufferFile extends HalFile {
     BufferFile(Buffer buffer) {
         super("buffer of " + buffer.length() + " bytes", buffer.access());
         if (!(buffer.allocatedBuffer() instanceof StoredBuffer<?> allocation)) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, describe() + " is of no device");
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, describe() + " is of no device");
         }
         this.buffer = buffer;
         this.stored = allocation;

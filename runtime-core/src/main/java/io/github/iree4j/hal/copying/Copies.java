@@ -61,7 +61,7 @@ final class Copies {
             return;
         }
         if (!used.isOnlyWritten() && (buffer.access() & MemoryAccess.READ) == 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "slot %d holds a buffer of device '%s' with access %s, of which device '%s' needs a copy; allow READ"
                             .formatted(

@@ -112,7 +112,7 @@ final class CopyingCommands extends CommandBuffer {
 
     private void add(Consumer<CommandBuffer> command) {
         if (commands.size() == COMMANDS_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "command buffer has %d commands, the limit; record several".formatted(COMMANDS_LIMIT));
         }
@@ -147,7 +147,7 @@ final class CopyingCommands extends CommandBuffer {
         }
         int slot = bindingCapacity() + fixed.size();
         if (slot >= SLOTS_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "command buffer uses %d buffers that device '%s' needs copies of, and has %d slots; the limit of both is %d"
                             .formatted(fixed.size() + 1, device.id(), bindingCapacity(), SLOTS_LIMIT));
@@ -172,7 +172,7 @@ final class CopyingCommands extends CommandBuffer {
     @Override
     protected void recordUpdate(MemorySegment source, BufferRef target) {
         if (source.byteSize() > UPDATE_BYTES_LIMIT - updateBytes) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "updates of a command buffer exceed %d bytes; copy from a buffer instead"
                             .formatted(UPDATE_BYTES_LIMIT));

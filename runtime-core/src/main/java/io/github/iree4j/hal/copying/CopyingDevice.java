@@ -138,7 +138,7 @@ public final class CopyingDevice implements Device {
         if (buffer.allocatedBuffer() instanceof StoredBuffer<?> stored) {
             return stored.device();
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.INVALID_ARGUMENT, "buffer of %d bytes is of no device".formatted(buffer.length()));
     }
 

@@ -55,7 +55,7 @@ final class CrossDeviceOperation implements AutoCloseable {
             fail(signal, e);
         } catch (RuntimeException | Error e) { // of any kind: waiters must not hang
             if (signal != null) {
-                signal.fail(new IreeException(StatusCode.INTERNAL, "work of several devices failed: " + e, e));
+                signal.fail(IreeException.of(StatusCode.INTERNAL, "work of several devices failed: " + e, e));
             }
             throw e;
         }

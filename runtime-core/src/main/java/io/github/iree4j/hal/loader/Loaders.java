@@ -92,7 +92,7 @@ public final class Loaders {
     public IreeException unsupported(String deviceId, String format) {
         boolean isThere = loaders.stream().anyMatch(loader -> loader.supports(format));
         if (!isAllowed(format) && ElfLoader.isForSystem(format) && isThere) {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "device '%s' runs executables of format '%s', shared libraries that the operating system loads and that may do anything, only if the format is explicitly allowed (iree.executables.allowed-formats, DeviceOptions.executableFormats, --executable_formats); compile the program without --iree-llvmcpu-link-embedded=false, or allow the format if you trust the program"
                             .formatted(deviceId, format),
@@ -100,14 +100,14 @@ public final class Loaders {
                     new UnsupportedTarget(List.of(format)));
         }
         if (!allowed.isEmpty() && !isAllowed(format)) {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "device '%s' may not run executables of format '%s', it is limited to %s; compile the program for one of these, or allow the format if you trust the program"
                             .formatted(deviceId, format, String.join(", ", new TreeSet<>(allowed))));
         }
         IreeException noNative = NativeLibrary.unavailabilityCause();
         String formats = String.join(", ", formats());
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INCOMPATIBLE,
                 "device '%s' cannot run executables of format '%s', it runs %s; %s"
                         .formatted(

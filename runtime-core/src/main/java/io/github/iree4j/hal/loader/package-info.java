@@ -5,7 +5,9 @@
  * <p>Machine code is loaded here; other kinds of code come from loaders found by Java's service loader, or named in
  * {@code DeviceOptions}.
  */
+@NotForApplications
 @NullMarked
 package io.github.iree4j.hal.loader;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.NullMarked;

@@ -55,6 +55,11 @@ final class Alloca extends HostOperation implements StorageRequest {
     }
 
     @Override
+    public String pool() {
+        return grant.pool();
+    }
+
+    @Override
     public @Nullable Reservation memory() {
         return grant.memory();
     }

@@ -97,7 +97,7 @@ final class CollectiveWork {
                 }
             }
             default ->
-                throw new IreeException(StatusCode.INTERNAL, first.operation() + " is not one of all participants");
+                throw IreeException.of(StatusCode.INTERNAL, first.operation() + " is not one of all participants");
         }
     }
 
@@ -127,7 +127,7 @@ final class CollectiveWork {
 
     private static MemorySegment required(@Nullable MemorySegment range, CollectiveArrival arrival) {
         if (range == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INTERNAL, arrival.operation() + " was recorded without a range that it needs");
         }
         return range;

@@ -88,7 +88,7 @@ final class CommandRunner {
                 return failure;
             }
             if (pins.isUnwanted()) { // this thread may be the call's thread, and nobody else withdraws the operation
-                return new IreeException(StatusCode.CANCELLED, operation.name() + " was abandoned with its call");
+                return IreeException.of(StatusCode.CANCELLED, operation.name() + " was abandoned with its call");
             }
             int next = end - tile <= step ? end : tile + step;
             worker.enter(commands, pins, region, command);

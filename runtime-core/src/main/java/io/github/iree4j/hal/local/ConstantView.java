@@ -46,7 +46,7 @@ final class ConstantView extends ConstantViews.View {
     private static PrivateView view(MemorySegment constant) {
         PrivateView memory = SealedMemory.viewOf(constant);
         if (memory == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INTERNAL, "a constant of %d bytes has lost its memory".formatted(constant.byteSize()));
         }
         return memory;

@@ -27,6 +27,7 @@ import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.spi.ChannelOptions;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -136,7 +137,7 @@ public abstract class HostDevice implements Device, ChannelHost {
      */
     void checkOpen() {
         if (closed) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
         }
     }
 
@@ -221,7 +222,7 @@ public abstract class HostDevice implements Device, ChannelHost {
     }
 
     private IreeException aborted() {
-        return new IreeException(StatusCode.ABORTED, "device '" + info.id() + "' of a channel was closed");
+        return IreeException.of(StatusCode.ABORTED, "device '" + info.id() + "' of a channel was closed");
     }
 
     @Override
@@ -270,21 +271,23 @@ public abstract class HostDevice implements Device, ChannelHost {
         IreeException cause = lost;
         return cause != null || !closed
                 ? cause
-                : new IreeException(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
+                : IreeException.of(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
     }
 
     /**
      * Reports the loss of the device. Pending operations, later submissions, and every collective group with a
-     * participant on this device fail with the cause. Issued operations are completed by their executors.
+     * participant on this device fail with {@link DeviceLostException}. Issued operations are completed by their
+     * executors.
      *
      * @param cause the cause
      */
     public void lose(IreeException cause) {
-        lost = cause;
+        IreeException loss = DeviceLostException.by(info.id(), cause);
+        lost = loss;
         for (LocalQueue queue : queues) {
-            queue.scheduler().lost(cause);
+            queue.scheduler().lost(loss);
         }
-        channels.forEach(channel -> channel.fail(cause));
+        channels.forEach(channel -> channel.fail(loss));
     }
 
     /** Fails pending and queued operations with ABORTED, and refuses new work. Idempotent. */
@@ -295,7 +298,7 @@ public abstract class HostDevice implements Device, ChannelHost {
             queue.scheduler().close();
         }
         channels.forEach(channel -> channel.fail(aborted()));
-        stop(new IreeException(
+        stop(IreeException.of(
                 StatusCode.ABORTED, "device '" + info.id() + "' was closed while its work was in flight"));
     }
 
@@ -321,7 +324,7 @@ public abstract class HostDevice implements Device, ChannelHost {
 
     /** Returns the failure of a close that takes too long. */
     final IreeException notClosed(String what) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.DEADLINE_EXCEEDED,
                 "device '%s' is not closed after %s: %s is in a kernel that does not return"
                         .formatted(info.id(), DurationText.of(CLOSE_LIMIT), what));

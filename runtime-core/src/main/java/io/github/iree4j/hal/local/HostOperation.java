@@ -116,10 +116,9 @@ public abstract class HostOperation extends QueueOperation {
         return switch (thrown) {
             case IreeException e -> e;
             case OutOfMemoryError e ->
-                new IreeException(
-                        StatusCode.RESOURCE_EXHAUSTED, name + " ran out of Java memory: " + e.getMessage(), e);
+                IreeException.of(StatusCode.RESOURCE_EXHAUSTED, name + " ran out of Java memory: " + e.getMessage(), e);
             case InternalError e -> FileFault.of(name, e);
-            default -> new IreeException(StatusCode.INTERNAL, name + " failed: " + thrown, thrown);
+            default -> IreeException.of(StatusCode.INTERNAL, name + " failed: " + thrown, thrown);
         };
     }
 }

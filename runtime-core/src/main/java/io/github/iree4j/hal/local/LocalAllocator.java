@@ -46,13 +46,13 @@ final class LocalAllocator implements Allocator {
     public Buffer importHost(BufferParams params, MemorySegment bytes, @Nullable RefCounted owner) {
         device.checkOpen();
         if (!bytes.isNative()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "memory of %d bytes on the Java heap cannot be imported; copy it or allocate it natively"
                             .formatted(bytes.byteSize()));
         }
         if ((bytes.address() & (HostMemory.ALIGNMENT - 1)) != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "imported memory of %d bytes at 0x%x is aligned to %d bytes, compiled code needs %d; allocate it with Arena.allocate(size, %d), or copy it"
                             .formatted(
@@ -66,7 +66,7 @@ final class LocalAllocator implements Allocator {
         if (bytes.isReadOnly()) {
             boolean immutable = (params.usage() & BufferUsage.SHARING_IMMUTABLE) != 0;
             if ((params.access() & MemoryAccess.WRITE) != 0 && !immutable) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.PERMISSION_DENIED,
                         "imported memory of %d bytes is read-only and access %s is asked for; ask for READ"
                                 .formatted(bytes.byteSize(), MemoryAccess.format(params.access())));

@@ -146,7 +146,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         if (buffer.allocatedBuffer() instanceof LocalBuffer local) {
             return local;
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "buffer of " + buffer.length() + " bytes was not created by the local device; import or copy it");
     }
@@ -190,7 +190,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
 
     private void checkNotFreed(HostMemory.Block block) {
         if (isImported() && !block.segment.scope().isAlive()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "memory of imported " + describe() + " has been freed; keep its arena open while the buffer is");
         }

@@ -36,7 +36,7 @@ final class LocalCommands implements RecordingBackend {
     public void checkDispatch(
             Executable executable, int export, DispatchConfig config, @Nullable BufferRef workgroupCount) {
         if (!(executable instanceof LocalExecutable)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "executable of format '%s' was not created by the local device".formatted(executable.format()));
         }
@@ -46,7 +46,7 @@ final class LocalCommands implements RecordingBackend {
         }
         int sizeZ = config.workgroupSizeZ();
         if (sizeZ < 0 || sizeZ > DIMENSION_Z_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "workgroup size z of dispatch '%s' is %s, the limit is 65535"
                             .formatted(entry.name(), Integer.toUnsignedString(sizeZ)));
@@ -60,14 +60,14 @@ final class LocalCommands implements RecordingBackend {
      */
     static void checkCounts(ExecutableExport entry, int x, int y, int z) {
         if (z < 0 || z > DIMENSION_Z_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "workgroup count z of dispatch '%s' is %s, the limit is 65535"
                             .formatted(entry.name(), Integer.toUnsignedString(z)));
         }
         long xy = Integer.toUnsignedLong(x) * Integer.toUnsignedLong(y);
         if (xy < 0 || z != 0 && xy > Long.MAX_VALUE / z) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "dispatch '%s' of %sx%sx%d workgroups exceeds 2^63 - 1"
                             .formatted(entry.name(), Integer.toUnsignedString(x), Integer.toUnsignedString(y), z));
@@ -77,7 +77,7 @@ final class LocalCommands implements RecordingBackend {
     @Override
     public void checkChannel(Channel channel) {
         if (!(channel instanceof GroupChannel own) || !(own.host() instanceof HostDevice)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "channel was not created by the device of the command buffer");
         }
     }

@@ -48,7 +48,7 @@ public final class LocalDriverProvider implements DriverProvider {
     @Override
     public Device open(String deviceId, DeviceOptions options) {
         if (!deviceId.equals(NAME) && !ALIASES.contains(deviceId)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND, "driver 'local' has no device '" + deviceId + "'; it has: " + NAME);
         }
         return LocalDevice.open(devices().getFirst(), options);

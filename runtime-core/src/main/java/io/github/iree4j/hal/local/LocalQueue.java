@@ -157,7 +157,7 @@ final class LocalQueue extends ScheduledQueue<LocalBuffer> {
         }
         submit(wait, signal, () -> {
             if (own == null) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT, "command buffer was not created by device '" + device.id() + "'");
             }
             return new Operations.Execute(own, bindings, device.callerRunners());

@@ -93,7 +93,7 @@ final class Operations {
 
     private static void checkLive(String what, Buffer buffer) {
         if (!buffer.isLive()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION, what + " of " + buffer.length() + " bytes is closed");
         }
     }

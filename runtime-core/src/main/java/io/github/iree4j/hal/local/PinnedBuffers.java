@@ -105,10 +105,10 @@ final class PinnedBuffers {
     private void pinSlot(int slot, @Nullable BindingTable table, @Nullable MemoryHolder holder) {
         Buffer buffer = table == null ? null : table.buffer(slot);
         if (table == null || buffer == null) {
-            throw new IreeException(StatusCode.INTERNAL, "slot " + slot + " was not checked at submission");
+            throw IreeException.of(StatusCode.INTERNAL, "slot " + slot + " was not checked at submission");
         }
         if (!buffer.isLive()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION, "buffer in slot " + slot + " of the binding table is closed");
         }
         long start = table.offset(slot);
@@ -154,7 +154,7 @@ final class PinnedBuffers {
         int where = (int) code[range];
         HostMemory.Block block = where < 0 ? fixedBlocks[~where] : slotBlocks[where];
         if (block == null) {
-            throw new IreeException(StatusCode.INTERNAL, "command uses a buffer that its submission did not pin");
+            throw IreeException.of(StatusCode.INTERNAL, "command uses a buffer that its submission did not pin");
         }
         return block;
     }

@@ -343,10 +343,7 @@ final class TaskQueue implements UnorderedBackend {
 
     /** Records the end of a process of the queue: the queue or the executor was closed, or there is a bug. */
     void processEnded(@Nullable IreeException cause) {
-        close(
-                cause != null
-                        ? cause
-                        : new IreeException(StatusCode.INTERNAL, "a process of '%s' ended".formatted(name)));
+        close(cause != null ? cause : IreeException.of(StatusCode.INTERNAL, "a process of '%s' ended".formatted(name)));
     }
 
     /** Returns the cause of the closing; only once closed. */

@@ -104,7 +104,7 @@ final class TileRunner implements HostDispatch {
                 countZ = region.z[number];
                 enterDispatch(recording, pins, at);
             }
-            default -> throw new IreeException(StatusCode.INTERNAL, "command buffer holds opcode " + opcode);
+            default -> throw IreeException.of(StatusCode.INTERNAL, "command buffer holds opcode " + opcode);
         }
         entered = number;
     }
@@ -121,13 +121,13 @@ final class TileRunner implements HostDispatch {
         target(pins, at + 1 + Recording.RANGE_WORDS);
         long room = pins.length(code, at + 1 + Recording.RANGE_WORDS);
         if (room < bytes) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "copy of " + bytes + " bytes does not fit its target of " + room + " bytes");
         }
         if (source.address + sourceOffset < target.address + targetOffset + bytes
                 && target.address + targetOffset < source.address + sourceOffset + bytes) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "copy source and target of " + bytes + " bytes overlap; copy through another buffer");
         }
@@ -152,7 +152,7 @@ final class TileRunner implements HostDispatch {
             HostMemory.Block block = pins.block(code, range);
             long offset = pins.offset(code, range);
             if ((block.address + offset & misaligned) != 0) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "binding %d of dispatch '%s' starts at byte %d of its allocation, which is not aligned to %d bytes; copy it into a buffer of its own"
                                 .formatted(i, executable.export(export).name(), offset, misaligned + 1));
@@ -187,7 +187,7 @@ final class TileRunner implements HostDispatch {
     private void dispatch(long begin, long end) {
         LocalExecutable executable = program;
         if (executable == null) {
-            throw new IreeException(StatusCode.INTERNAL, "dispatch without an executable");
+            throw IreeException.of(StatusCode.INTERNAL, "dispatch without an executable");
         }
         long all = Integer.toUnsignedLong(countX) * Integer.toUnsignedLong(countY) * countZ;
         if ((++runs & (TIMED_RUNS - 1)) != 0 && executable.isShort(export, all, end - begin)) {
@@ -228,7 +228,7 @@ final class TileRunner implements HostDispatch {
 
     void growLocal(long size) {
         if (size > LOCAL_MEMORY_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "dispatch asks for %d bytes of local memory, the limit is %d".formatted(size, LOCAL_MEMORY_LIMIT));
         }
@@ -238,7 +238,7 @@ final class TileRunner implements HostDispatch {
             localStorage = bigger.allocate(rounded, PAGE);
         } catch (OutOfMemoryError e) {
             bigger.close();
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "no " + rounded + " bytes of native memory for workgroups; close buffers",
                     e);

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.Fence;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * The place of a call in the line of an {@link AdmissionGate}, and then the call's right to hold memory, until {@link
  * #exit}. Safe from any thread.
  */
+@NotForApplications
 public final class Admission implements Cancellation {
     /*
      * STATE
@@ -200,7 +202,30 @@ public final class Admission implements Cancellation {
      * @return false if {@link #mayHold} is true now; the action will not be run
      */
     public boolean whenMayHold(Runnable action) {
-        return gate.whenWhole(this, action);
+        synchronized (gate.lock) {
+            return isShort && isAdmitted() && held.add(action);
+        }
+    }
+
+    /** What a call waits for before being admitted. */
+    public enum Awaited {
+        /** The call has been admitted. */
+        NOTHING,
+        /** The call's need is unknown: the call waits until no other call runs, or for the call's fence. */
+        SOLITUDE,
+        /** Room for the call's need. */
+        ROOM
+    }
+
+    /**
+     * Returns what the call waits for.
+     *
+     * @return what the call waits for at one moment; for a call that left the line, what the call would wait for
+     */
+    public Awaited awaited() {
+        synchronized (gate.lock) {
+            return isAdmitted() ? Awaited.NOTHING : gate.isHeldAsUnknown(this) ? Awaited.SOLITUDE : Awaited.ROOM;
+        }
     }
 
     /** Records the reached fence: from now on the whole need counts. Under the lock of the gate. */
@@ -209,11 +234,6 @@ public final class Admission implements Cancellation {
         readySince = now;
         fence = null;
         isShort = isAdmitted();
-    }
-
-    /** Under the lock of the gate. */
-    boolean whenWhole(Runnable action) {
-        return isShort && isAdmitted() && held.add(action);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.HeldCallbacks;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
@@ -51,6 +52,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Safe from any thread.
  */
+@NotForApplications
 public final class AdmissionGate {
     /*
      * GATE-1: no fitting call stays outside. A call joins the line before reading the committed and kept bytes, and
@@ -92,13 +94,14 @@ public final class AdmissionGate {
     private final LongSupplier clock;
     private final LongFunction<Executor> delayed;
 
-    private final Object lock = new Object(); // innermost
+    final Object lock = new Object(); // innermost
     // ready calls: with inputs, then without, each by age; guarded by lock, as are the next fields
     private final List<Admission> line = new ArrayList<>();
     private final List<Admission> ahead = new ArrayList<>(); // calls that are not ready
     // time of the last admission of a call with an unknown need, by the clock
     private long lastGuess = Long.MIN_VALUE / 2;
     private final List<Admission> alone = new ArrayList<>(); // calls with more committed than their known need
+    private final List<Share> shortOfGuess = new ArrayList<>(); // shares without room for a guess at the latest look
     private boolean isLookDue;
     private volatile int waiting; // number of calls outside
 
@@ -295,14 +298,10 @@ public final class AdmissionGate {
         }
     }
 
-    /**
-     * Runs an action once the whole need of a call is committed, on a separate thread; returns false if the call does
-     * not wait for the commitment.
-     */
-    boolean whenWhole(Admission admission, Runnable action) {
-        synchronized (lock) {
-            return admission.whenWhole(action);
-        }
+    /** Whether a call outside waits for solitude or for its fence, and not for the room of a guess. Under the lock. */
+    boolean isHeldAsUnknown(Admission call) {
+        boolean isShort = shortOfGuess.contains(all) || call.quota != null && shortOfGuess.contains(call.quota);
+        return (call.isAhead || !isShort) && shares.unknown(call.quota, call.estimate) > 0;
     }
 
     /** Whether a call is admitted with so many bytes. */
@@ -512,6 +511,7 @@ public final class AdmissionGate {
     }
 
     private void serveReady(Look look) {
+        shortOfGuess.clear();
         int looked = 0;
         int skipped = 0;
         for (Iterator<Admission> each = line.iterator();
@@ -535,6 +535,9 @@ public final class AdmissionGate {
             if (full != null && isGuess && look.hasWaitedToBeAlone(call)) {
                 need = bytes;
                 full = shares.commit(call.quota, bytes, had);
+                if (full != null && !shortOfGuess.contains(full)) {
+                    shortOfGuess.add(full);
+                }
             }
             boolean isCalled = full == null && !isGuess && look.mayCall(call);
             if (full != null && look.hasWaited(call, full)) {

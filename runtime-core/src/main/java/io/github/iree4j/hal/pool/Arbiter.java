@@ -5,6 +5,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.HighWater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.Known;
+import io.github.iree4j.status.NeverFits;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -132,7 +133,7 @@ final class Arbiter {
      */
     long check(Pool pool, ReservationRequest request) {
         if (closed) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "device is closed and allocates no more memory");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "device is closed and allocates no more memory");
         }
         long length = pool.store.lengthFor(request.size());
         if (length > limit(pool, account(request))) {
@@ -297,6 +298,8 @@ final class Arbiter {
         PoolObserver observer = observation.observer();
         if (observer != null && reservation.number() != 0) {
             observer.released(reservation, death == null ? reservation.death() : death);
+        } else if (observer != null) {
+            observer.releasedUnseen(reservation);
         }
         long length = reservation.length();
         reservation.pool.released(length, reservation.persistent);
@@ -361,7 +364,7 @@ final class Arbiter {
         if (waiter == null || !leave(waiter)) {
             return false;
         }
-        pool.fellShort();
+        pool.fellShort(waiter.request);
         end(waiter, null, failure);
         return true;
     }
@@ -410,7 +413,7 @@ final class Arbiter {
                 IreeException failure = refused(waiter.pool, waiter.request, text, never);
                 left(waiter);
                 if (never == null) {
-                    waiter.pool.fellShort();
+                    waiter.pool.fellShort(waiter.request);
                 } else {
                     waiter.pool.failed();
                 }
@@ -515,7 +518,7 @@ final class Arbiter {
     private IreeException refused(Pool pool, ReservationRequest request, String text, @Nullable NeverFits never) {
         (never == null ? failures : excesses)
                 .warn(() -> text + "; " + shortage.details(pool, request, account(request)));
-        return new IreeException(StatusCode.RESOURCE_EXHAUSTED, text, null, never);
+        return IreeException.of(StatusCode.RESOURCE_EXHAUSTED, text, null, never);
     }
 
     PoolSetStatistics statistics() {
@@ -529,6 +532,7 @@ final class Arbiter {
                 livePeak,
                 slabs.bytes(),
                 slabs.peak(),
+                gate.committed(),
                 line.size() + gate.waiting(),
                 all,
                 accounts.statistics());
@@ -555,7 +559,7 @@ final class Arbiter {
             end(
                     waiter,
                     null,
-                    new IreeException(
+                    IreeException.of(
                             StatusCode.ABORTED,
                             "device was closed while an allocation of %d bytes waited for memory"
                                     .formatted(waiter.request.size())));

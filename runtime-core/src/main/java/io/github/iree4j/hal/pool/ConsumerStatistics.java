@@ -1,5 +1,7 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * The memory charged to a consumer.
  *
@@ -9,5 +11,6 @@ package io.github.iree4j.hal.pool;
  * @param bytesPersistent bytes reserved for the host now
  * @param bytesPeak the peak of transient and persistent bytes together
  */
+@NotForApplications
 public record ConsumerStatistics(
         String consumer, long quota, long bytesTransient, long bytesPersistent, long bytesPeak) {}

@@ -1,9 +1,11 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** Native host memory with its own arena. */
+@NotForApplications
 public final class HostSlab extends Slab {
     private final MemorySegment bytes;
     final Arena arena;

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.pool;
 
 import com.sun.management.OperatingSystemMXBean;
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
@@ -13,6 +14,7 @@ import java.lang.management.ManagementFactory;
  * <p>New memory is zeroed, so a slab is resident from the start; and closing the arena of a slab briefly stops every
  * thread of the JVM. Both are reasons to keep slabs for a while.
  */
+@NotForApplications
 public final class HostSlabProvider implements SlabProvider {
     /** The minimum alignment of slabs. */
     public static final long ALIGNMENT = 64;
@@ -60,7 +62,7 @@ public final class HostSlabProvider implements SlabProvider {
         try {
             return arena.allocate(lead + size + MARGIN, boundary).asSlice(lead, size);
         } catch (OutOfMemoryError | IllegalArgumentException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "the system cannot provide %d bytes of native memory; close buffers or trim pools".formatted(size),
                     e);

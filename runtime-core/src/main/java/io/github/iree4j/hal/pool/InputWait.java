@@ -31,14 +31,14 @@ final class InputWait {
         } catch (CompletionException e) {
             IreeException cause = e.getCause() instanceof IreeException known
                     ? known
-                    : new IreeException(StatusCode.INTERNAL, "wait for memory failed: " + e.getCause(), e);
-            throw new IreeException(cause.code(), cause.getMessage(), cause);
+                    : IreeException.of(StatusCode.INTERNAL, "wait for memory failed: " + e.getCause(), e);
+            throw IreeException.of(cause.code(), cause.getMessage(), cause);
         }
     }
 
     /** Ends a wait, unless the event has come. Called by any thread. */
     static void end(CompletableFuture<?> event, String call) {
-        event.completeExceptionally(new IreeException(
+        event.completeExceptionally(IreeException.of(
                 StatusCode.CANCELLED, "call of '%s' ended while waiting for memory of inputs".formatted(call)));
     }
 }

@@ -1,6 +1,9 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
+
 /** The expected memory of a call requesting admission. Queried again whenever the call's turn may have come: earlier calls improve the estimate. */
+@NotForApplications
 public interface MemoryEstimate {
     /**
      * Returns the memory taken by the inputs.

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.HeldCallbacks;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Requests made and operations submitted by a thread between {@link #enter} and {@link #leave} are charged to the
  * holder, whatever the backend. Safe from any thread.
  */
+@NotForApplications
 public final class MemoryHolder {
     /*
      * There is one holder per call, and its state changes a dozen times, so writes are cheap: release mode, no
@@ -56,8 +58,10 @@ public final class MemoryHolder {
     }
 
     private static final AtomicLong NUMBERS = new AtomicLong();
+    private static final AtomicLong ERAS = new AtomicLong();
 
     private final String name;
+    private final long era = ERAS.get();
     private final OperationsUnderWay operations;
     private volatile long number; // assigned on demand
     private volatile @Nullable Holding first; // head of a list with one holding per set
@@ -128,6 +132,25 @@ public final class MemoryHolder {
      */
     public String name() {
         return name;
+    }
+
+    /**
+     * Begins an era, for an observer to tell later calls from calls that were under way.
+     *
+     * @return the era, above all earlier eras
+     */
+    public static long beginEra() {
+        return ERAS.incrementAndGet();
+    }
+
+    /**
+     * Returns whether the call was made since an era began.
+     *
+     * @param begun the result of {@link #beginEra}
+     * @return whether the holder was created afterwards
+     */
+    public boolean isSince(long begun) {
+        return era >= begun;
     }
 
     /**
@@ -407,6 +430,17 @@ public final class MemoryHolder {
     /** What happens to requests of the current thread for memory kept by the host that cannot be granted at once. */
     WhereShort whereShort() {
         return whereShort;
+    }
+
+    /**
+     * Returns whether the thread acting for the call waits for memory kept by the host, or for the turn to request such
+     * memory. Safe from any thread.
+     *
+     * @return the answer at one moment; false from the grant on, though the thread may not have woken up
+     */
+    public boolean isAwaitingMemory() {
+        CompletableFuture<?> event = asked;
+        return event != null && !event.isDone();
     }
 
     /** Waits on the thread acting for the holder. An interrupt, or {@link #abandon}, ends the wait with CANCELLED. */

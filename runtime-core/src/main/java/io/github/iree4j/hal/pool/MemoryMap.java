@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.frontier.Frontier;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param slabs the slabs, pool by pool
  * @param omitted number of blocks beyond the limit, not listed
  */
+@NotForApplications
 public record MemoryMap(List<SlabMap> slabs, long omitted) {
 
     /** The map of a device without pools. */
@@ -59,7 +61,7 @@ public record MemoryMap(List<SlabMap> slabs, long omitted) {
         /** Free; the last user has finished. */
         REUSABLE,
 
-        /** Free, and not used yet. */
+        /** Free, and without a known user: not used yet, or the users were known to be done at the release. */
         FRESH
     }
 }

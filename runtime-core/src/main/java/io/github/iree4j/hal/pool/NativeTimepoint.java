@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.frontier.Frontier;
 
 /**
@@ -10,4 +11,5 @@ import io.github.iree4j.frontier.Frontier;
  * @param epoch the epoch of the operation before the mark
  * @param frontier the work finished once the mark is passed: at least everything up to the operation before the mark
  */
+@NotForApplications
 public record NativeTimepoint(Object queue, long axis, long epoch, Frontier frontier) {}

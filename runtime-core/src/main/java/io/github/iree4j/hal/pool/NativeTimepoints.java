@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -7,6 +8,7 @@ import org.jspecify.annotations.Nullable;
  * innermost locks only.
  */
 @FunctionalInterface
+@NotForApplications
 public interface NativeTimepoints {
     /** No marks: for requesters without waiting hardware. */
     NativeTimepoints NONE = (axis, epoch) -> null;

@@ -1,11 +1,13 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Counts the unfinished operations of a program's calls, so that closing the program can wait for the last operation.
  * An operation finishing before its submission returns is not counted. Safe from any thread.
  */
+@NotForApplications
 public final class OperationsUnderWay {
     private final AtomicLong count = new AtomicLong();
     private final String program;

@@ -1,11 +1,13 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.hal.pool.PoolOptions.Lifetimes;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** A method of allocating memory within a {@link PoolSet}. Safe from any thread. */
+@NotForApplications
 public final class Pool {
     private static final AtomicInteger NUMBERS = new AtomicInteger();
 
@@ -31,6 +33,7 @@ public final class Pool {
     private long refusedUncovered;
     private long failures;
     private long shortages;
+    private long shortBytes; // of the latest of these requests
     private long waits;
     private long waitedNanos;
     long waiting;
@@ -204,9 +207,10 @@ public final class Pool {
         failures++;
     }
 
-    void fellShort() {
+    void fellShort(ReservationRequest request) {
         failures++;
         shortages++;
+        shortBytes = request.size();
     }
 
     void waits(Waiter waiter) {
@@ -243,6 +247,7 @@ public final class Pool {
                 waitingForHost,
                 failures,
                 shortages,
+                shortBytes,
                 transientLive,
                 persistentLive,
                 peak,

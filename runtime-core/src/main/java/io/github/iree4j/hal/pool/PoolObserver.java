@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.frontier.Frontier;
 
 /**
@@ -8,6 +9,7 @@ import io.github.iree4j.frontier.Frontier;
  * <p>Called with the lock of a set held. Methods MUST NOT block, throw, reserve or release, and MUST return within a
  * microsecond or so.
  */
+@NotForApplications
 public interface PoolObserver {
     /**
      * Called when memory has been reserved.
@@ -25,6 +27,22 @@ public interface PoolObserver {
      * @param death the work that must complete before the bytes are reused
      */
     void released(Reservation reservation, Frontier death);
+
+    /**
+     * Called for each set when the observation begins, and for a set created later; possibly twice. Other reports about
+     * the set may come before.
+     *
+     * @param set the set
+     * @param now the memory of the set, including memory reserved before the observation began
+     */
+    default void holds(PoolSet set, PoolSetStatistics now) {}
+
+    /**
+     * Called when memory without a number has been released: reserved before the observation began.
+     *
+     * @param reservation the reservation
+     */
+    default void releasedUnseen(Reservation reservation) {}
 
     /**
      * Called when a request was not granted and waits in line.

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Objects;
@@ -20,6 +21,7 @@ import java.util.Objects;
  * @param slabMaximum the largest slab, unless a request is larger
  * @param retained bytes of unused slabs kept until the pool is trimmed
  */
+@NotForApplications
 public record PoolOptions(
         String name,
         PoolKind kind,
@@ -57,7 +59,7 @@ public record PoolOptions(
 
     private static void check(String pool, String option, long value, long minimum, long maximum) {
         if (value < minimum || value > maximum) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' of pool '%s' is %d and must be within [%d, %d]"
                             .formatted(option, pool, value, minimum, maximum));

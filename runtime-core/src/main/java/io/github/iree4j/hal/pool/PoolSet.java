@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.HeldCallbacks;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +42,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Safe from any thread.
  */
+@NotForApplications
 public final class PoolSet implements AutoCloseable {
     /*
      * All state is guarded by `lock`. Under `lock` only innermost locks are acquired: of timepoints, of the tracker and
@@ -70,6 +73,7 @@ public final class PoolSet implements AutoCloseable {
     private final Arbiter arbiter;
     private final Retention retention;
     private final Supply supply;
+    private final PoolObservation observation;
     private final AtomicLong ages = new AtomicLong();
     private boolean closed;
 
@@ -82,6 +86,7 @@ public final class PoolSet implements AutoCloseable {
         this.pools = builder.pools.stream()
                 .map(options -> new Pool(this, options, deaths, provider.alignment(), waste))
                 .toList();
+        this.observation = builder.observation;
         this.gate = new AdmissionGate(builder, number);
         this.arbiter = new Arbiter(this, builder, pools, slabs, deaths, deathWatch, gate);
         this.retention = new Retention(this, builder, pools, slabs, deathWatch);
@@ -97,6 +102,15 @@ public final class PoolSet implements AutoCloseable {
      */
     public static PoolSetBuilder builder(SlabProvider provider, FrontierTracker tracker) {
         return new PoolSetBuilder(provider, tracker);
+    }
+
+    /**
+     * Returns a number that identifies the set in this process.
+     *
+     * @return the number, from 1, never reused
+     */
+    public int number() {
+        return number;
     }
 
     /**
@@ -121,7 +135,7 @@ public final class PoolSet implements AutoCloseable {
                 return pool;
             }
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "no pool takes %s memory of %d bytes with type 0x%x and usage 0x%x; pools: %s"
                         .formatted(
@@ -289,7 +303,7 @@ public final class PoolSet implements AutoCloseable {
 
     boolean release(Reservation reservation, Frontier death, boolean accessed) {
         if (death.isTainted() && !death.hasProducer()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%s cannot be released with %s, whose completion cannot be observed; release it with the frontier of an operation"
                             .formatted(reservation, death));
@@ -459,6 +473,13 @@ public final class PoolSet implements AutoCloseable {
         }
     }
 
+    /** Shows the statistics under the lock: no memory is reserved or released meanwhile. */
+    void visit(BiConsumer<PoolSet, PoolSetStatistics> visitor) {
+        synchronized (lock) {
+            visitor.accept(this, arbiter.statistics());
+        }
+    }
+
     /**
      * Returns the most bytes reserved at once since the last call of this method.
      *
@@ -523,6 +544,7 @@ public final class PoolSet implements AutoCloseable {
             }
         });
         if (first[0]) {
+            observation.remove(this);
             supply.carriedOut();
         }
     }

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
@@ -19,6 +20,7 @@ import java.util.function.Supplier;
 import java.util.function.ToIntFunction;
 
 /** Builds a {@link PoolSet}. Confined to one thread. */
+@NotForApplications
 public final class PoolSetBuilder {
     /**
      * Parts wasted by blocks: the limit for blocks with much waste, and a part for each of sixteen other blocks.
@@ -249,11 +251,13 @@ public final class PoolSetBuilder {
      */
     public PoolSet build() {
         if (pools.isEmpty() || budget < 0 || idleAfter < 0 || patience < 0 || hostPatience < 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "a pool set has %d pools, budget %d, idle time %d and patience %d, %d for the host; it needs a pool, and none may be negative"
                             .formatted(pools.size(), budget, idleAfter, patience, hostPatience));
         }
-        return new PoolSet(this);
+        PoolSet set = new PoolSet(this);
+        observation.add(set);
+        return set;
     }
 }

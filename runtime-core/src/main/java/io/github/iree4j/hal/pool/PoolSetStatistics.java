@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.List;
 
 /**
@@ -11,10 +12,12 @@ import java.util.List;
  * @param bytesPeak the peak of transient and persistent bytes together
  * @param bytesReserved bytes of slabs now
  * @param bytesReservedPeak the peak of bytes of slabs
+ * @param bytesCommitted bytes that admitted calls may come to hold, held already or not
  * @param waiting calls waiting to be admitted, and requests in line now
  * @param pools each pool
  * @param consumers each consumer that has or had memory
  */
+@NotForApplications
 public record PoolSetStatistics(
         long budget,
         long bytesTransient,
@@ -22,6 +25,7 @@ public record PoolSetStatistics(
         long bytesPeak,
         long bytesReserved,
         long bytesReservedPeak,
+        long bytesCommitted,
         long waiting,
         List<PoolStatistics> pools,
         List<ConsumerStatistics> consumers) {

@@ -1,5 +1,7 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * Statistics of a pool. All values are of the same moment.
  *
@@ -21,6 +23,7 @@ package io.github.iree4j.hal.pool;
  *     by the host
  * @param failures failed requests: requests that could never fit, could not wait, or waited in vain
  * @param shortages failed requests for memory held by others: requests that could not wait, or waited in vain
+ * @param shortBytes bytes of the latest of these requests; 0 for none
  * @param bytesTransient bytes reserved for queue operations now
  * @param bytesPersistent bytes reserved for the host now
  * @param bytesPeak the peak of transient and persistent bytes together
@@ -29,6 +32,7 @@ package io.github.iree4j.hal.pool;
  * @param bytesReservedPeak the peak of bytes of slabs
  * @param largestFree bytes of the largest free block, whatever its death frontier
  */
+@NotForApplications
 public record PoolStatistics(
         String name,
         PoolKind kind,
@@ -46,6 +50,7 @@ public record PoolStatistics(
         long waitingForHost,
         long failures,
         long shortages,
+        long shortBytes,
         long bytesTransient,
         long bytesPersistent,
         long bytesPeak,

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import java.lang.invoke.MethodHandles;
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The bytes may be used after everything in the requester's frontier, and once the {@link #waits} have been passed.
  * Safe from any thread.
  */
+@NotForApplications
 public final class Reservation {
     private static final VarHandle WAITS;
 

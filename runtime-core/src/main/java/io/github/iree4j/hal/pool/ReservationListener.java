@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
@@ -9,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * contract of {@link io.github.iree4j.async.Timepoint} holds.
  */
 @FunctionalInterface
+@NotForApplications
 public interface ReservationListener {
 
     /**

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param holder the call that needs the memory; null without a call
  * @param age the place in line: {@link PoolSet#nextAge} at the first attempt; {@link #YOUNGEST} for a first attempt
  */
+@NotForApplications
 public record ReservationRequest(
         long size,
         long alignment,
@@ -47,10 +49,10 @@ public record ReservationRequest(
         Objects.requireNonNull(frontier, "frontier");
         Objects.requireNonNull(timepoints, "timepoints");
         if (size < 0) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "allocation length " + size + " is negative");
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "allocation length " + size + " is negative");
         }
         if (alignment < 0 || alignment > MAXIMUM_ALIGNMENT || (alignment & (alignment - 1)) != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "alignment " + alignment + " is not a power of two up to " + MAXIMUM_ALIGNMENT);
         }

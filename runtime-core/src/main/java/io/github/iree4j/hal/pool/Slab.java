@@ -1,8 +1,10 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A piece of memory from the system or a driver. Backends extend this class with the data needed to use the memory. */
+@NotForApplications
 public abstract class Slab {
     private static final AtomicInteger NUMBERS = new AtomicInteger();
 

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.pool;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 
 /**
@@ -7,6 +8,7 @@ import io.github.iree4j.status.IreeException;
  *
  * <p>Called from any thread, with no lock of the set held; both calls may be slow.
  */
+@NotForApplications
 public interface SlabProvider {
 
     /**

@@ -77,11 +77,11 @@ final class Supply {
             if (!mayWait || !awaitMove(found.moves())) {
                 IreeException refusal = found.refusal();
                 if (repeats) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.DEFERRED, "%d bytes are not free now".formatted(request.size()), refusal);
                 }
                 synchronized (lock) {
-                    pool.fellShort();
+                    pool.fellShort(request);
                     throw refusal != null ? refusal : arbiter.doesNotFitNow(pool, request);
                 }
             }
@@ -280,7 +280,7 @@ final class Supply {
         } catch (IreeException e) {
             return new Arrival(growth, null, e, returns, changes);
         } catch (RuntimeException | OutOfMemoryError e) {
-            IreeException shortage = new IreeException(
+            IreeException shortage = IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED, "no slab of %d bytes: %s".formatted(growth.size(), e), e);
             return new Arrival(growth, null, shortage, returns, changes);
         }

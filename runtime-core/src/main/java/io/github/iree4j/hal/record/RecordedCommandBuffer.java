@@ -113,7 +113,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
      */
     public void claimSubmission() {
         if ((modes() & ONE_SHOT) != 0 && !submitted.compareAndSet(false, true)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "one-shot command buffer is submitted a second time; create it without ONE_SHOT to reuse it");
         }
@@ -228,7 +228,7 @@ public final class RecordedCommandBuffer extends CommandBuffer {
         backend.checkChannel(channel);
         backend.checkCollective(operation);
         if (collectives.size() >= COLLECTIVES_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "command buffer holds %d collectives, the limit; record several".formatted(COLLECTIVES_LIMIT));
         }

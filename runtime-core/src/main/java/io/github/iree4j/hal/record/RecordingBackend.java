@@ -70,7 +70,7 @@ public interface RecordingBackend {
      * @throws IreeException UNIMPLEMENTED without collectives; INVALID_ARGUMENT for channels of another backend
      */
     default void checkChannel(Channel channel) {
-        throw new IreeException(StatusCode.UNIMPLEMENTED, "this device has no collective operations");
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, "this device has no collective operations");
     }
 
     /**

@@ -106,7 +106,7 @@ final class RecordingBuilder {
 
     void update(MemorySegment source, BufferRef target) {
         if (source.byteSize() > UPDATE_BYTES_LIMIT - updateBytes) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "command buffer holds more than %d bytes of updates; copy from a buffer instead"
                             .formatted(UPDATE_BYTES_LIMIT));
@@ -266,7 +266,7 @@ final class RecordingBuilder {
     /** Begins a command, in a new region if the open region is full. */
     private void begin(int opcode, int flags) {
         if (length > WORDS_LIMIT - COMMAND_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "command buffer has %d words of commands, the limit; record several".formatted(length));
         }

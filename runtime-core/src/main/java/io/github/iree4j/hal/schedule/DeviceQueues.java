@@ -47,7 +47,7 @@ public final class DeviceQueues<Q extends ScheduledQueue<?>> implements Iterable
      */
     public Q get(int index) {
         if (index < 0 || index >= count) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "queue %d of device '%s' with %d queues does not exist".formatted(index, device.id(), count));
         }

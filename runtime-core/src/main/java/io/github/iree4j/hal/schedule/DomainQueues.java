@@ -225,10 +225,10 @@ final class DomainQueues implements SchedulingDomain.Queues {
     }
 
     /** Notifies the observer and the speculation scopes of a complete operation, after its signals. */
-    void over(QueueOperation operation, @Nullable IreeException failure) {
+    void over(QueueOperation operation, @Nullable IreeException failure, List<Fence.Entry> refused) {
         QueueObserver observing = observer();
         if (observing != null) {
-            observing.over(operation, failure);
+            observing.over(operation, failure, refused);
         }
         if (!speculations.isEmpty()) {
             for (SpeculationScope scope : speculations) {

@@ -65,7 +65,8 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
     private volatile long firstCall = Long.MAX_VALUE; // the head of calls; written under the lock, read by other queues
     private boolean retirer;
     private @Nullable Wanting wantingMemory; // held back for memory just now; cleared under the same lock
-    private long retired; // operations that have left `retiring`
+    private long issued; // operations with an epoch, without parts
+    private long retired; // operations that have left `retiring`, without parts
     private long completions; // number of completion reports of the backend
     private long overUpTo; // the backend has completed everything up to this epoch
 
@@ -244,7 +245,12 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
             calls.add(epoch);
             firstCall = calls.element();
         }
-        countIssued(operation);
+        if (operation.whole == null) {
+            issued++;
+            mostInFlight.raise(inFlight());
+        } else {
+            operation.whole.issued();
+        }
         try {
             operation.placed();
         } catch (RuntimeException | Error e) { // the place is kept, because later operations rely on the place
@@ -525,7 +531,9 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
 
     @Override
     long inFlight() {
-        return Math.max(0, issued.sum() - retired());
+        synchronized (lock) {
+            return issued - retired();
+        }
     }
 
     @Override

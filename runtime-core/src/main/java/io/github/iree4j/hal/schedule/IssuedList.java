@@ -106,6 +106,8 @@ final class IssuedList {
                     each.name(),
                     Duration.ofNanos(now - each.issuedAt),
                     false,
+                    0,
+                    "",
                     List.of(),
                     PendingOperation.pointsOf(each.signal),
                     call == null ? "" : call.operations().program(),

@@ -90,6 +90,8 @@ public final class OperationParts {
                 "execute",
                 Duration.ofNanos(now - since),
                 false,
+                0,
+                "",
                 List.of(),
                 PendingOperation.pointsOf(signal),
                 holder == null ? "" : holder.operations().program(),

@@ -57,12 +57,14 @@ final class PendingList {
     private static PendingOperation describe(Deferral deferral, long now) {
         QueueOperation operation = deferral.operation;
         List<PendingOperation.Wait> waits = PendingOperation.waitsFor(operation.wait);
-        boolean forMemory = waits.isEmpty() && operation instanceof StorageRequest;
+        StorageRequest memory = waits.isEmpty() && operation instanceof StorageRequest request ? request : null;
         MemoryHolder call = operation.holder;
         return new PendingOperation(
                 operation.name(),
                 Duration.ofNanos(now - deferral.since),
-                forMemory,
+                memory != null,
+                memory == null ? 0 : memory.bytes(),
+                memory == null ? "" : memory.pool(),
                 waits,
                 PendingOperation.pointsOf(operation.signal),
                 call == null ? "" : call.operations().program(),
@@ -76,7 +78,7 @@ final class PendingList {
      */
     synchronized @Nullable IreeException add(Deferral deferral, String device) {
         if (count >= LIMIT) {
-            return new IreeException(
+            return IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "%s would be one more than the %d operations that may wait on device '%s'; wait for some of them"
                             .formatted(deferral.operation.name(), LIMIT, device));

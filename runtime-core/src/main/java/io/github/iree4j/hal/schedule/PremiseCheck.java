@@ -60,7 +60,7 @@ final class PremiseCheck {
     }
 
     private static void fail(QueueScheduler queue, QueueOperation operation, String broken) {
-        IreeException failure = new IreeException(
+        IreeException failure = IreeException.of(
                 StatusCode.INTERNAL,
                 "%s at epoch %d of '%s' runs although what it rests on does not hold: %s"
                         .formatted(operation.name(), operation.epoch(), Axis.toString(queue.axis), broken));

@@ -57,7 +57,7 @@ public final class QueueObservation implements AutoCloseable {
     public static QueueObservation begin(SchedulingDomain domain, QueueObserver observer) {
         DomainQueues queues = DomainQueues.of(domain);
         if (!queues.observe(null, observer)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "the scheduling domain has a recorder already, and can have one; close that first");
         }

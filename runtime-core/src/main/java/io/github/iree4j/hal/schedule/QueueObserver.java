@@ -4,6 +4,7 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.SignalRecord;
 import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.status.IreeException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -139,8 +140,10 @@ public interface QueueObserver {
      *
      * @param operation the operation; without a number when submitted before the observation began
      * @param failure the failure; null on success
+     * @param refused the signals of a successful operation that the timelines refused, because each timeline had reached
+     *     the value or had failed; by now each of these timelines has failed, so the value of the timeline is final
      */
-    default void over(QueueOperation operation, @Nullable IreeException failure) {}
+    default void over(QueueOperation operation, @Nullable IreeException failure, List<Fence.Entry> refused) {}
 
     /**
      * Reports the loss of a queue's device.

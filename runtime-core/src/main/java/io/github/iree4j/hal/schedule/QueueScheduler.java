@@ -71,7 +71,6 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     final LongAdder deferred = new LongAdder();
     final LongAdder covered = new LongAdder();
     private final LongAdder heldBackNanos = new LongAdder();
-    final LongAdder issued = new LongAdder(); // not completed before submit() returned
     final HighWater mostInFlight = new HighWater(); // operations in parts are not counted
     final LongAdder refused = new LongAdder(); // failed before issue
     final LongAdder failed = new LongAdder();
@@ -167,14 +166,14 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             @Nullable OperationParts whole,
             boolean first) {
         if (signal != null && !signal.isLive()) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "signal fence is closed");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "signal fence is closed");
         }
         QueueOperation operation;
         try {
             if (closed) {
                 StatusCode code =
                         first ? StatusCode.FAILED_PRECONDITION : StatusCode.ABORTED; // later parts are in flight
-                throw new IreeException(code, "device '" + device.id() + "' is closed");
+                throw IreeException.of(code, "device '" + device.id() + "' is closed");
             }
             operation = make.get();
             check(operation, wait, signal);
@@ -192,7 +191,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             refused.increment();
             failed.increment();
             if (signal != null) {
-                signal.fail(new IreeException(StatusCode.INTERNAL, "operation could not be made: " + e, e));
+                signal.fail(IreeException.of(StatusCode.INTERNAL, "operation could not be made: " + e, e));
             }
             throw e;
         }
@@ -226,7 +225,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
         if (wait != null) {
             if (!wait.isLive()) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.FAILED_PRECONDITION, "wait fence of " + operation.name() + " is closed");
             }
             for (int i = 0; i < wait.size(); i++) {
@@ -236,7 +235,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         if (signal != null) {
             for (int i = 0; i < signal.size(); i++) {
                 if (signal.value(i) > TimelineSemaphore.MAXIMUM_VALUE) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.INVALID_ARGUMENT,
                             "%s cannot signal semaphore value %d; the largest is %d"
                                     .formatted(operation.name(), signal.value(i), TimelineSemaphore.MAXIMUM_VALUE));
@@ -256,17 +255,6 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      */
     public final OperationParts beginParts(@Nullable Fence signal) {
         return new OperationParts(this, signal);
-    }
-
-    /** Counts an operation that goes to the hardware and does not complete before submit() returns. */
-    final void countIssued(QueueOperation operation) {
-        OperationParts whole = operation.whole;
-        if (whole == null) {
-            issued.increment();
-            mostInFlight.raise(inFlight());
-        } else {
-            whole.issued();
-        }
     }
 
     /** Issues an operation, holds it back or fails it. */
@@ -410,7 +398,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         if (gone != null) {
             return gone;
         }
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.ABORTED,
                 "device '" + device.id() + "' was closed while " + operation.name() + " waited to run");
     }
@@ -737,7 +725,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     static IreeException failure(QueueOperation operation, Throwable thrown) {
         return thrown instanceof IreeException failure
                 ? failure
-                : new IreeException(StatusCode.INTERNAL, operation.name() + " failed: " + thrown, thrown);
+                : IreeException.of(StatusCode.INTERNAL, operation.name() + " failed: " + thrown, thrown);
     }
 
     /** Records that the queue has finished an operation. Returns whether the operation continues until the host completes it. */
@@ -781,13 +769,14 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
 
     /** Ends an operation: releases its resources, and signals or fails its fence. */
     final void finish(QueueOperation operation, @Nullable IreeException outcome) {
+        List<Fence.Entry> refused = List.of();
         try {
-            end(operation, outcome);
+            refused = end(operation, outcome);
         } finally {
             if (operation.listedAsIssued) {
                 issuedOnes.remove(operation); // after its signals
             }
-            siblings.over(operation, outcome);
+            siblings.over(operation, outcome, refused);
             MemoryHolder holder = operation.holder;
             if (holder != null && operation.retained) {
                 holder.operationEnds();
@@ -795,8 +784,10 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
     }
 
-    private void end(QueueOperation operation, @Nullable IreeException outcome) {
+    /** Returns the signals of a successful operation that the timelines refused. */
+    private List<Fence.Entry> end(QueueOperation operation, @Nullable IreeException outcome) {
         operation.ending = true;
+        List<Fence.Entry> refused = List.of();
         if (outcome != null) {
             if (operation.whole == null) {
                 failed.increment();
@@ -809,7 +800,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         }
         if (signal != null) {
             if (outcome == null) {
-                signal.signalOrFail(operation.frontier());
+                refused = signal.signalOrFail(operation.frontier());
             } else {
                 signal.fail(outcome);
             }
@@ -819,6 +810,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         } else if (outcome != null) {
             report(operation, outcome);
         }
+        return refused;
     }
 
     private static void tell(QueueOperation operation, IreeException outcome) {

@@ -85,12 +85,12 @@ public final class SpeculationScope implements AutoCloseable {
     static SpeculationScope open(
             SchedulingDomain domain, long draftAxis, SchedulingDomain verifierDomain, long verifierAxis) {
         if (draftAxis == verifierAxis) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "draft and verifier are both '" + Axis.toString(draftAxis) + "'; use a queue for each");
         }
         if (domain != verifierDomain) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "draft '%s' and verifier '%s' do not know of one another; open their devices with one scheduling domain"
                             .formatted(Axis.toString(draftAxis), Axis.toString(verifierAxis)));
@@ -105,7 +105,7 @@ public final class SpeculationScope implements AutoCloseable {
     private static QueueScheduler queue(SchedulingDomain domain, String role, long axis) {
         QueueScheduler queue = DomainQueues.of(domain).queue(axis);
         if (queue == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION, "%s queue '%s' is closed".formatted(role, Axis.toString(axis)));
         }
         return queue;
@@ -166,7 +166,7 @@ public final class SpeculationScope implements AutoCloseable {
      */
     public void accept(long epoch) {
         if (epoch < 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "accepted epoch is " + epoch + " and must not be negative");
         }
         synchronized (graph) {
@@ -190,7 +190,7 @@ public final class SpeculationScope implements AutoCloseable {
      */
     public int reject(long fromEpoch) {
         if (fromEpoch <= 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "rejected epoch is " + fromEpoch + " and must be above 0");
         }
         int count;
@@ -198,14 +198,14 @@ public final class SpeculationScope implements AutoCloseable {
         synchronized (graph) {
             checkOpen();
             if (fromEpoch <= accepted) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.FAILED_PRECONDITION,
                         "epoch %d of '%s' cannot be rejected: %d was accepted"
                                 .formatted(fromEpoch, Axis.toString(draftAxis), accepted));
             }
             count = graph.condemn(
                     fromEpoch,
-                    new IreeException(
+                    IreeException.of(
                             StatusCode.CANCELLED,
                             "speculation was rejected from epoch %d of '%s'"
                                     .formatted(fromEpoch, Axis.toString(draftAxis))));
@@ -239,7 +239,7 @@ public final class SpeculationScope implements AutoCloseable {
 
     private void checkOpen() {
         if (closed) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "speculation scope is closed");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "speculation scope is closed");
         }
     }
 

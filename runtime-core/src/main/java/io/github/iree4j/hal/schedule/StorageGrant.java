@@ -172,7 +172,7 @@ public final class StorageGrant<S extends BufferStorage> {
             done.accept(
                     e instanceof IreeException known
                             ? known
-                            : new IreeException(StatusCode.INTERNAL, "allocation failed: " + e, e));
+                            : IreeException.of(StatusCode.INTERNAL, "allocation failed: " + e, e));
         }
     }
 
@@ -223,6 +223,15 @@ public final class StorageGrant<S extends BufferStorage> {
      */
     public long bytes() {
         return request.size();
+    }
+
+    /**
+     * As {@link StorageRequest#pool}.
+     *
+     * @return the name of the pool
+     */
+    public String pool() {
+        return pools.route(request).name();
     }
 
     /**

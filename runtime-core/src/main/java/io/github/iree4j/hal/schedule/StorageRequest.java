@@ -76,6 +76,15 @@ public interface StorageRequest {
     }
 
     /**
+     * Returns the pool of the memory.
+     *
+     * @return the name of the pool; empty for staging memory
+     */
+    default String pool() {
+        return "";
+    }
+
+    /**
      * Returns the memory, once reserved.
      *
      * @return the reservation, borrowed; null before the reservation, and for staging memory

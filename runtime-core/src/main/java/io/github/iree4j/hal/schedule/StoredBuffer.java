@@ -117,11 +117,11 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
      */
     protected static void checkParams(BufferParams params, long length, long maximumAlignment) {
         if (length < 0) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "buffer length " + length + " is negative");
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "buffer length " + length + " is negative");
         }
         long alignment = params.minimumAlignment();
         if (alignment < 0 || alignment > maximumAlignment || (alignment & (alignment - 1)) != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "buffer alignment " + alignment + " is not a power of two up to " + maximumAlignment);
         }
@@ -304,7 +304,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
         storage = come;
         for (int s = stateAcquire(); ; s = stateAcquire()) {
             if ((s & COMMITTED) != 0) {
-                throw new IreeException(StatusCode.INTERNAL, describe() + " gets storage twice");
+                throw IreeException.of(StatusCode.INTERNAL, describe() + " gets storage twice");
             }
             // A failed buffer stays failed, and frees new storage at once.
             if (casState(s, s | COMMITTED)) { // BUF-2
@@ -404,7 +404,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
         try {
             S seen = lent(own, call);
             if (seen.host() == null) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.FAILED_PRECONDITION,
                         describe() + " is memory that its device alone sees; copy it there");
             }
@@ -530,7 +530,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
     protected final IreeException unavailable(String what) {
         IreeException failed = failure;
         if (failed != null) {
-            return new IreeException(
+            return IreeException.of(
                     failed.code(),
                     what + " of " + describe() + " whose allocation failed: " + failed.getMessage(),
                     failed);
@@ -538,7 +538,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
         String why = !isLive()
                 ? " is closed"
                 : isGone() ? " has been deallocated" : " is not allocated yet; wait for the signal of its alloca";
-        return new IreeException(StatusCode.FAILED_PRECONDITION, what + " of " + describe() + ", which" + why);
+        return IreeException.of(StatusCode.FAILED_PRECONDITION, what + " of " + describe() + ", which" + why);
     }
 
     @Override

@@ -28,7 +28,7 @@ final class UnorderedScheduler extends QueueScheduler {
     private final AtomicLong finished = new AtomicLong(); // operations with an epoch and released resources
     private final LongAdder partsBegun = new LongAdder();
     private final LongAdder partsOver = new LongAdder(); // begun parts that have ended
-    private final LongAdder ended = new LongAdder(); // handed-over operations that have ended
+    private final AtomicLong inFlight = new AtomicLong(); // handed-over operations that have not ended
     private final FrontierMeter meter = new FrontierMeter();
     private final Frontier first; // operations without dependencies share the axis
 
@@ -93,7 +93,7 @@ final class UnorderedScheduler extends QueueScheduler {
         }
         if (operation.whole == null) {
             operation.handedOver = true;
-            countIssued(operation);
+            mostInFlight.raise(inFlight.incrementAndGet());
         }
         if (!operation.listedAsIssued) { // already listed after being held back
             issuedOnes.add(operation, System.nanoTime());
@@ -210,7 +210,7 @@ final class UnorderedScheduler extends QueueScheduler {
     @Override
     void end(QueueOperation operation) {
         if (operation.handedOver) {
-            ended.increment();
+            inFlight.decrementAndGet();
         }
         siblings.completed(operation);
         long epoch = epochs.incrementAndGet();
@@ -243,7 +243,7 @@ final class UnorderedScheduler extends QueueScheduler {
 
     @Override
     public void completedUpTo(long epoch) {
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.FAILED_PRECONDITION,
                 "epochs of an unordered queue say nothing of one another; report each operation that completes");
     }
@@ -276,7 +276,7 @@ final class UnorderedScheduler extends QueueScheduler {
 
     @Override
     long inFlight() {
-        return Math.max(0, issued.sum() - ended.sum());
+        return inFlight.get();
     }
 
     @Override

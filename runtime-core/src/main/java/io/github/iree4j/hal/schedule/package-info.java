@@ -6,7 +6,9 @@
  * {@link io.github.iree4j.hal.schedule.FifoBackend} or {@link io.github.iree4j.hal.schedule.UnorderedBackend}.
  * Applications need {@link io.github.iree4j.hal.schedule.SpeculationScope} only.
  */
+@NotForApplications
 @NullMarked
 package io.github.iree4j.hal.schedule;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.spi;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param available true if the driver can be used
  * @param reason the reason for the unavailability, with the remedy; null when the driver can be used
  */
+@NotForApplications
 public record Availability(boolean available, @Nullable String reason) {
     /** The driver can be used. */
     public static final Availability AVAILABLE = new Availability(true, null);

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.spi;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.ChannelParams;
 import java.util.Objects;
 
@@ -10,6 +11,7 @@ import java.util.Objects;
  * @param channel defaults for such a channel; for a group across processes with the id of
  *     {@link io.github.iree4j.hal.Device#createChannelId}, used by one program at a time
  */
+@NotForApplications
 public record ChannelOptions(ChannelParams channel) implements DriverOptions {
     /** A group of the device alone. */
     public static final ChannelOptions DEFAULT =

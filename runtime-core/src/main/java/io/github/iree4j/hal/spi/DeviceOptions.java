@@ -84,7 +84,7 @@ public record DeviceOptions(
         memoryQuotas.forEach((consumer, bytes) -> check("memoryQuota of " + consumer, bytes, 0, Long.MAX_VALUE));
         drivers = List.copyOf(drivers);
         if (drivers.stream().map(Object::getClass).distinct().count() < drivers.size()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "options for drivers of one kind are given twice: " + drivers);
         }
         Objects.requireNonNull(schedulingDomain, "schedulingDomain");
@@ -93,7 +93,7 @@ public record DeviceOptions(
 
     static void check(String name, long value, long minimum, long maximum) {
         if (value < minimum || value > maximum) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' is %d and must be within [%d, %d]".formatted(name, value, minimum, maximum));
         }
@@ -102,7 +102,7 @@ public record DeviceOptions(
     /** Checks that the duration fits in a long of nanoseconds. */
     static void check(String name, Duration value) {
         if (value.isNegative() || value.compareTo(LONGEST) > 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' is %s and must be within [%s, %s]"
                             .formatted(

@@ -1,9 +1,12 @@
 package io.github.iree4j.hal.spi;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * Patterns used by compiled programs to request a kind of device, such as {@code vulkan*}: {@code *} matches any text,
  * {@code ?} any character.
  */
+@NotForApplications
 public final class DevicePattern {
     private DevicePattern() {}
 

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.spi;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.pool.PoolOptions;
 import io.github.iree4j.hal.pool.PoolOptions.Lifetimes;
 import io.github.iree4j.hal.pool.PoolSet;
@@ -20,6 +21,7 @@ import java.util.function.UnaryOperator;
  * waste more as long as all such blocks together waste at most twelve parts. So a call with at most twelve blocks at
  * once can run alone within 1.05 times its peak bytes, regardless of earlier work: 24/512 is less than 1 - 1/1.05.
  */
+@NotForApplications
 public final class DevicePools {
     /** The largest block sharing a slab, where the limit allows. A guess, not measured. */
     private static final long LARGEST_SHARING = 16 << 20;

@@ -1,12 +1,23 @@
 package io.github.iree4j.hal.spi;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Services;
 import java.util.List;
 
 /** A kind of device of this machine, possibly absent. Implementations have a public constructor without arguments and without costly work. */
+@NotForApplications
 public interface DriverProvider {
+    /**
+     * Returns the installed drivers, whether or not the drivers work on this machine.
+     *
+     * @return the drivers found through the service loader, in no particular order
+     */
+    static List<DriverProvider> installed() {
+        return Services.of(DriverProvider.class);
+    }
 
     /**
      * Returns the driver's name.
@@ -22,6 +33,16 @@ public interface DriverProvider {
      */
     default List<String> aliases() {
         return List.of();
+    }
+
+    /**
+     * Returns whether a name is the name or an alias of the driver.
+     *
+     * @param name a name in a property or on the command line
+     * @return whether the driver is meant
+     */
+    default boolean isNamed(String name) {
+        return name().equals(name) || aliases().contains(name);
     }
 
     /**

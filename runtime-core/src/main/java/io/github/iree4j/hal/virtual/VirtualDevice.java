@@ -11,6 +11,7 @@ import io.github.iree4j.hal.schedule.ScheduledQueue;
 import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -118,8 +119,9 @@ public final class VirtualDevice extends HostDevice {
     /** Simulates the loss of the device: all work, later submissions and the collective groups of the device fail. */
     @Override
     public void lose(IreeException cause) {
-        super.lose(cause);
-        hardware.forEach(queue -> queue.stop(cause));
+        IreeException loss = DeviceLostException.by(id(), cause);
+        super.lose(loss);
+        hardware.forEach(queue -> queue.stop(loss));
     }
 
     @Override
@@ -257,7 +259,7 @@ public final class VirtualDevice extends HostDevice {
          */
         public Builder unorderedQueue(int width) {
             if (width < 1) {
-                throw new IreeException(StatusCode.INVALID_ARGUMENT, "'width' is " + width + " and must be at least 1");
+                throw IreeException.of(StatusCode.INVALID_ARGUMENT, "'width' is " + width + " and must be at least 1");
             }
             queues.add(new QueueKind(width, null));
             return this;

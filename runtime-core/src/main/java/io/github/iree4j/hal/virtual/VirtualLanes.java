@@ -43,7 +43,7 @@ public final class VirtualLanes {
      */
     public static VirtualLanes create(VirtualClock clock, int count) {
         if (count < 1 || count > MAXIMUM_COUNT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "%d lanes are not within [1, %d]".formatted(count, MAXIMUM_COUNT));
         }
         return new VirtualLanes(clock, count);

@@ -87,7 +87,7 @@ public final class CheckModule {
         BufferView view = call.required(BufferView.class);
         try (HostBytes bytes = HostBytes.of(view)) {
             String failure = null;
-            for (long i = 0; i < view.elementCount() && failure == null; i++) {
+            for (long i = 0; i < view.shape().elementCount() && failure == null; i++) {
                 if (isZero(view.elementType(), bytes.segment(), i)) {
                     failure = "expected no element to be 0, element %d is: %s".formatted(i, text(view, bytes));
                 }
@@ -127,7 +127,7 @@ public final class CheckModule {
     private static @Nullable String farthest(
             BufferView view, MemorySegment left, MemorySegment right, double absolute, double relative) {
         ElementType type = view.elementType();
-        for (long i = 0; i < view.elementCount(); i++) {
+        for (long i = 0; i < view.shape().elementCount(); i++) {
             double actual = ElementValues.floatAt(type, left, i);
             double expected = ElementValues.floatAt(type, right, i);
             if (!isClose(actual, expected, absolute, relative)) {
@@ -160,7 +160,7 @@ public final class CheckModule {
             String difference;
             if (!lhs.elementType().equals(rhs.elementType())) {
                 difference = "element types differ";
-            } else if (!lhs.hasShape(rhs.shape())) {
+            } else if (!lhs.shape().equals(rhs.shape())) {
                 difference = "shapes differ";
             } else {
                 difference = comparison.difference(lhs, left.segment(), rhs, right.segment());
@@ -180,7 +180,7 @@ public final class CheckModule {
     private void report(String expectation, @Nullable String failure) {
         listener.checked(expectation, failure);
         if (failure != null && !goesOn) {
-            throw new IreeException(StatusCode.ABORTED, "check.%s: %s".formatted(expectation, failure));
+            throw IreeException.of(StatusCode.ABORTED, "check.%s: %s".formatted(expectation, failure));
         }
     }
 }

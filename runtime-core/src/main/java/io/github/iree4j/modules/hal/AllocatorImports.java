@@ -35,7 +35,7 @@ final class AllocatorImports {
         call.i64();
         int count = call.spanCount();
         if (count == 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'devices' is empty; at least one pair of device and queue affinity is needed");
         }
@@ -84,7 +84,7 @@ final class AllocatorImports {
         MemorySegment bytes = Arguments.bytes("source", source, offset, length);
         boolean immutableUse = (usage & BufferUsage.SHARING_IMMUTABLE) != 0;
         if (!source.isMutable() && !immutableUse) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "'source' is a constant and may be imported with usage SHARING_IMMUTABLE only, not "
                             + BufferUsage.format(usage));
@@ -113,7 +113,7 @@ final class AllocatorImports {
         long length = call.i64();
         Arguments.bits("flags", call.i32(), 0);
         if ((access & ~MemoryAccess.READ) != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "memory of a program can be a file for reading only, not for " + MemoryAccess.format(access));
         }

@@ -32,7 +32,7 @@ final class Arguments {
     /** As {@link #bits(String, int, int)}. */
     static long bits(String argument, long value, long known) {
         if ((value & ~known) != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' is 0x%x with unknown bits 0x%x; known are 0x%x"
                             .formatted(argument, value, value & ~known, known));
@@ -45,7 +45,7 @@ final class Arguments {
         long capacity = buffer.length();
         long resolved = length == Buffer.WHOLE ? capacity - offset : length;
         if (offset < 0 || resolved < 0 || offset > capacity || resolved > capacity - offset) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "'%s': offset %d, length %d do not fit in a vm.buffer of %d bytes"
                             .formatted(argument, offset, length, capacity));
@@ -64,7 +64,7 @@ final class Arguments {
     /** Returns the number of elements of a list argument, after checking the number against a limit. */
     static int count(String argument, int count, int limit) {
         if (count > limit) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "'%s' has %d elements, the limit is %d".formatted(argument, count, limit));
         }

@@ -34,13 +34,13 @@ final class BufferImports {
         int memoryTypes = call.i32();
         int usage = call.i32();
         if (buffer.length() < minimumLength) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%s: buffer of %d bytes is shorter than the %d bytes it must have"
                             .formatted(message.utf8(), buffer.length(), minimumLength));
         }
         if ((buffer.memoryType() & memoryTypes) != memoryTypes) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "%s: buffer lies in memory of type %s, the program needs %s"
                             .formatted(
@@ -49,7 +49,7 @@ final class BufferImports {
                                     MemoryType.format(memoryTypes)));
         }
         if ((buffer.usage() & usage) != usage) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "%s: buffer was created for %s, the program needs %s"
                             .formatted(message.utf8(), BufferUsage.format(buffer.usage()), BufferUsage.format(usage)));
@@ -94,7 +94,7 @@ final class BufferImports {
 
     private static int scalarLength(int length) {
         if (length < 0 || length > Integer.BYTES) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "'length' is %d, must be 0 to 4 bytes".formatted(length));
         }
         return length;

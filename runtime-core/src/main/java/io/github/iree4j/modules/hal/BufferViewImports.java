@@ -35,7 +35,7 @@ final class BufferViewImports {
         long length = call.i64();
         ElementType elementType = new ElementType(call.i32());
         int encoding = call.i32();
-        long[] shape = shape(call);
+        Shape shape = shape(call);
         if (offset == 0 && length == buffer.length()) {
             call.returnRef(BufferView.create(buffer, shape, elementType, encoding));
             return;
@@ -49,12 +49,12 @@ final class BufferViewImports {
         }
     }
 
-    private static long[] shape(VmCall call) {
-        long[] shape = new long[Arguments.count("shape", call.spanCount(), Shape.MAXIMUM_RANK)];
-        for (int i = 0; i < shape.length; i++) {
-            shape[i] = call.i64();
+    private static Shape shape(VmCall call) {
+        long[] dimensions = new long[Arguments.count("shape", call.spanCount(), Shape.MAXIMUM_RANK)];
+        for (int i = 0; i < dimensions.length; i++) {
+            dimensions[i] = call.i64();
         }
-        return shape;
+        return Shape.of(dimensions);
     }
 
     private static void check(HalState state, VmCall call) {
@@ -72,18 +72,19 @@ final class BufferViewImports {
                     new ElementType(elementType).toString(),
                     view.elementType().toString());
         }
+        Shape shape = view.shape();
         int rank = call.spanCount();
-        if (rank != view.rank()) {
-            throw mismatch(message, "shape rank", Integer.toString(rank), view.rank() + " (" + view + ")");
+        if (rank != shape.rank()) {
+            throw mismatch(message, "shape rank", Integer.toString(rank), shape.rank() + " (" + view + ")");
         }
         for (int i = 0; i < rank; i++) {
             long expected = call.i64();
-            if (expected != view.dimension(i)) {
+            if (expected != shape.dimension(i)) {
                 throw mismatch(
                         message,
                         "shape dimension " + i,
                         Long.toString(expected),
-                        view.dimension(i) + " (" + view + ")");
+                        shape.dimension(i) + " (" + view + ")");
             }
         }
     }
@@ -103,7 +104,7 @@ final class BufferViewImports {
     }
 
     private static IreeException mismatch(VmBuffer message, String what, String expected, String actual) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "%s: %s mismatch, expected %s but have %s".formatted(message.utf8(), what, expected, actual));
     }
@@ -115,12 +116,12 @@ final class BufferViewImports {
     }
 
     private static void dimension(HalState state, VmCall call) {
-        BufferView view = call.required(BufferView.class);
-        call.returnI64(view.dimension(call.i32()));
+        Shape shape = call.required(BufferView.class).shape();
+        call.returnI64(shape.dimension(call.i32()));
     }
 
     private static void rank(HalState state, VmCall call) {
-        call.returnI32(call.required(BufferView.class).rank());
+        call.returnI32(call.required(BufferView.class).shape().rank());
     }
 
     private static void elementType(HalState state, VmCall call) {

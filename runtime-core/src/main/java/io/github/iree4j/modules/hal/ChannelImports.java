@@ -49,7 +49,7 @@ final class ChannelImports {
             return "";
         }
         if (bytes.length() > NAME_LIMIT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "channel id or group of %d bytes; the limit is %d".formatted(bytes.length(), NAME_LIMIT));
         }

@@ -27,7 +27,7 @@ final class DescriptorState implements AutoCloseable {
             layouts.keySet().removeIf(each -> !each.isLive());
         }
         if (layouts.size() >= MAX_EXECUTABLES && !layouts.containsKey(executable)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "the program has created %d executables with pipeline layouts, which is the limit"
                             .formatted(MAX_EXECUTABLES));
@@ -38,12 +38,12 @@ final class DescriptorState implements AutoCloseable {
     PipelineLayout layout(Executable executable, int export) {
         List<PipelineLayout> known = layouts.get(executable);
         if (known == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "the executable was created without pipeline layouts and cannot be dispatched with descriptor sets");
         }
         if (export < 0 || export >= known.size()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "export %d of an executable with %d exports does not exist".formatted(export, known.size()));
         }
@@ -54,11 +54,11 @@ final class DescriptorState implements AutoCloseable {
         Descriptors descriptors = recording.get(commands);
         if (descriptors == null) {
             if (commands.isFinished()) {
-                throw new IreeException(StatusCode.FAILED_PRECONDITION, "command buffer is finished and cannot record");
+                throw IreeException.of(StatusCode.FAILED_PRECONDITION, "command buffer is finished and cannot record");
             }
             forgetDropped();
             if (recording.size() >= MAX_RECORDING) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%d command buffers with descriptor sets are not finished, which is the limit"
                                 .formatted(MAX_RECORDING));

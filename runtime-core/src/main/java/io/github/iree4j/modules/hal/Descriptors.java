@@ -46,7 +46,7 @@ final class Descriptors implements AutoCloseable {
                 int ordinal = bound.ordinal(i);
                 BufferRef ref = bindings[set * CommandBuffer.MAXIMUM_BINDINGS + ordinal];
                 if (ref == null) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.FAILED_PRECONDITION,
                             "nothing was pushed to binding %d of descriptor set %d".formatted(ordinal, set));
                 }

@@ -46,7 +46,7 @@ final class DispatchByDescriptors {
             ordinals[i] = ordinal(call.i32());
             for (int k = 0; k < i; k++) {
                 if (ordinals[k] == ordinals[i]) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.INVALID_ARGUMENT, "'bindings' has duplicate binding %d".formatted(ordinals[i]));
                 }
             }
@@ -60,7 +60,7 @@ final class DispatchByDescriptors {
         state.own(call.required(Device.class));
         int constants = call.i32();
         if (constants < 0 || constants > CommandBuffer.MAXIMUM_CONSTANTS) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "'push_constants' is %d, must be from 0 to %d"
                             .formatted(constants, CommandBuffer.MAXIMUM_CONSTANTS));
@@ -91,7 +91,7 @@ final class DispatchByDescriptors {
         Executable executable = state.executable(device, params);
         try {
             if (!layouts.isEmpty() && layouts.size() != executable.exportCount()) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.FAILED_PRECONDITION,
                         "executable of format '%s' has %d exports and the program gives %d pipeline layouts"
                                 .formatted(executable.format(), executable.exportCount(), layouts.size()));
@@ -112,7 +112,7 @@ final class DispatchByDescriptors {
         int offset = call.i32();
         int count = call.spanCount();
         if (offset < 0 || offset > CommandBuffer.MAXIMUM_CONSTANTS - count) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "constants [%d, %d) are pushed, the limit is %d"
                             .formatted(offset, (long) offset + count, CommandBuffer.MAXIMUM_CONSTANTS));
@@ -128,7 +128,7 @@ final class DispatchByDescriptors {
         PipelineLayout layout = call.required(PipelineLayout.class);
         int set = call.i32();
         if (set < 0 || set >= layout.sets().size()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "descriptor set %d of a layout with %d does not exist"
                             .formatted(set, layout.sets().size()));
@@ -144,7 +144,7 @@ final class DispatchByDescriptors {
 
     private static int ordinal(int binding) {
         if (binding < 0 || binding >= CommandBuffer.MAXIMUM_BINDINGS) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "binding %d of a descriptor set, must be from 0 to %d"
                             .formatted(binding, CommandBuffer.MAXIMUM_BINDINGS - 1));

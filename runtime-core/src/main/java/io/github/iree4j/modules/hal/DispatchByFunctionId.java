@@ -36,7 +36,7 @@ final class DispatchByFunctionId {
 
     private static int export(Executable executable, long functionId) {
         if (functionId < 0 || functionId >= executable.exportCount()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "function id %s was not returned by this executable of %d functions"
                             .formatted(Long.toUnsignedString(functionId), executable.exportCount()));

@@ -61,7 +61,7 @@ public final class ElementValues {
         if (type.equals(ElementType.F8_E8M0_FNU)) {
             return bits == 0xFF ? Double.NaN : Math.scalb(1.0, bits - 127);
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.UNIMPLEMENTED, "elements of type %s are not floating-point numbers".formatted(type));
     }
 
@@ -99,7 +99,7 @@ public final class ElementValues {
             case 64:
                 return bytes.get(LONG, index * 8);
             default:
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.UNIMPLEMENTED,
                         "elements of type %s are not integers of whole bytes".formatted(type));
         }
@@ -119,10 +119,11 @@ public final class ElementValues {
         if (!type.isFloat() && !type.isInteger() && !type.isBoolean() || !type.isByteAligned()) {
             return text.append('(').append(type).append(" is not printed)").toString();
         }
-        if (view.elementCount() > 0) {
+        long count = view.shape().elementCount();
+        if (count > 0) {
             append(text, view, bytes, 0, 0, limit);
         }
-        if (view.elementCount() > limit) {
+        if (count > limit) {
             text.append("...");
         }
         return text.toString();
@@ -133,7 +134,7 @@ public final class ElementValues {
         if (first >= limit) {
             return;
         }
-        long[] shape = view.shape();
+        long[] shape = view.shape().dimensions();
         if (dimension >= shape.length - 1) {
             long count = shape.length == 0 ? 1 : shape[dimension];
             for (long i = 0; i < count && first + i < limit; i++) {
@@ -141,7 +142,8 @@ public final class ElementValues {
             }
             return;
         }
-        long inner = Shape.elementCount(Arrays.copyOfRange(shape, dimension + 1, shape.length));
+        long inner =
+                Shape.of(Arrays.copyOfRange(shape, dimension + 1, shape.length)).elementCount();
         for (long i = 0; i < shape[dimension] && first + i * inner < limit; i++) {
             text.append('[');
             append(text, view, bytes, dimension + 1, first + i * inner, limit);

@@ -62,7 +62,7 @@ final class ExecutableImports {
             return NO_CONSTANTS;
         }
         if (buffer.length() % Integer.BYTES != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'constants' has %d bytes, must be a multiple of 4".formatted(buffer.length()));
         }

@@ -98,7 +98,7 @@ final class FenceImports {
         for (Fence fence : pending) {
             IreeException failure = fence.failure();
             if (failure != null) {
-                throw new IreeException(failure.code(), failure.getMessage(), failure);
+                throw IreeException.of(failure.code(), failure.getMessage(), failure);
             }
         }
         // A deferred call is resumed when ready or timed out; a resumed call not ready now has timed out.
@@ -135,9 +135,9 @@ final class FenceImports {
         Fence fence = call.required(Fence.class);
         StatusCode code = StatusCode.of(call.i32() & STATUS_CODE_MASK);
         if (code == StatusCode.OK) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "a fence cannot fail with status OK; use hal.fence.signal");
         }
-        fence.fail(new IreeException(code, "failed by the program with hal.fence.fail"));
+        fence.fail(IreeException.of(code, "failed by the program with hal.fence.fail"));
     }
 }

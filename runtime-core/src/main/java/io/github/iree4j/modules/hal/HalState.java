@@ -97,7 +97,7 @@ final class HalState implements AutoCloseable {
     /** Checks that a device belongs to the module; a program can obtain other devices only through lists passed as arguments. */
     Device own(Device device) {
         if (!module.devices().contains(device)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "device '%s' is not one of the %d devices of this program"
                             .formatted(device.id(), module.devices().size()));

@@ -29,7 +29,7 @@ final class ImportsOf2023 {
 
     private static void sharedDevice(HalState state, VmCall call) {
         if (state.module().devices().isEmpty()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND, "the program asks for its device (hal.ex.shared_device) and has none");
         }
         call.returnRef(state.module().devices().getFirst());

@@ -44,7 +44,7 @@ final class ImportsWithoutSlots {
 
     /** No compiler emitted nested command buffers; the runtimes of that time supported handwritten modules with nested command buffers. */
     private static IreeException nested() {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.UNIMPLEMENTED,
                 "nested command buffers, which the HAL had until July 2024, are not supported; IREE of July 2024 and later submits "
                         + "command buffers with binding tables in their place (hal.device.queue.execute.indirect)");

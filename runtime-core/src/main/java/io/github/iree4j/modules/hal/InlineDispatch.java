@@ -112,7 +112,7 @@ final class InlineDispatch implements AutoCloseable {
     void finish() {
         IreeException failure = done == null ? null : done.failure();
         if (failure != null) {
-            throw new IreeException(failure.code(), failure.getMessage(), failure);
+            throw IreeException.of(failure.code(), failure.getMessage(), failure);
         }
         copies.forEach((memory, copy) -> copy.read(0, memory.segment().asSlice(0, memory.length())));
     }

@@ -35,7 +35,7 @@ final class InlineImports {
     private static BufferParams params(HalState state, int alignment) {
         long minimum = Integer.toUnsignedLong(alignment);
         if (minimum != 0 && Long.bitCount(minimum) != 1) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'minimum_alignment' is %d, must be a power of two".formatted(minimum));
         }

@@ -63,7 +63,7 @@ final class LoaderImports {
     }
 
     private static IreeException noFunction(Executable executable, String number) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.OUT_OF_RANGE,
                 "function %s of an executable with %d functions does not exist"
                         .formatted(number, executable.exportCount()));

@@ -55,7 +55,7 @@ final class QueueImports {
         Fence signal = call.ref(Fence.class);
         long pool = poolId.applyAsLong(call);
         if (pool != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "hal.device.queue.alloca from pool %d: programs can only use pool 0, the device's own"
                             .formatted(pool));

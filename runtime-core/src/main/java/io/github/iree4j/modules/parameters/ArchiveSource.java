@@ -73,6 +73,6 @@ record ArchiveSource(
     }
 
     IreeException failure(StatusCode code, long offset, String why) {
-        return new IreeException(code, "parameter archive '%s', offset %d: %s".formatted(path, offset, why));
+        return IreeException.of(code, "parameter archive '%s', offset %d: %s".formatted(path, offset, why));
     }
 }

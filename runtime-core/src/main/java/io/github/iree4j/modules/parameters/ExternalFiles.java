@@ -43,7 +43,7 @@ final class ExternalFiles {
             return known;
         }
         if (files.size() >= MAX_FILES) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "refers to more than %d files; pack it with 'iree4j parameters convert'".formatted(MAX_FILES));
         }
@@ -74,7 +74,7 @@ final class ExternalFiles {
         } catch (InvalidPathException e) {
             throw refused(name, "names it in a way that is not valid in the file system");
         } catch (IOException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "refers to file %s, which cannot be found in '%s'; put it there"
                             .formatted(ArchiveSource.quote(name), directory),
@@ -83,7 +83,7 @@ final class ExternalFiles {
     }
 
     private static IreeException refused(String name, String why) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.PERMISSION_DENIED,
                 "refers to file %s and %s; move it there, or pack both into one archive"
                         .formatted(ArchiveSource.quote(name), why));

@@ -214,7 +214,7 @@ final class IrpaReader {
             MappedFile other = source.references().open(source.utf8(offset(name), name.byteSize(), what));
             long size = other.bytes().byteSize();
             if (start < 0 || length < 0 || start > size || length > size - start) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.OUT_OF_RANGE,
                         "refers to offset %s, length %s of '%s', which has %d bytes"
                                 .formatted(

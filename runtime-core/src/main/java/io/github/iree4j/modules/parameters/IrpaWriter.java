@@ -81,7 +81,7 @@ public final class IrpaWriter {
      */
     public IrpaWriter add(ParameterEntry entry) {
         if (entries.putIfAbsent(entry.key(), entry) != null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.ALREADY_EXISTS, "parameter '%s' is in the archive already".formatted(entry.key()));
         }
         return this;

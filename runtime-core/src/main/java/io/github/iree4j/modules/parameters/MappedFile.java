@@ -90,7 +90,7 @@ final class MappedFile extends Resource {
         try {
             FileKind.requireRegular("parameter archive", path);
         } catch (NoSuchFileException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "parameter archive '%s' does not exist; check the path given for its scope".formatted(path),
                     e);
@@ -109,12 +109,12 @@ final class MappedFile extends Resource {
 
     private static IreeException unreadable(Path path, IOException e) {
         return e instanceof AccessDeniedException
-                ? new IreeException(
+                ? IreeException.of(
                         StatusCode.PERMISSION_DENIED,
                         "parameter archive '%s' may not be opened by this process; check its permissions"
                                 .formatted(path),
                         e)
-                : new IreeException(
+                : IreeException.of(
                         StatusCode.UNAVAILABLE, "parameter archive '%s' cannot be read: %s".formatted(path, e), e);
     }
 

@@ -67,12 +67,12 @@ public sealed interface ParameterEntry {
         public Splat {
             int size = pattern.length;
             if (size == 0 || size > 16 || Integer.bitCount(size) != 1) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "parameter '%s': splat pattern of %d bytes; must be 1, 2, 4, 8 or 16".formatted(key, size));
             }
             if (length < 0 || length % size != 0) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "parameter '%s': %s bytes are not a multiple of the splat pattern's %d"
                                 .formatted(key, Long.toUnsignedString(length), size));

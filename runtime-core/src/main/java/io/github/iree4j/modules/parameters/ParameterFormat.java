@@ -1,5 +1,6 @@
 package io.github.iree4j.modules.parameters;
 
+import io.github.iree4j.api.NotForApplications;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
@@ -7,6 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /** The supported formats of parameter files, recognized by contents rather than by name. */
+@NotForApplications
 public enum ParameterFormat {
     /** IREE's parameter archive. */
     IRPA,

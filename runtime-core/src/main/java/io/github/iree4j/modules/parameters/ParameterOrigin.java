@@ -1,5 +1,6 @@
 package io.github.iree4j.modules.parameters;
 
+import io.github.iree4j.api.NotForApplications;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -10,5 +11,6 @@ import org.jspecify.annotations.Nullable;
  * @param offset the offset of the bytes in the file
  * @param type the element type in the archive; null for {@code .irpa}, a format without types
  */
+@NotForApplications
 public record ParameterOrigin(
         Path file, long offset, @Nullable ParameterType type) {}

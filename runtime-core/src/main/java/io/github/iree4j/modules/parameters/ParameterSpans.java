@@ -22,13 +22,13 @@ final class ParameterSpans {
 
     ParameterSpans(VmBuffer keyTable, VmBuffer keyData, VmBuffer spans) {
         if (spans.length() % SPAN_SIZE != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'spans' has %d bytes, must be a multiple of %d".formatted(spans.length(), SPAN_SIZE));
         }
         long rows = spans.length() / SPAN_SIZE;
         if (keyTable.length() / KEY_SIZE < rows || rows > Integer.MAX_VALUE) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'key_table' has %d bytes, %d spans need %d".formatted(keyTable.length(), rows, rows * KEY_SIZE));
         }
@@ -65,7 +65,7 @@ final class ParameterSpans {
         long offset = Integer.toUnsignedLong(keyTable.get(ArchiveSource.U32, (long) row * KEY_SIZE));
         long length = Integer.toUnsignedLong(keyTable.get(ArchiveSource.U32, (long) row * KEY_SIZE + 4));
         if (offset > keyData.byteSize() || length > keyData.byteSize() - offset) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "key %d: offset %d, length %d do not fit in 'key_data' of %d bytes"
                             .formatted(row, offset, length, keyData.byteSize()));
@@ -90,7 +90,7 @@ final class ParameterSpans {
         long offset = parameterOffset(row);
         long length = length(row);
         if (offset < 0 || length < 0 || offset > entry.length() || length > entry.length() - offset) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "span of parameter '%s': offset %s, length %s do not fit in its %d bytes"
                             .formatted(

@@ -1,5 +1,6 @@
 package io.github.iree4j.modules.parameters;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
@@ -32,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * Contexts retain the providers in use, so providers may be closed once the contexts exist. The module may be shared
  * between contexts and threads. Signatures: {@code iree/modules/io/parameters/exports.inl}.
  */
+@NotForApplications
 public final class ParametersModule {
     private static final int MAX_NAMES_IN_MESSAGES = 8;
 
@@ -134,7 +136,7 @@ public final class ParametersModule {
                 spans.checkFits(row, entry);
                 checked = unchanged(entry, checked);
                 if (spans.bufferOffset(row) != 0) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.OUT_OF_RANGE,
                             "parameter '%s' is loaded into its own buffer and must start at 0 in it, not at %s"
                                     .formatted(entry.key(), Long.toUnsignedString(spans.bufferOffset(row))));
@@ -304,7 +306,7 @@ public final class ParametersModule {
         if (entry instanceof ParameterEntry.Stored stored && !stored.data().isReadOnly()) {
             return stored;
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.PERMISSION_DENIED,
                 "parameter '%s' of scope '%s' cannot be written: %s"
                         .formatted(
@@ -331,7 +333,7 @@ public final class ParametersModule {
             signal.fail(
                     e instanceof IreeException status
                             ? status
-                            : new IreeException(StatusCode.INTERNAL, e.toString(), e));
+                            : IreeException.of(StatusCode.INTERNAL, e.toString(), e));
         }
         return e;
     }
@@ -347,7 +349,7 @@ public final class ParametersModule {
             }
             Set<String> keys = new LinkedHashSet<>();
             providers.forEach(provider -> keys.addAll(provider.keys()));
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "scope '%s' has no parameter '%s'; it has %d: %s; is this the archive of another program?"
                             .formatted(name, key, keys.size(), names(keys)));
@@ -422,7 +424,7 @@ public final class ParametersModule {
             if (found.isEmpty()) {
                 Set<String> scopes = new LinkedHashSet<>();
                 providers.forEach(p -> scopes.add(p.scope()));
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.NOT_FOUND,
                         "no parameters were given for scope '%s' (given: %s); add an archive for it (.irpa, .gguf or .safetensors), on the command line with %s"
                                 .formatted(

@@ -360,14 +360,14 @@ final class LineCursor {
     }
 
     IreeException error(String expected) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "line %d:%d: expected %s, found %s".formatted(lineNumber, column(), expected, found()));
     }
 
     /** Creates a failure whose text is not of the form expected/found. */
     IreeException failure(String what) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, "line %d:%d: %s".formatted(lineNumber, column(), what));
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, "line %d:%d: %s".formatted(lineNumber, column(), what));
     }
 
     private String found() {

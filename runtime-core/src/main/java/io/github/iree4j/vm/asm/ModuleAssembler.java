@@ -417,7 +417,7 @@ final class ModuleAssembler {
         int words = Objects.requireNonNullElse(function.declaredWords, facts.words());
         int refs = Objects.requireNonNullElse(function.declaredRefs, facts.refs());
         if (facts.blocks() > MAX_COUNT || words > MAX_COUNT || refs > MAX_COUNT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "function '@%s' has %d blocks, %d value and %d reference registers; at most %d of each fit the format"
                             .formatted(function.name, facts.blocks(), words, refs, MAX_COUNT));

@@ -209,7 +209,7 @@ final class ModulePrinter {
                 channel.write(bytes);
             }
         } catch (IOException e) {
-            throw new IreeException(StatusCode.UNAVAILABLE, "cannot write rodata to '%s': %s".formatted(file, e), e);
+            throw IreeException.of(StatusCode.UNAVAILABLE, "cannot write rodata to '%s': %s".formatted(file, e), e);
         }
     }
 

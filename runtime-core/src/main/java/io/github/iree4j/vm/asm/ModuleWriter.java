@@ -61,7 +61,7 @@ final class ModuleWriter {
         byte[] tables = FlatBufferWriter.writeSized(writer.root(), IDENTIFIER, hasExternal ? SEGMENT_ALIGNMENT : 8);
         long total = tables.length + writer.externalSize;
         if (total > Integer.MAX_VALUE - 8) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "module needs %d bytes; the assembler writes at most 2 GiB".formatted(total));
         }
@@ -147,7 +147,7 @@ final class ModuleWriter {
         for (Export export : draft.exports) {
             int ordinal = draft.functionOrdinal(export.function());
             if (ordinal < 0) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "line %d: export '%s' names function '@%s', which is not defined"
                                 .formatted(export.line(), export.name(), export.function()));

@@ -116,7 +116,7 @@ final class RodataParser {
         try {
             return Files.readAllBytes(baseDirectory.resolve(name));
         } catch (IOException | InvalidPathException | OutOfMemoryError e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "line %d: cannot read rodata file '%s' in '%s': %s"
                             .formatted(line.lineNumber(), name, baseDirectory, e),

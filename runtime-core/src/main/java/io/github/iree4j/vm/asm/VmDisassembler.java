@@ -66,7 +66,7 @@ public final class VmDisassembler {
     public static String disassemble(ModuleDef module, Options options) {
         Isa isa = Isa.find(module.bytecodeMajor(), module.bytecodeMinor());
         if (isa == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "module '%s' has bytecode %d.%d, which this disassembler does not support"
                             .formatted(module.name(), module.bytecodeMajor(), module.bytecodeMinor()));

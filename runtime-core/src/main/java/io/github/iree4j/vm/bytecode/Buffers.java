@@ -31,7 +31,7 @@ final class Buffers {
         if (object instanceof VmBuffer buffer) {
             return buffer;
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "reference is %s where a !vm.buffer is wanted".formatted(VmTypes.nameOf(object)));
     }
@@ -39,13 +39,13 @@ final class Buffers {
     private static VmBuffer writable(@Nullable Object object) {
         VmBuffer buffer = buffer(object);
         if (!buffer.isMutable()) {
-            throw new IreeException(StatusCode.PERMISSION_DENIED, buffer + " cannot be written");
+            throw IreeException.of(StatusCode.PERMISSION_DENIED, buffer + " cannot be written");
         }
         return buffer;
     }
 
     private static IreeException outside(VmBuffer buffer, long index, int shift) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.OUT_OF_RANGE,
                 "element %s of %d bytes is outside of %s".formatted(Long.toUnsignedString(index), 1 << shift, buffer));
     }
@@ -53,7 +53,7 @@ final class Buffers {
     /** Returns a checked range of a buffer. */
     private static MemorySegment slice(VmBuffer buffer, long offset, long length) {
         if (offset < 0 || length < 0 || offset > buffer.length() || length > buffer.length() - offset) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%s bytes at %s are outside of %s"
                             .formatted(Long.toUnsignedString(length), Long.toUnsignedString(offset), buffer));
@@ -169,7 +169,7 @@ final class Buffers {
         VmBuffer buffer = writable(object);
         long elements = buffer.length() >> shift;
         if (index < 0 || count < 0 || index > elements || count > elements - index) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "%s elements of %d bytes at %s are outside of %s"
                             .formatted(Long.toUnsignedString(count), 1 << shift, Long.toUnsignedString(index), buffer));
@@ -209,7 +209,7 @@ final class Buffers {
 
     private static void checkAlignment(int alignment) {
         if (alignment < 0 || (alignment & (alignment - 1)) != 0) {
-            throw new IreeException(StatusCode.INVALID_ARGUMENT, "alignment " + alignment + " is not a power of two");
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "alignment " + alignment + " is not a power of two");
         }
     }
 

@@ -1,5 +1,6 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
@@ -37,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Constants stay in place in the bytes of the file, without a copy. Contexts retain the module and so the bytes.
  * Closing releases the creator's reference.
  */
+@NotForApplications
 public final class BytecodeModule extends Resource implements VmModule {
     private static final int MAX_TYPES = 0xFFFF;
 
@@ -216,7 +218,7 @@ public final class BytecodeModule extends Resource implements VmModule {
             return new BytecodeModule(
                     def, resolved, conventions, importConventions, functions, compiler, tracer, owner);
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "module file '%s': %s".formatted(nameForErrors, e.getMessage()), e);
+            throw IreeException.of(e.code(), "module file '%s': %s".formatted(nameForErrors, e.getMessage()), e);
         }
     }
 
@@ -224,7 +226,7 @@ public final class BytecodeModule extends Resource implements VmModule {
         Isa isa = Versions.isaOf(def.bytecodeMajor(), def.bytecodeMinor());
         int unknown = def.requirements() & ~isa.features();
         if (unknown != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INCOMPATIBLE,
                     "module '%s' needs features %s and bytecode %s has %s"
                             .formatted(
@@ -235,7 +237,7 @@ public final class BytecodeModule extends Resource implements VmModule {
 
     private static VmType[] resolveTypes(ModuleDef def, VmTypes types) {
         if (def.types().size() > MAX_TYPES) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "it has %d types, more than the limit of %d"
                             .formatted(def.types().size(), MAX_TYPES));
@@ -245,7 +247,7 @@ public final class BytecodeModule extends Resource implements VmModule {
             String name = def.types().get(i);
             VmType type = types.resolve(name);
             if (type == null) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.NOT_FOUND,
                         "module '%s' uses type '%s', which no module of this runtime provides (known: %s)"
                                 .formatted(def.name(), name, String.join(", ", types.names())));
@@ -265,7 +267,7 @@ public final class BytecodeModule extends Resource implements VmModule {
             try {
                 FunctionVerifier.verify(def, conventions, importConventions, i, isa, body);
             } catch (IreeException e) {
-                throw new IreeException(
+                throw IreeException.of(
                         e.code(), "function '%s.%s': %s".formatted(def.name(), names[i], e.getMessage()), e);
             }
             functions[i] = Translator.translate(

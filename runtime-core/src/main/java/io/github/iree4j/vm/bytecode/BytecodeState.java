@@ -58,7 +58,7 @@ final class BytecodeState implements VmModuleState {
         VmImport wanted = module.imports().get(importOrdinal);
         CallingConvention convention = module.importConvention(importOrdinal);
         if (!function.convention().matches(convention)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INTERNAL,
                     "module '%s' calls '%s' with convention '%s', but it has '%s'"
                             .formatted(module.name(), wanted.fullName(), convention, function.convention()));
@@ -108,7 +108,7 @@ final class BytecodeState implements VmModuleState {
         boolean moduleIsThere = IntStream.range(0, imports.length)
                 .anyMatch(i ->
                         imports[i] != null && module.imports().get(i).module().equals(wanted.module()));
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.NOT_FOUND,
                 "optional import '%s' with convention '%s' was not found when module '%s' was linked"
                         .formatted(wanted.fullName(), wanted.callingConvention(), module.name()),
@@ -132,7 +132,7 @@ final class BytecodeState implements VmModuleState {
             if (call.attachment() instanceof Execution kept) {
                 execution = kept;
             } else if (call.resumed()) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INTERNAL, "a call of '" + code.name + "' was resumed but has no stack");
             } else {
                 CallTracer tracer = state.module.tracer();

@@ -1,5 +1,6 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Locale;
@@ -10,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Whether and when functions of a program become Java bytecode, to be compiled by HotSpot. The behavior of a program
  * does not depend on the choice.
  */
+@NotForApplications
 public enum Compilation {
     /** Never: everything is interpreted. */
     OFF,
@@ -45,7 +47,7 @@ public enum Compilation {
                 return compilation;
             }
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "system property '%s' is '%s', must be off, background or eager".formatted(PROPERTY, name));
     }

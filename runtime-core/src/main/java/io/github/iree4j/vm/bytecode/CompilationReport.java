@@ -1,5 +1,6 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.Map;
 
 /**
@@ -9,6 +10,7 @@ import java.util.Map;
  * @param compiled functions currently running as Java bytecode
  * @param refused functions that could not be compiled and stay interpreted, with the reason, by name
  */
+@NotForApplications
 public record CompilationReport(int functions, int compiled, Map<String, String> refused) {
     /**
      * Creates a report.

@@ -1,5 +1,6 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.flatbuffer.FlatBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.vm.ProgramTrace.Source;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Slots and unions as in {@code iree/schemas/bytecode_module_def.fbs}, {@code DebugDatabaseDef}. Safe from any
  * thread, while the module is open.
  */
+@NotForApplications
 public final class DebugDatabase {
     private static final int CALL_SITE = 1;
     private static final int FILE_LINE_COLUMN = 2;

@@ -84,7 +84,7 @@ class Execution implements AutoCloseable {
     @SuppressWarnings("ReferenceEquality") // the same call need not be written again
     void start(FunctionCode function, BytecodeState state, VmCall call) {
         if (busy) {
-            throw new IreeException(StatusCode.FAILED_PRECONDITION, "a call is in progress on this stack");
+            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "a call is in progress on this stack");
         }
         busy = true;
         if (root != call) {
@@ -484,8 +484,7 @@ class Execution implements AutoCloseable {
     }
 
     IreeException cancelled() {
-        return new IreeException(
-                StatusCode.CANCELLED, "call of '" + root().function().fullName() + "' was cancelled");
+        return IreeException.of(StatusCode.CANCELLED, "call of '" + root().calledAs() + "' was cancelled");
     }
 
     /**
@@ -530,9 +529,11 @@ class Execution implements AutoCloseable {
             frames.addAll(within.frames());
         }
         frames.addAll(trace.frames());
-        IreeException failure = new IreeException(code, message, cause, new ProgramTrace(frames));
+        IreeException failure = IreeException.of(code, message, cause, new ProgramTrace(frames));
         List<StackTraceElement> stack = new ArrayList<>(trace.elements());
-        stack.addAll(Arrays.asList(failure.getStackTrace()));
+        Arrays.stream(failure.getStackTrace())
+                .dropWhile(each -> each.getClassName().equals(IreeException.class.getName()))
+                .forEach(stack::add);
         failure.setStackTrace(stack.toArray(StackTraceElement[]::new));
         return failure;
     }

@@ -145,7 +145,7 @@ final class FloatInstructions {
             case Op.CMP_LT_F32_U -> Op.CMP_LT_F64_U;
             case Op.CMP_LTE_F32_O -> Op.CMP_LTE_F64_O;
             case Op.CMP_LTE_F32_U -> Op.CMP_LTE_F64_U;
-            default -> throw new IreeException(StatusCode.INTERNAL, "operation " + op + " is not implemented");
+            default -> throw IreeException.of(StatusCode.INTERNAL, "operation " + op + " is not implemented");
         };
     }
 
@@ -153,7 +153,7 @@ final class FloatInstructions {
         if (object instanceof VmList list) {
             return list;
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "reference is %s where a !vm.list is wanted".formatted(VmTypes.nameOf(object)));
     }

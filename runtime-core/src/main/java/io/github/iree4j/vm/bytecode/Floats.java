@@ -31,7 +31,7 @@ final class Floats {
             case Op.LOG2_F64 -> log2(x);
             case Op.TANH_F64 -> Math.tanh(x);
             case Op.ERF_F64 -> ErrorFunction.of(x);
-            default -> throw new IreeException(StatusCode.INTERNAL, "operation " + op + " is not implemented");
+            default -> throw IreeException.of(StatusCode.INTERNAL, "operation " + op + " is not implemented");
         };
     }
 

@@ -40,7 +40,7 @@ final class FrameStack {
     /** Adds a frame above the topmost frame. */
     Frame add(Frame caller, FunctionCode function, BytecodeState state) {
         if (caller.depth >= limits.maxCallDepth()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "calling '%s' needs frame %d and the limit is %d; is the recursion endless?"
                             .formatted(function.name, caller.depth + 1, limits.maxCallDepth()));
@@ -89,7 +89,7 @@ final class FrameStack {
         int refs = Math.max(function.refs, Math.max(MIN_REGISTERS, frame.refs.length));
         int more = words - frame.words.length + refs - frame.refs.length;
         if (more > limits.maxStackWords() - registers) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
                     "calling '%s' takes %d registers on top of %d and the limit is %d; is the recursion endless?"
                             .formatted(function.name, more, registers, limits.maxStackWords()));

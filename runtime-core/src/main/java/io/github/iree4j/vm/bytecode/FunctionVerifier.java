@@ -109,7 +109,7 @@ final class FunctionVerifier {
     private void verify() {
         int unknown = function.requirements() & ~isa.features();
         if (unknown != 0) {
-            found(new IreeException(
+            found(IreeException.of(
                     StatusCode.INCOMPATIBLE,
                     "needs features %s and bytecode %s has %s"
                             .formatted(FeatureBits.format(unknown), isa, FeatureBits.format(isa.features()))));
@@ -383,6 +383,6 @@ final class FunctionVerifier {
     }
 
     private static IreeException invalid(String message) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, message);
     }
 }

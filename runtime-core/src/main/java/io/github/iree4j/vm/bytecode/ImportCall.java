@@ -50,6 +50,11 @@ final class ImportCall extends VmCall {
     }
 
     @Override
+    public String calledAs() {
+        return execution.root().calledAs();
+    }
+
+    @Override
     public boolean isCancelled() {
         return execution.root().isCancelled();
     }

@@ -36,7 +36,7 @@ final class ImportCaller {
             throw e;
         } catch (RuntimeException e) {
             call.giveUp();
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INTERNAL,
                     "'%s' failed unexpectedly: %s".formatted(target.function().fullName(), e),
                     e);

@@ -165,7 +165,7 @@ final class Instructions {
                 Buffers.fill(refs[a], getLong(words, b), getLong(words, c), getLong(words, d), 3);
                 return 1;
             }
-            default -> throw new IreeException(StatusCode.INTERNAL, "operation " + op + " is not implemented");
+            default -> throw IreeException.of(StatusCode.INTERNAL, "operation " + op + " is not implemented");
         }
         return 0;
     }
@@ -178,7 +178,7 @@ final class Instructions {
         if (object instanceof VmList list) {
             return list;
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "reference is %s where a !vm.list is wanted".formatted(VmTypes.nameOf(object)));
     }
@@ -197,7 +197,7 @@ final class Instructions {
 
     static void checkGlobal(byte[] globals, int offset, int size) {
         if (offset < 0 || offset > globals.length - size) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "global of %d bytes at %s is outside of %d bytes"
                             .formatted(size, Integer.toUnsignedString(offset), globals.length));
@@ -206,7 +206,7 @@ final class Instructions {
 
     static int global(BytecodeState state, int ordinal) {
         if (ordinal < 0 || ordinal >= state.globalRefs.length) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "global reference %s is outside of %d"
                             .formatted(Integer.toUnsignedString(ordinal), state.globalRefs.length));
@@ -308,6 +308,6 @@ final class Instructions {
     }
 
     static IreeException byZero() {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, "integer division by zero");
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, "integer division by zero");
     }
 }

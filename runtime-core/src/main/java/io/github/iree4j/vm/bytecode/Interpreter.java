@@ -277,7 +277,7 @@ final class Interpreter {
      */
     static IreeException failure(int status, String message) {
         StatusCode code = status == 0 ? StatusCode.UNKNOWN : StatusCode.of(status & 0x1F);
-        return new IreeException(
+        return IreeException.of(
                 code == StatusCode.OK || code == StatusCode.DEFERRED ? StatusCode.UNKNOWN : code,
                 message.isEmpty() ? "the program failed with status " + status : message);
     }

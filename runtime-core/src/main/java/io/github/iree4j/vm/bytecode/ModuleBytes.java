@@ -78,7 +78,7 @@ public final class ModuleBytes extends Resource {
                                 .asByteBuffer();
                         int count = channel.read(part, at);
                         if (count <= 0) {
-                            throw new IreeException(
+                            throw IreeException.of(
                                     StatusCode.DATA_LOSS,
                                     "module file '%s' had %d bytes and now has %d: it is being written; load it when that is done"
                                             .formatted(file, bytes.byteSize(), at));
@@ -96,7 +96,7 @@ public final class ModuleBytes extends Resource {
         try {
             ModuleDef.requireModule(start);
         } catch (IreeException e) {
-            throw new IreeException(e.code(), "module file '%s': %s".formatted(file, e.getMessage()), e);
+            throw IreeException.of(e.code(), "module file '%s': %s".formatted(file, e.getMessage()), e);
         }
     }
 
@@ -164,10 +164,9 @@ public final class ModuleBytes extends Resource {
                 return source.get(channel);
             }
         } catch (NoSuchFileException e) {
-            throw new IreeException(StatusCode.NOT_FOUND, "module file '" + file + "' does not exist", e);
+            throw IreeException.of(StatusCode.NOT_FOUND, "module file '" + file + "' does not exist", e);
         } catch (IOException e) {
-            throw new IreeException(
-                    StatusCode.UNAVAILABLE, "module file '%s' cannot be read: %s".formatted(file, e), e);
+            throw IreeException.of(StatusCode.UNAVAILABLE, "module file '%s' cannot be read: %s".formatted(file, e), e);
         }
     }
 
@@ -226,7 +225,7 @@ public final class ModuleBytes extends Resource {
     }
 
     private static IreeException noMemory(String name, long size, Throwable cause) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.RESOURCE_EXHAUSTED,
                 "module file '%s' has %d bytes and the system has no memory for them (%s); give the process more, keep parameters in a separate file, or map the module"
                         .formatted(name, size, cause.getMessage()),

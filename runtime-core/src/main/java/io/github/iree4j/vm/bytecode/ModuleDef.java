@@ -1,5 +1,6 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.flatbuffer.FlatBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -39,6 +40,7 @@ import org.jspecify.annotations.Nullable;
  * @param bytecode the code of all functions
  * @param debug names and source locations; null when there are none
  */
+@NotForApplications
 public record ModuleDef(
         String name,
         int version,
@@ -215,7 +217,7 @@ public record ModuleDef(
     }
 
     private static IreeException invalid(String message) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, message);
     }
 
     /** Reads the tables; the numbers are the slots of the schema. */
@@ -406,7 +408,7 @@ public record ModuleDef(
                         .formatted(bytecodeBytes, total));
             }
             if (total > limits.maxBytecode()) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "its functions have %d bytes of code, more than the limit of %d"
                                 .formatted(total, limits.maxBytecode()));
@@ -425,7 +427,7 @@ public record ModuleDef(
                 throw invalid("%d %s".formatted(value, what));
             }
             if (value > limit) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "it has %d %s, more than the limit of %d".formatted(value, what, limit));
             }

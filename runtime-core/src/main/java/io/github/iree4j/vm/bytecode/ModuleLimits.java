@@ -1,5 +1,7 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * Limits on the contents of a module file. A file exceeding the limits is refused with RESOURCE_EXHAUSTED.
  *
@@ -8,6 +10,7 @@ package io.github.iree4j.vm.bytecode;
  * @param maxGlobalBytes most bytes of global values per context
  * @param maxGlobalRefs most global references per context
  */
+@NotForApplications
 public record ModuleLimits(int maxEntries, int maxBytecode, int maxGlobalBytes, int maxGlobalRefs) {
     /** A hundred thousand entries, 32 MiB of code, 4 MiB of globals and half a million global references. */
     public static final ModuleLimits DEFAULTS = new ModuleLimits(100_000, 32 << 20, 4 << 20, 1 << 19);

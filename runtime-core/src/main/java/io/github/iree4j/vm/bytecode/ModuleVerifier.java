@@ -1,5 +1,6 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.CallingConvention;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * Reports all violations in a module, for authors of modules. Loading a module ({@link BytecodeModule}) applies the
  * same rules but stops at the first violation.
  */
+@NotForApplications
 public final class ModuleVerifier {
     /** Most findings of a module; a file with more is not a module. */
     private static final int MAX_FINDINGS = 10_000;
@@ -65,7 +67,7 @@ public final class ModuleVerifier {
                 add(
                         findings,
                         null,
-                        new IreeException(
+                        IreeException.of(
                                 StatusCode.NOT_FOUND,
                                 "type '%s' is not provided by any module (known: %s)"
                                         .formatted(type, String.join(", ", types.names()))));
@@ -84,7 +86,7 @@ public final class ModuleVerifier {
                     e -> add(
                             findings,
                             null,
-                            new IreeException(
+                            IreeException.of(
                                     e.code(), "import '%s': %s".formatted(entry.fullName(), e.getMessage()), e))));
         }
         for (int i = 0; i < def.functions().size() && findings.size() < MAX_FINDINGS; i++) {

@@ -1,5 +1,6 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.Services;
 import java.util.List;
 
@@ -7,6 +8,7 @@ import java.util.List;
  * Recognises likely faults of modules for a kind of device, in programs that load and run, but may compute wrong results.
  * Found by {@link java.util.ServiceLoader}; the constructor does nothing costly. Safe from any thread.
  */
+@NotForApplications
 public interface ProgramCheck {
     /**
      * Returns the checks of all installed parts.

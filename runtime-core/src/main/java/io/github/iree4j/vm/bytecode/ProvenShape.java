@@ -1,5 +1,6 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.List;
 
 /**
@@ -8,6 +9,7 @@ import java.util.List;
  * @param elementType the encoding of the element type
  * @param dimensions each dimension, or -1 for a dimension not known to be constant
  */
+@NotForApplications
 public record ProvenShape(int elementType, List<Long> dimensions) {
     /** Copies the dimensions. */
     public ProvenShape {

@@ -1,5 +1,6 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * The shapes of a function's arguments and results, as proven by the function's code: calls with other arguments fail,
  * and no call returns other results. A shape may be unknown.
  */
+@NotForApplications
 public final class ProvenShapes {
     private final @Nullable ProvenShape[] arguments;
     private final @Nullable ProvenShape[] results;

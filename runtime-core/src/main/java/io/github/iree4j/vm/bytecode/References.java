@@ -69,7 +69,7 @@ final class References {
 
     static void check(VmType type, @Nullable Object object) {
         if (!type.accepts(object)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "reference is a %s where a %s is wanted".formatted(VmTypes.nameOf(object), type));
         }

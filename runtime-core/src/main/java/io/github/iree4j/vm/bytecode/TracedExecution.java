@@ -85,7 +85,7 @@ final class TracedExecution extends Execution {
     RuntimeException failed(Throwable failure, Frame frame, int pc, Frame base) {
         IreeException told = failure instanceof IreeException e
                 ? e
-                : new IreeException(StatusCode.INTERNAL, String.valueOf(failure), failure);
+                : IreeException.of(StatusCode.INTERNAL, String.valueOf(failure), failure);
         for (Frame f = frame; f != null; f = f.caller) {
             tracer.failed(f.depth, nameOf(f), told);
         }

@@ -33,7 +33,7 @@ public record UncompiledFile(String kind, String remedy) implements FailureDetai
     static void refuse(MemorySegment file) {
         UncompiledFile found = find(file);
         if (found != null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "it is not a compiled module but %s: %s".formatted(found.kind, found.remedy),
                     null,

@@ -11,7 +11,7 @@ final class Versions {
     static Isa isaOf(int major, int minor) {
         Isa isa = Isa.find(major, minor);
         if (isa == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INCOMPATIBLE,
                     "it has bytecode %d.%d (%s) and this runtime runs %s to %s (IREE of March 2023 and later); compile it again with such a release"
                             .formatted(

@@ -124,7 +124,7 @@ final class ZipMembers {
         int expected = file.get(I32, entry + 16);
         int actual = checksum(file.asSlice(contents, size));
         if (actual != expected) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.DATA_LOSS,
                     "module file '%s': its member at byte %d, of %d bytes, has CRC-32 %08x instead of %08x: it is damaged; copy it again"
                             .formatted(name, contents, size, actual, expected));
@@ -161,7 +161,7 @@ final class ZipMembers {
     }
 
     private IreeException cutOff() {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.DATA_LOSS,
                 "module file '%s' is a zip of %d bytes without a complete list of its members at the end: it is truncated or damaged; copy it again"
                         .formatted(name, file.byteSize()));

@@ -91,7 +91,7 @@ public final class InstructionReader {
         }
         Opcode found = isa.opcode(set, number);
         if (found == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "offset 0x%x: opcode 0x%02x%s is not in bytecode %s"
                             .formatted(offset, number, set == OpcodeSet.CORE ? "" : " of " + set, isa));
@@ -119,7 +119,7 @@ public final class InstructionReader {
      */
     public void seek(int newOffset) {
         if (newOffset < 0 || newOffset > body.length) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE,
                     "offset %d is outside of a body of %d bytes".formatted(newOffset, body.length));
         }
@@ -354,7 +354,7 @@ public final class InstructionReader {
 
     private int require(int position, int bytes, String what) {
         if (bytes > body.length - position) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "offset 0x%x: %s [%d, %d) does not fit a function of %d bytes"
                             .formatted(offset, what, position, (long) position + bytes, body.length));

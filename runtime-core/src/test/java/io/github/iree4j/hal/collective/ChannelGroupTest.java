@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** What a group knows of its participants, and what they and the waiters for its axis are told. */
 class ChannelGroupTest {
     private static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
-    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+    private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
     private final AxisAllocator axes = AxisAllocator.create(9, 0);
     private final FrontierTracker tracker = FrontierTracker.create();
@@ -122,7 +122,7 @@ class ChannelGroupTest {
         ChannelGroup group = group(2);
         meet(group, 2);
         group.fail(LOST);
-        group.fail(new IreeException(StatusCode.ABORTED, "second"));
+        group.fail(IreeException.of(StatusCode.ABORTED, "second"));
         assertThat(tracker.failure(outcome.producerAxis())).isSameAs(LOST);
         assertThatThrownBy(() -> group.collective(0)).isSameAs(LOST);
         assertThatThrownBy(() -> group.split(1)).isSameAs(LOST);

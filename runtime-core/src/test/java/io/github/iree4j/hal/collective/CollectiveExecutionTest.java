@@ -38,7 +38,7 @@ class CollectiveExecutionTest {
 
     private static final int FULL = 0x3F; // all stages
 
-    private static final IreeException CAUSE = new IreeException(StatusCode.UNAVAILABLE, "a participant is gone");
+    private static final IreeException CAUSE = IreeException.of(StatusCode.UNAVAILABLE, "a participant is gone");
 
     /** A stream that waits for foreign work by itself. */
     private static final class Stream implements FifoBackend {

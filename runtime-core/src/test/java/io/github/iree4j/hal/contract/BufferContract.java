@@ -12,6 +12,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.StatusCode;
@@ -285,11 +286,11 @@ public abstract class BufferContract extends DeviceContract {
     @Test
     void viewsHoldTheirBuffer() {
         Buffer buffer = ints(1, 2, 3, 4, 5, 6);
-        BufferView view = closed(
-                BufferView.create(buffer, new long[] {2, 3}, ElementType.I32, BufferView.ENCODING_DENSE_ROW_MAJOR));
+        BufferView view =
+                closed(BufferView.create(buffer, Shape.of(2, 3), ElementType.I32, BufferView.ENCODING_DENSE_ROW_MAJOR));
         buffer.close();
         assertThat(read(view.buffer())).hasSize(6);
-        assertThat(view.shape()).containsExactly(2, 3);
+        assertThat(view.shape()).isEqualTo(Shape.of(2, 3));
         assertThat(view.byteLength()).isEqualTo(24);
         assertThat(view).hasToString("2x3xi32");
         view.close();
@@ -302,16 +303,16 @@ public abstract class BufferContract extends DeviceContract {
         assertFails(
                 StatusCode.OUT_OF_RANGE,
                 "4xf32 needs 16 bytes and does not fit buffer of 12 bytes",
-                () -> BufferView.create(buffer, new long[] {4}, ElementType.F32, 1));
+                () -> BufferView.create(buffer, Shape.of(4), ElementType.F32, 1));
         assertFails(
                 StatusCode.OUT_OF_RANGE,
                 "2^63 - 1",
-                () -> BufferView.create(buffer, new long[] {1L << 62, 4}, ElementType.F32, 1));
+                () -> BufferView.create(buffer, Shape.of(1L << 62, 4), ElementType.F32, 1));
         assertFails(
                 StatusCode.INVALID_ARGUMENT,
                 "dimension 1 of shape 2x-1 is negative",
-                () -> BufferView.create(buffer, new long[] {2, -1}, ElementType.F32, 1));
-        closed(BufferView.create(buffer, new long[] {0, 1L << 62}, ElementType.F32, 1));
+                () -> BufferView.create(buffer, Shape.of(2, -1), ElementType.F32, 1));
+        closed(BufferView.create(buffer, Shape.of(0, 1L << 62), ElementType.F32, 1));
     }
 
     @Test

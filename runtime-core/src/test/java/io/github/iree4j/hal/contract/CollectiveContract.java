@@ -239,7 +239,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
                 submit(0, null, one(0, channels.get(0), SUM, 0, ints(0, 1), ints(0, 0), 1)),
                 submit(1, wait, one(1, channels.get(1), SUM, 0, ints(1, 1), ints(1, 0), 1)));
         assertThat(done).noneMatch(each -> each.failure() != null);
-        wait.fail(new IreeException(StatusCode.DATA_LOSS, "disk gone"));
+        wait.fail(IreeException.of(StatusCode.DATA_LOSS, "disk gone"));
         assertFailed(done, StatusCode.DATA_LOSS, "disk gone");
     }
 

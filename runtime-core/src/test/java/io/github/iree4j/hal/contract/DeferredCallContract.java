@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** What every backend's queues must do with host calls that complete later. */
 public abstract class DeferredCallContract extends DeviceContract {
-    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+    private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
     /** On a backend, closed after each test. */
     protected DeferredCallContract(Backend backend) {

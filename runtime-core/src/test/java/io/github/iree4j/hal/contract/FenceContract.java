@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** What fences over every backend's timelines must do. */
 public abstract class FenceContract extends DeviceContract {
-    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+    private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
     /** On a backend, closed after each test. */
     protected FenceContract(Backend backend) {

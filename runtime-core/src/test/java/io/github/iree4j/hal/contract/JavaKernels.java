@@ -142,7 +142,7 @@ public final class JavaKernels implements ExecutableLoader {
                 }
                 case FACTS -> facts(d, worker);
                 case CRASH -> throw new IllegalStateException("kernel crashed");
-                default -> throw new IreeException(StatusCode.DATA_LOSS, "kernel failed on purpose");
+                default -> throw IreeException.of(StatusCode.DATA_LOSS, "kernel failed on purpose");
             }
         }
 

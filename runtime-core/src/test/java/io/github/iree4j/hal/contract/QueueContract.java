@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What every backend's queues must do. */
 public abstract class QueueContract extends DeviceContract {
-    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+    private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
     /** On a backend, closed after each test. */
     protected QueueContract(Backend backend) {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 
 /** What every backend's queues must do with the memory that work allocates, frees and uses. */
 public abstract class QueueMemoryContract extends DeviceContract {
-    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+    private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
     /** On a backend, closed after each test. */
     protected QueueMemoryContract(Backend backend) {

@@ -237,7 +237,7 @@ public abstract class RandomGraphContract extends DeviceContract {
         private void runHere(Step step, int index) {
             long begin = System.nanoTime();
             if (index == failing) {
-                throw new IreeException(StatusCode.DATA_LOSS, "failed on purpose");
+                throw IreeException.of(StatusCode.DATA_LOSS, "failed on purpose");
             }
             MemorySegment in = participants.getFirst().buffers.get(step.in).map(MemoryAccess.READ, 0, Buffer.WHOLE);
             MemorySegment out = participants.getFirst().buffers.get(step.out).map(MemoryAccess.WRITE, 0, Buffer.WHOLE);

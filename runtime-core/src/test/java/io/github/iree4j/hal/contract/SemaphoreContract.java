@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /** What every backend's timelines must do. */
 public abstract class SemaphoreContract extends DeviceContract {
-    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+    private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
     private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 0);
 
@@ -61,7 +61,7 @@ public abstract class SemaphoreContract extends DeviceContract {
         TimelineSemaphore semaphore = semaphore();
         semaphore.signal(3);
         semaphore.fail(LOST);
-        semaphore.fail(new IreeException(StatusCode.ABORTED, "second"));
+        semaphore.fail(IreeException.of(StatusCode.ABORTED, "second"));
         assertThat(semaphore.failure()).isSameAs(LOST);
         assertThat(semaphore.value()).isEqualTo(3);
         assertThat(semaphore.isReached(3))

@@ -419,7 +419,7 @@ class BlockProcessorTest {
         barrier();
         scale(0, 7, slot(0), slot(0), 1);
         commands.finish();
-        IreeException lost = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+        IreeException lost = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
         Drainers drainers = new Drainers(threads);
         counting.body = (group, tag) -> {
             if (group == 100) {
@@ -463,7 +463,7 @@ class BlockProcessorTest {
         count(1);
         commands.finish();
         Drainers drainers = new Drainers(threads);
-        IreeException cancelled = new IreeException(StatusCode.CANCELLED, "cancelled on purpose");
+        IreeException cancelled = IreeException.of(StatusCode.CANCELLED, "cancelled on purpose");
         CountDownLatch stopped = new CountDownLatch(1);
         counting.body = (group, tag) -> {
             if (group == 500) {
@@ -568,7 +568,7 @@ class BlockProcessorTest {
         counting.body = (group, dispatch) -> {
             if (dispatch == 1 && group == 100) {
                 drainers.thrower = Thread.currentThread();
-                throw new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+                throw IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
             } else if (dispatch == 1 && group > 1000) {
                 await(drainers.noted); // the failing thread may be slower than the rest of the work
             }
@@ -592,7 +592,7 @@ class BlockProcessorTest {
         Drainers drainers = new Drainers(1);
         counting.body = (group, dispatch) -> {
             if (dispatch == 1 && group == 100) {
-                drainers.stop = new IreeException(StatusCode.CANCELLED, "cancelled on purpose");
+                drainers.stop = IreeException.of(StatusCode.CANCELLED, "cancelled on purpose");
             }
         };
         Dispatches reported = new Dispatches(System::nanoTime);

@@ -42,7 +42,7 @@ class CollectiveFailureTest extends CollectiveFixture {
         Fence never = fence();
         Fence done = submit(0, never, one(channels.get(0), SUM, 0, ints(1), ints(1), 1));
         Fence other = submit(1, null, one(channels.get(1), SUM, 0, ints(1), ints(1), 1));
-        never.fail(new IreeException(StatusCode.DATA_LOSS, "disk gone"));
+        never.fail(IreeException.of(StatusCode.DATA_LOSS, "disk gone"));
         assertFailed(List.of(done, other), StatusCode.DATA_LOSS, "disk gone");
         QueueCounters refused = device.queue(0).counters();
         assertThat(refused.submitted()).isOne();
@@ -68,15 +68,15 @@ class CollectiveFailureTest extends CollectiveFixture {
         Fence waits = submit(0, null, one(mine, SUM, 0, ints(1), ints(0), 1));
         Fence half = submit(0, null, one(unrelated.get(0), SUM, 0, ints(1), ints(0), 1));
         clock.runUntilIdle();
-        IreeException cause = new IreeException(StatusCode.UNAVAILABLE, "fell off the bus");
+        IreeException cause = IreeException.of(StatusCode.UNAVAILABLE, "fell off the bus");
         lost.lose(cause);
-        assertThat(waits.failure()).isSameAs(cause);
+        assertThat(waits.failure()).cause().isSameAs(cause);
         Fence late = submit(0, null, one(mine, SUM, 0, ints(1), ints(0), 1));
         clock.runUntilIdle();
-        assertThat(late.failure()).isSameAs(cause);
+        assertThat(late.failure()).cause().isSameAs(cause);
         Fence later = closed(Fence.at(closed(TimelineSemaphore.create(0)), 1));
         lost.queue(0).execute(null, later, one(theirs, SUM, 0, ints(1), ints(0), 1), null, 0);
-        assertThat(later.failure()).isSameAs(cause);
+        assertThat(later.failure()).cause().isSameAs(cause);
         Fence whole = submit(0, null, one(unrelated.get(1), SUM, 0, ints(1), ints(0), 1));
         clock.runUntilIdle();
         assertReached(List.of(half, whole));
@@ -122,7 +122,7 @@ class CollectiveFailureTest extends CollectiveFixture {
             done.add(own);
         }
         Fence broken = fence();
-        broken.fail(new IreeException(StatusCode.DATA_LOSS, "disk gone"));
+        broken.fail(IreeException.of(StatusCode.DATA_LOSS, "disk gone"));
         List<Thread> running = new ArrayList<>();
         for (int rank = 0; rank < threads; rank++) {
             int own = rank;

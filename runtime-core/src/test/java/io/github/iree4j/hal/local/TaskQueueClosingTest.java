@@ -31,7 +31,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
     void aKernelThatFailsStopsTheRestOfItsDispatch() {
         Device device = open(2);
         AtomicInteger ran = new AtomicInteger();
-        IreeException lost = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+        IreeException lost = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
         CountDownLatch failing = new CountDownLatch(1);
         kernel.body = (group, dispatch, worker) -> {
             ran.incrementAndGet();
@@ -61,7 +61,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
         };
         Fence done = dispatch(device, null, 100_000);
         Fence behind = dispatch(device, done, 1);
-        done.fail(new IreeException(StatusCode.CANCELLED, "no longer wanted"));
+        done.fail(IreeException.of(StatusCode.CANCELLED, "no longer wanted"));
         failed.countDown();
         assertThat(failure(behind)).hasMessageContaining("no longer wanted");
         while (device.queue(0).counters().inFlight() > 0) {
@@ -166,7 +166,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
         device.queue(0).update(null, updated, MemorySegment.ofArray(new int[] {7}), buffer, 8, 0);
         device.queue(0).barrier(busy, last, 0);
         for (Fence each : List.of(filled, copied, updated)) {
-            each.fail(new IreeException(StatusCode.CANCELLED, "no longer wanted"));
+            each.fail(IreeException.of(StatusCode.CANCELLED, "no longer wanted"));
         }
         goOn.countDown();
         last.await();

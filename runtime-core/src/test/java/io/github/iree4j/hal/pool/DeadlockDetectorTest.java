@@ -31,7 +31,7 @@ class DeadlockDetectorTest extends KnotLine {
 
     /** Releases memory that is never used again: what its last user had lost is not known to be over. */
     private void releaseForGood(String name) {
-        tracker.fail(AXIS, new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
+        tracker.fail(AXIS, IreeException.of(StatusCode.DATA_LOSS, "lost on purpose"));
         tracker.quiesce(AXIS, 1);
         got.remove(name).release(Frontier.producedBy(AXIS, 1).tainted());
     }

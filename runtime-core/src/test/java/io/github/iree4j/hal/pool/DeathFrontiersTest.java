@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** When blocks whose joined death frontiers have lost entries may be used again: not before all of it is over, and then for certain. */
 class DeathFrontiersTest {
-    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+    private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
     private final FrontierTracker tracker = FrontierTracker.create();
 

@@ -52,7 +52,7 @@ class FakeSlabs implements SlabProvider {
             throw new IllegalArgumentException(size + " bytes aligned to " + alignment);
         }
         if (size > system - bytesOut) {
-            throw new IreeException(StatusCode.RESOURCE_EXHAUSTED, "the system has no " + size + " bytes");
+            throw IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "the system has no " + size + " bytes");
         }
         nextAddress = (nextAddress + alignment - 1 & -alignment) + 64; // no better aligned than required
         long address = nextAddress + alignment - 1 & -alignment;

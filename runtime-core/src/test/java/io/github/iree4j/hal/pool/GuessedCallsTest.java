@@ -2,6 +2,7 @@ package io.github.iree4j.hal.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.hal.pool.Admission.Awaited;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -104,6 +105,35 @@ class GuessedCallsTest extends GateLine {
         assertThat(entered).containsExactly("a");
         exit("a");
         assertThat(entered).containsExactly("a", "b");
+    }
+
+    /** To be alone, or to have its fence reached, needs no memory; room for a guess does. */
+    @Test
+    void aCallIsOutsideSinceNobodyKnowsItsNeedUntilItsGuessHasNoRoom() {
+        call("a", 95);
+        call("b", "", new Need(-10));
+        ahead("c", -10);
+        call("d", 50);
+        assertThat(calls.get("b").awaited()).isEqualTo(Awaited.SOLITUDE);
+        assertThat(calls.get("c").awaited()).as("ahead of its fence").isEqualTo(Awaited.SOLITUDE);
+        assertThat(calls.get("d").awaited()).as("there is no room").isEqualTo(Awaited.ROOM);
+        pass(HOST + SOON);
+        assertThat(calls.get("b").awaited()).isEqualTo(Awaited.ROOM);
+        assertThat(calls.get("c").awaited()).as("still ahead").isEqualTo(Awaited.SOLITUDE);
+        exit("a");
+        assertThat(entered).containsExactly("a", "b");
+        assertThat(calls.get("b").awaited()).as("it is inside").isEqualTo(Awaited.NOTHING);
+    }
+
+    @Test
+    void callsWhoseGuessesLackRoomInDifferentSharesAllLackRoom() {
+        call("a", "small", new Need(35));
+        call("b", "", new Need(-95));
+        call("c", "small", new Need(-10));
+        pass(HOST + SOON);
+        assertThat(entered).containsExactly("a");
+        assertThat(calls.get("b").awaited()).as("no room on the device").isEqualTo(Awaited.ROOM);
+        assertThat(calls.get("c").awaited()).as("no room in the quota").isEqualTo(Awaited.ROOM);
     }
 
     @Test

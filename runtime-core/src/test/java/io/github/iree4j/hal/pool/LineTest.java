@@ -263,7 +263,7 @@ class LineTest extends MemoryLine {
         got.remove("first")
                 .release(Frontier.producedBy(AXIS, 2).merge(Frontier.of(OTHER, 1), 4)); // it waited for OTHER
         ask(set, "second", 10 * 64);
-        tracker.fail(AXIS, new IreeException(StatusCode.UNAVAILABLE, "device lost"));
+        tracker.fail(AXIS, IreeException.of(StatusCode.UNAVAILABLE, "device lost"));
         assertThat(order).as("its work may still be running").containsExactly("first");
         tracker.quiesce(AXIS, 1);
         assertThat(order).as("what used the memory comes after that").containsExactly("first");
@@ -283,7 +283,7 @@ class LineTest extends MemoryLine {
         ask(set, "first", 10 * 64);
         got.remove("first").release(Frontier.producedBy(AXIS, 1));
         ask(set, "second", 10 * 64);
-        tracker.fail(AXIS, new IreeException(StatusCode.UNAVAILABLE, "device lost"));
+        tracker.fail(AXIS, IreeException.of(StatusCode.UNAVAILABLE, "device lost"));
         assertThat(order).containsExactly("first");
         set.close();
         assertThat(failed.get("second").code()).isEqualTo(StatusCode.ABORTED);

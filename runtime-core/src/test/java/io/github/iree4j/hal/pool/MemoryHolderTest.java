@@ -45,6 +45,21 @@ class MemoryHolderTest extends KnotLine {
     }
 
     @Test
+    void aCallAwaitsMemoryUntilTheGrantAndNotUntilItsThreadWakes() throws InterruptedException {
+        MemoryHolder call = call("a", null);
+        CompletableFuture<String> grant = new CompletableFuture<>();
+        assertThat(call.isAwaitingMemory()).isFalse();
+        Thread caller = Thread.startVirtualThread(() -> call.await(grant));
+        while (!call.isAwaitingMemory()) {
+            Thread.onSpinWait();
+        }
+        grant.complete("memory");
+        assertThat(call.isAwaitingMemory()).isFalse();
+        caller.join();
+        assertThat(call.isAwaitingMemory()).isFalse();
+    }
+
+    @Test
     void whatTheCallsOfACallHoldIsPartOfItsPeak() {
         PoolSet set = builder(4 * HALF).pool(FakeSlabs.pieces("f", HALF)).build();
         MemoryHolder outer = holding(set, "outer");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.NeverFits;
 import io.github.iree4j.status.StatusCode;
 import org.junit.jupiter.api.Test;
 

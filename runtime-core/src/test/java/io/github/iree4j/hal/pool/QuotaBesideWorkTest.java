@@ -2,6 +2,7 @@ package io.github.iree4j.hal.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.status.NeverFits;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

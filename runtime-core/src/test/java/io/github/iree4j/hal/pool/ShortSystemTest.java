@@ -2,6 +2,7 @@ package io.github.iree4j.hal.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.status.NeverFits;
 import org.junit.jupiter.api.Test;
 
 /** A system with less memory than the budget: a refusal says nothing about requests for less, and nothing for ever. The test advances the clock. */

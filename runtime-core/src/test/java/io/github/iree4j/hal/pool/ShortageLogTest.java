@@ -8,6 +8,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.NeverFits;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

@@ -86,7 +86,7 @@ class SlabSupplyTest extends MemoryLine {
     void aRequestDoesNotWaitForWhatTheSystemRefusesForAnotherReason() {
         PoolSet set = builder(20 * 64).pool(PoolOptions.passThrough("p")).build();
         Runnable refusal = () -> {
-            throw new IreeException(StatusCode.ABORTED, "the device is lost");
+            throw IreeException.of(StatusCode.ABORTED, "the device is lost");
         };
         ask(set, "kept", 5 * 64);
         ask(set, "first", 10 * 64);

@@ -31,8 +31,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ParameterizedClass
 @ValueSource(booleans = {true, false})
 class DeferredCallTest {
-    private static final IreeException LOST = new IreeException(StatusCode.ABORTED, "lost on purpose");
-    private static final IreeException CANCELLED = new IreeException(StatusCode.CANCELLED, "cancelled on purpose");
+    private static final IreeException LOST = IreeException.of(StatusCode.ABORTED, "lost on purpose");
+    private static final IreeException CANCELLED = IreeException.of(StatusCode.CANCELLED, "cancelled on purpose");
 
     private final Call call;
 

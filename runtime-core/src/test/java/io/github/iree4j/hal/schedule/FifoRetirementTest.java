@@ -116,7 +116,7 @@ class FifoRetirementTest {
             submit(scheduler, a, 1);
             submit(scheduler, b, 1);
             submit(scheduler, c, 1);
-            IreeException trap = new IreeException(StatusCode.ABORTED, "kernel trapped");
+            IreeException trap = IreeException.of(StatusCode.ABORTED, "kernel trapped");
             scheduler.completed(onHardware.get(1), trap);
             assertThat(b.failure()).as("its predecessor is not complete").isNull();
             scheduler.completedUpTo(2);
@@ -138,7 +138,7 @@ class FifoRetirementTest {
 
     @Test
     void cancellingFailsTheSignalsOfWhatWaitsAndOfWhatIsOnTheHardwareButNotOfWhatIsOver() {
-        IreeException cause = new IreeException(StatusCode.CANCELLED, "no longer wanted");
+        IreeException cause = IreeException.of(StatusCode.CANCELLED, "no longer wanted");
         try (FrontierTracker tracker = FrontierTracker.create();
                 VirtualDevice device = VirtualDevice.builder().build();
                 TimelineSemaphore never = TimelineSemaphore.create(0);

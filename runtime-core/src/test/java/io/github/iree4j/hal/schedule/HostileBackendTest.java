@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /** Backends and operations that throw, and queues that are closed or lost concurrently: no signal is lost, and nothing runs too early. */
 class HostileBackendTest {
-    private static final IreeException CAUSE = new IreeException(StatusCode.UNAVAILABLE, "unplugged");
+    private static final IreeException CAUSE = IreeException.of(StatusCode.UNAVAILABLE, "unplugged");
 
     private final FrontierTracker tracker = FrontierTracker.create();
     private final SchedulingDomain domain =
@@ -438,7 +438,7 @@ class HostileBackendTest {
 
     @Test
     void aWaitThatFailedIsTheRootCauseUnlessTheOperationWasCancelled() {
-        IreeException later = new IreeException(StatusCode.DATA_LOSS, "for lack of its input");
+        IreeException later = IreeException.of(StatusCode.DATA_LOSS, "for lack of its input");
         for (boolean cancelled : List.of(false, true)) {
             QueueScheduler producer = queue(new RecordingStream());
             QueueScheduler consumer = queue(new RecordingStream());

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** What proves a premise and what does not, which operations have premises, and what happens to operations that begin too early. */
 class PremiseTest {
-    private static final IreeException CAUSE = new IreeException(StatusCode.ABORTED, "on purpose");
+    private static final IreeException CAUSE = IreeException.of(StatusCode.ABORTED, "on purpose");
     private static final long WAITED = 3;
     private static final long PROMISED = 5;
     private static final long EPOCH = 2;

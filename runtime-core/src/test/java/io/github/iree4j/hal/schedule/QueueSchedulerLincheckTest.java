@@ -138,12 +138,12 @@ public class QueueSchedulerLincheckTest {
 
         @Operation
         public void failTheWait() {
-            awaited.fail(new IreeException(StatusCode.DATA_LOSS, "lost on purpose"));
+            awaited.fail(IreeException.of(StatusCode.DATA_LOSS, "lost on purpose"));
         }
 
         @Operation
         public void cancelTheFirst() {
-            scheduler.cancel(first, new IreeException(StatusCode.CANCELLED, "no longer wanted"));
+            scheduler.cancel(first, IreeException.of(StatusCode.CANCELLED, "no longer wanted"));
         }
 
         @Operation
@@ -154,7 +154,7 @@ public class QueueSchedulerLincheckTest {
 
         @Operation
         public void lose() {
-            scheduler.lost(new IreeException(StatusCode.UNAVAILABLE, "unplugged"));
+            scheduler.lost(IreeException.of(StatusCode.UNAVAILABLE, "unplugged"));
             ended = true;
         }
 

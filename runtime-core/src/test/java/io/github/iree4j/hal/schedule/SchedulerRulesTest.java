@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What an operation of an unordered queue knows of earlier ones, and how cancellation races with holding back. */
 class SchedulerRulesTest {
-    private static final IreeException CANCELLED = new IreeException(StatusCode.CANCELLED, "cancelled on purpose");
+    private static final IreeException CANCELLED = IreeException.of(StatusCode.CANCELLED, "cancelled on purpose");
 
     private final FrontierTracker tracker = FrontierTracker.create();
     private final SchedulingDomain domain =
@@ -207,7 +207,7 @@ class SchedulerRulesTest {
         workers.submit(null, at(done, 1), Nothing::new);
         QueueOperation operation = issued.removeFirst();
         workers.cancel(operation, CANCELLED);
-        workers.completed(operation, new IreeException(StatusCode.DATA_LOSS, "later"));
+        workers.completed(operation, IreeException.of(StatusCode.DATA_LOSS, "later"));
         assertThat(done.failure()).isSameAs(CANCELLED);
     }
 
@@ -218,9 +218,9 @@ class SchedulerRulesTest {
         TimelineSemaphore second = semaphore();
         workers.submit(at(root, 1), at(first, 1), Nothing::new);
         workers.submit(at(first, 1), at(second, 1), Nothing::new);
-        IreeException cause = new IreeException(StatusCode.DATA_LOSS, "the root");
+        IreeException cause = IreeException.of(StatusCode.DATA_LOSS, "the root");
         root.fail(cause);
-        first.fail(new IreeException(StatusCode.ABORTED, "too late"));
+        first.fail(IreeException.of(StatusCode.ABORTED, "too late"));
         assertThat(second.failure()).isSameAs(cause);
         assertThat(issued).isEmpty();
     }
@@ -247,7 +247,7 @@ class SchedulerRulesTest {
         assertThat(workers.inFlight(10))
                 .extracting(each -> each.signals().getFirst().semaphore())
                 .containsExactly(done[0].id(), done[2].id());
-        workers.completed(issued.removeFirst(), new IreeException(StatusCode.DATA_LOSS, "failed"));
+        workers.completed(issued.removeFirst(), IreeException.of(StatusCode.DATA_LOSS, "failed"));
         complete();
         assertThat(workers.inFlight(10)).isEmpty();
     }

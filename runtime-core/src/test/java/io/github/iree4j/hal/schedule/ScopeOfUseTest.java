@@ -200,7 +200,7 @@ class ScopeOfUseTest {
                 Fence signal = Fence.at(after, 1)) {
             home.submit(wait, signal, Nothing::new);
         }
-        timeline.fail(new IreeException(StatusCode.ABORTED, "on purpose"));
+        timeline.fail(IreeException.of(StatusCode.ABORTED, "on purpose"));
         home.completedUpTo(4);
         assertThat(after.failure()).isNotNull().hasMessageContaining("on purpose");
     }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** Which operation stands on which epoch of the draft, and for which it is verified; operations end when the test says so. */
 class SpeculationGraphTest {
-    private static final IreeException REJECTED = new IreeException(StatusCode.CANCELLED, "rejected");
+    private static final IreeException REJECTED = IreeException.of(StatusCode.CANCELLED, "rejected");
 
     private final FrontierTracker tracker = FrontierTracker.create();
     private final SchedulingDomain domain =

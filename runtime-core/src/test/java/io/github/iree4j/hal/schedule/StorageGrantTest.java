@@ -40,7 +40,7 @@ class StorageGrantTest {
     private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 1);
     private static final Frontier BEHIND = Frontier.of(AXIS, 1);
     private static final int SIZE = 1024;
-    private static final IreeException CAUSE = new IreeException(StatusCode.CANCELLED, "on purpose");
+    private static final IreeException CAUSE = IreeException.of(StatusCode.CANCELLED, "on purpose");
 
     private final FrontierTracker tracker = FrontierTracker.create();
     private final PoolSet pools = set(SIZE);

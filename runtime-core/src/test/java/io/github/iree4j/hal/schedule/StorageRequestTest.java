@@ -68,7 +68,7 @@ class StorageRequestTest {
                 throw new IllegalStateException(e);
             }
             if (!succeeds) {
-                throw new IreeException(StatusCode.RESOURCE_EXHAUSTED, "no more");
+                throw IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "no more");
             }
             has = true;
             return true;
@@ -191,7 +191,7 @@ class StorageRequestTest {
                 Fence ready = Fence.at(timeline, 1)) {
             Thread allocating = Thread.ofPlatform().start(() -> scheduler.submit(null, ready, () -> slow));
             asking.await();
-            scheduler.cancel(slow, new IreeException(StatusCode.CANCELLED, "no longer wanted"));
+            scheduler.cancel(slow, IreeException.of(StatusCode.CANCELLED, "no longer wanted"));
             assertThat(timeline.failure()).hasMessageContaining("no longer wanted");
             assertThat(slow.failed).isTrue();
             answered.countDown();

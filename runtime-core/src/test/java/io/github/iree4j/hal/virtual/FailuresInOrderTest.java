@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class FailuresInOrderTest {
-    private static final IreeException FAILURE = new IreeException(StatusCode.DATA_LOSS, "failed on purpose");
+    private static final IreeException FAILURE = IreeException.of(StatusCode.DATA_LOSS, "failed on purpose");
 
     /** The report of a later operation's success, by another thread, would be a report of success of the failed operation too. */
     @Test

@@ -21,7 +21,7 @@ class NeverOptimisticTest {
 
     @Test
     void everyClaimOfAFrontierAndEveryElidedWaitIsTrue() {
-        Effort.Programs programs = Effort.programs(NeverOptimisticTest.class, 5_000, 200_000, 20261120);
+        Effort.Programs programs = Effort.programs(NeverOptimisticTest.class, 5_000, 100_000, 20261120);
         while (programs.hasNext()) {
             long seed = programs.nextLong();
             check(seed, seed % 3 != 0, false);

@@ -19,6 +19,7 @@ import io.github.iree4j.hal.virtual.RandomProgram.Member;
 import io.github.iree4j.hal.virtual.RandomProgram.Point;
 import io.github.iree4j.hal.virtual.RandomProgram.Reuse;
 import io.github.iree4j.hal.virtual.RandomProgram.Step;
+import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -196,6 +197,7 @@ final class ProgramRun {
                 event.ended = ++sequence;
             }
         }
+        program.loss = DeviceLostException.by(device.id(), program.loss);
         device.lose(program.loss);
     }
 

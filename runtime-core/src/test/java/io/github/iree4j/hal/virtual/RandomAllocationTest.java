@@ -67,7 +67,7 @@ class RandomAllocationTest {
         assertThat(Boolean.getBoolean("iree4j.memory.poison"))
                 .as("tests run with freed memory overwritten")
                 .isTrue();
-        Effort.Programs programs = Effort.programs(RandomAllocationTest.class, 5_000, 200_000, 0);
+        Effort.Programs programs = Effort.programs(RandomAllocationTest.class, 5_000, 100_000, 0);
         while (programs.hasNext()) {
             try (Program program = new Program(programs.nextLong())) {
                 program.run();
@@ -154,7 +154,7 @@ class RandomAllocationTest {
                         @Override
                         public @Nullable IreeException failure(int queue, long number, QueueOperation operation) {
                             return failures && times.nextInt(40) == 0
-                                    ? new IreeException(StatusCode.DATA_LOSS, "on purpose")
+                                    ? IreeException.of(StatusCode.DATA_LOSS, "on purpose")
                                     : null;
                         }
                     });
@@ -230,7 +230,7 @@ class RandomAllocationTest {
             if (!gates.isEmpty() && random.nextInt(6) == 0) {
                 Fence gate = gates.remove(random.nextInt(gates.size()));
                 if (cancellations && random.nextInt(4) == 0) {
-                    gate.fail(new IreeException(StatusCode.DEADLINE_EXCEEDED, "too late"));
+                    gate.fail(IreeException.of(StatusCode.DEADLINE_EXCEEDED, "too late"));
                 } else {
                     gate.signal();
                 }
@@ -239,11 +239,11 @@ class RandomAllocationTest {
                 withdrawn++;
                 domain.withdraw(
                         calls.remove(random.nextInt(calls.size())),
-                        new IreeException(StatusCode.CANCELLED, "withdrawn"));
+                        IreeException.of(StatusCode.CANCELLED, "withdrawn"));
             }
             if (loses && device.failure() == null && random.nextInt(40) == 0) {
                 lost++;
-                device.lose(new IreeException(StatusCode.UNAVAILABLE, "fell off the bus"));
+                device.lose(IreeException.of(StatusCode.UNAVAILABLE, "fell off the bus"));
             }
             if (!shared.isEmpty() && random.nextInt(5) == 0) {
                 signalByHand();

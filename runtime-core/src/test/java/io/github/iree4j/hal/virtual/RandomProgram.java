@@ -128,7 +128,7 @@ final class RandomProgram implements AutoCloseable {
             this.meeting = meeting;
             this.rank = rank;
             this.failure = options.failures && random.nextInt(12) == 0
-                    ? new IreeException(StatusCode.DATA_LOSS, "step " + index)
+                    ? IreeException.of(StatusCode.DATA_LOSS, "step " + index)
                     : null;
             boolean stream = device != null && isFifo(device, queue);
             String name = "step " + index;
@@ -211,8 +211,8 @@ final class RandomProgram implements AutoCloseable {
     private final List<TreeSet<Long>> used = new ArrayList<>();
 
     final FrontierTracker tracker = closed(FrontierTracker.create());
-    final IreeException loss = new IreeException(StatusCode.UNAVAILABLE, "fell off the bus");
-    final IreeException deadline = new IreeException(StatusCode.DEADLINE_EXCEEDED, "too late");
+    IreeException loss = IreeException.of(StatusCode.UNAVAILABLE, "fell off the bus");
+    final IreeException deadline = IreeException.of(StatusCode.DEADLINE_EXCEEDED, "too late");
 
     @Nullable
     VirtualDevice lost;

@@ -14,6 +14,7 @@ import io.github.iree4j.hal.schedule.OperationProbe;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.virtual.SmallProgram.Kind;
 import io.github.iree4j.hal.virtual.SmallProgram.Operation;
+import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -41,8 +42,10 @@ final class SmallRun implements AutoCloseable {
     /** Operations are scheduled to end at multiples of this, which are never reached by themselves. */
     private static final long NEVER = 1L << 40;
 
-    static final IreeException CANCELLED = new IreeException(StatusCode.CANCELLED, "cancelled on purpose");
-    static final IreeException LOSS = new IreeException(StatusCode.UNAVAILABLE, "lost on purpose");
+    static final IreeException CANCELLED = IreeException.of(StatusCode.CANCELLED, "cancelled on purpose");
+    private static final String DEVICE = "virtual";
+    static final IreeException LOSS =
+            DeviceLostException.by(DEVICE, IreeException.of(StatusCode.UNAVAILABLE, "lost on purpose"));
 
     private final SmallProgram program;
     private final boolean sabotaged;
@@ -101,6 +104,7 @@ final class SmallRun implements AutoCloseable {
         devices = new VirtualDevice[two ? 2 : 1];
         for (int d = 0; d < devices.length; d++) {
             VirtualDevice.Builder builder = VirtualDevice.builder()
+                    .id(DEVICE)
                     .clock(clock)
                     .schedulingDomain(domain)
                     .memoryLimit(2 * HALF)

@@ -306,7 +306,7 @@ class StreamOrderedMemoryTest {
         Fence freed = fence();
         other.queue(0).dealloca(ready, freed, first, 0);
         await(ready);
-        other.lose(new IreeException(StatusCode.UNAVAILABLE, "lost"));
+        other.lose(IreeException.of(StatusCode.UNAVAILABLE, "lost"));
         Fence again = fence();
         Buffer second = alloca(owner.queue(0), null, again, 8 * MB);
         await(again);
@@ -375,7 +375,7 @@ class StreamOrderedMemoryTest {
                         kind == Kind.LOCAL ? gate : null,
                         promised,
                         () -> {
-                            throw new IreeException(StatusCode.DATA_LOSS, "on purpose");
+                            throw IreeException.of(StatusCode.DATA_LOSS, "on purpose");
                         },
                         0);
         Buffer wanted = alloca(device.queue(0), promised, end, 3 << 18);

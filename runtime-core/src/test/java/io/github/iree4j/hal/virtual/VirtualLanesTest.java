@@ -112,7 +112,7 @@ class VirtualLanesTest {
         }
         second.submit(0, null, null, new VirtualOperation("c"));
         clock.runUntil(1);
-        first.lose(new IreeException(StatusCode.UNAVAILABLE, "gone"));
+        first.lose(IreeException.of(StatusCode.UNAVAILABLE, "gone"));
         clock.runUntilIdle();
         assertThat(starts).containsExactly("a@0 on 0", "c@1 on 0");
         assertThat(failures.failure()).hasMessageContaining("gone");

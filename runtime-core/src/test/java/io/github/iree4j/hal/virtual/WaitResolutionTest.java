@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 
 /** What the scheduler decides about waits, read from its counters. */
 class WaitResolutionTest {
-    private static final IreeException LOST = new IreeException(StatusCode.DATA_LOSS, "lost on purpose");
+    private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
     private final VirtualClock clock = VirtualClock.stepped();
     private final FrontierTracker tracker = FrontierTracker.create();
@@ -317,13 +317,13 @@ class WaitResolutionTest {
         submit(alive.queue(0), at(a, 1), at(b, 1));
         lost.lose(LOST);
         clock.runUntilIdle();
-        assertThat(a.failure()).isSameAs(LOST);
-        assertThat(b.failure()).isSameAs(LOST);
-        assertThat(c.failure()).as("pending").isSameAs(LOST);
-        assertThat(tracker.failure(lost.queue(0).axis())).isSameAs(LOST);
+        assertThat(a.failure()).cause().isSameAs(LOST);
+        assertThat(b.failure()).cause().isSameAs(LOST);
+        assertThat(c.failure()).as("pending").cause().isSameAs(LOST);
+        assertThat(tracker.failure(lost.queue(0).axis())).cause().isSameAs(LOST);
         TimelineSemaphore refused = semaphore();
         submit(lost.queue(0), null, at(refused, 1));
-        assertThat(refused.failure()).isSameAs(LOST);
+        assertThat(refused.failure()).cause().isSameAs(LOST);
         TimelineSemaphore fine = semaphore();
         submit(alive.queue(0), null, at(fine, 1));
         clock.runUntilIdle();

@@ -9,6 +9,7 @@ import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.hal.local.LocalDriverProvider;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.modules.ModuleCalls;
@@ -42,7 +43,7 @@ class CheckModuleTest {
     private BufferView view(BufferParams params, ElementType type, MemorySegment values, long... shape) {
         try (Buffer buffer = device.allocator().allocate(params, values.byteSize())) {
             device.queue(0).update(null, null, values, buffer, 0, 0);
-            BufferView view = BufferView.create(buffer, shape, type, BufferView.ENCODING_DENSE_ROW_MAJOR);
+            BufferView view = BufferView.create(buffer, Shape.of(shape), type, BufferView.ENCODING_DENSE_ROW_MAJOR);
             views.add(view);
             return view;
         }

@@ -45,13 +45,13 @@ final class AddKernel implements ExecutableLoader {
             @Override
             public void dispatch(int export, HostDispatch dispatch, long begin, long end, int worker) {
                 if (export == 1) {
-                    throw new IreeException(StatusCode.DATA_LOSS, "kernel 'fail' was run");
+                    throw IreeException.of(StatusCode.DATA_LOSS, "kernel 'fail' was run");
                 }
                 long needed = end * Integer.BYTES;
                 if (dispatch.binding(0).byteSize() < needed
                         || dispatch.binding(1).byteSize() < needed) {
                     // A compiled kernel would read beyond the end; here wrong programs fail.
-                    throw new IreeException(StatusCode.OUT_OF_RANGE, "bindings hold less than " + needed + " bytes");
+                    throw IreeException.of(StatusCode.OUT_OF_RANGE, "bindings hold less than " + needed + " bytes");
                 }
                 for (long i = begin; i < end; i++) {
                     int value = dispatch.binding(0).getAtIndex(ValueLayout.JAVA_INT_UNALIGNED, i);

@@ -32,7 +32,7 @@ class FenceWaitRaceTest {
             for (int round = 0; round < ROUNDS; round++) {
                 await(barrier);
                 if (fail) {
-                    fences[1].fail(new IreeException(StatusCode.ABORTED, "lost"));
+                    fences[1].fail(IreeException.of(StatusCode.ABORTED, "lost"));
                 } else {
                     fences[1].signal();
                 }

@@ -154,7 +154,7 @@ class HalFenceImportsTest {
         suspended(-1, List.of(first, second), call -> {
             AtomicInteger calls = new AtomicInteger();
             call.pendingWait().whenReady(calls::incrementAndGet);
-            second.fail(new IreeException(StatusCode.ABORTED, "device 'x' is lost"));
+            second.fail(IreeException.of(StatusCode.ABORTED, "device 'x' is lost"));
             assertThat(calls).hasValue(1);
             IreeException failure =
                     org.assertj.core.api.Assertions.catchThrowableOfType(IreeException.class, call::resume);

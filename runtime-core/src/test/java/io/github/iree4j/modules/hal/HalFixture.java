@@ -9,6 +9,7 @@ import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.hal.local.LocalDriverProvider;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
@@ -88,7 +89,7 @@ final class HalFixture implements AutoCloseable {
     }
 
     BufferView view(ElementType type, int encoding, long... shape) {
-        return keep(BufferView.create(buffer(new int[64]), shape, type, encoding));
+        return keep(BufferView.create(buffer(new int[64]), Shape.of(shape), type, encoding));
     }
 
     Fence fence() {

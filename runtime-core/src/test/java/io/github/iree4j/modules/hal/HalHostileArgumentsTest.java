@@ -19,6 +19,7 @@ import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.hal.local.LocalDriverProvider;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
@@ -53,7 +54,7 @@ import org.slf4j.LoggerFactory;
  */
 @Tag("long")
 class HalHostileArgumentsTest {
-    private static final int CALLS = Effort.rounds(60_000, 2_000_000);
+    private static final int CALLS = Effort.rounds(60_000, 1_000_000);
     private static final long SEED = Effort.seed(HalHostileArgumentsTest.class, CALLS + " calls", 20260801);
     private static final int POOL = 96;
     private static final int FIXED = 31;
@@ -195,8 +196,7 @@ class HalHostileArgumentsTest {
                                     BufferParams.DEFAULT.usage() | BufferUsage.DISPATCH_INDIRECT_PARAMETERS),
                             64);
             pool.add(buffer);
-            pool.add(
-                    BufferView.create(buffer, new long[] {1, 4}, ElementType.I32, BufferView.ENCODING_DENSE_ROW_MAJOR));
+            pool.add(BufferView.create(buffer, Shape.of(1, 4), ElementType.I32, BufferView.ENCODING_DENSE_ROW_MAJOR));
             pool.add(device.createCommandBuffer(0, 3, -1, i));
             try (TimelineSemaphore timeline = TimelineSemaphore.create(0)) {
                 pool.add(Fence.at(timeline, 1));

@@ -106,7 +106,7 @@ class CallTracerTest {
                     }
                 })
                 .function("fails", "0v_v", (_, _) -> {
-                    throw new IreeException(StatusCode.DATA_LOSS, "lost");
+                    throw IreeException.of(StatusCode.DATA_LOSS, "lost");
                 })
                 .build();
     }

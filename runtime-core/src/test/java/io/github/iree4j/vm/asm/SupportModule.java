@@ -78,7 +78,7 @@ final class SupportModule {
                     c.returnI64(sum + c.i32());
                 })
                 .function("fail", "0i_v", (s, c) -> {
-                    throw new IreeException(StatusCode.of(c.i32()), "on purpose");
+                    throw IreeException.of(StatusCode.of(c.i32()), "on purpose");
                 })
                 .function("tracked", "0v_r", (s, c) -> c.returnRef(new Tracked(s)))
                 .function("live", "0v_i", (s, c) -> c.returnI32(s.get()))
@@ -87,7 +87,7 @@ final class SupportModule {
                 .function("yield_fail", "0ii_v", (s, c) -> {
                     int code = c.i32();
                     if (!yields(c, 0, c.i32())) {
-                        throw new IreeException(StatusCode.of(code), "on purpose, after yielding");
+                        throw IreeException.of(StatusCode.of(code), "on purpose, after yielding");
                     }
                 })
                 .build();

@@ -366,7 +366,7 @@ class CompilerDifferentialTest {
                 })
                 .function("yield_n", "0ii_i", (s, c) -> yieldN(c))
                 .function("fail", "0i_v", (s, c) -> {
-                    throw new IreeException(StatusCode.of(1 + (c.i32() & 7)), "on purpose");
+                    throw IreeException.of(StatusCode.of(1 + (c.i32() & 7)), "on purpose");
                 })
                 .function("counted", "0v_r", (s, c) -> c.returnRef(new Counted(live)))
                 .function("keep", "0r_r", (s, c) -> {

@@ -58,7 +58,7 @@ class OwnershipTest {
                 c.returnRef(new Counted(live));
             })
             .function("fail", "0r_v", (s, c) -> {
-                throw new IreeException(StatusCode.ABORTED, "as told");
+                throw IreeException.of(StatusCode.ABORTED, "as told");
             })
             .function("half", "0v_rr", (s, c) -> {
                 c.returnRef(new Counted(live));

@@ -1,5 +1,6 @@
 package io.github.iree4j.sample.search;
 
+import io.github.iree4j.spring.ai.IreeReranker;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.ai.document.Document;
+import org.springframework.ai.rag.Query;
 import org.springframework.ai.vectorstore.SearchRequest;
 import org.springframework.ai.vectorstore.VectorStore;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
@@ -25,15 +27,20 @@ final class Index {
     private static final Logger LOGGER = LoggerFactory.getLogger(Index.class);
     private static final int TOGETHER = 16;
 
+    /** Number of nearest passages to rerank. */
+    private static final int CANDIDATES = 50;
+
     private final Documents documents;
     private final VectorStore store;
+    private final IreeReranker reranker;
     private final Thread filler = Thread.ofVirtual().name("index").unstarted(this::fill);
 
     private volatile Progress progress = new Progress(0, 0, null);
 
-    Index(Documents documents, VectorStore store) {
+    Index(Documents documents, VectorStore store, IreeReranker reranker) {
         this.documents = documents;
         this.store = store;
+        this.reranker = reranker;
     }
 
     /**
@@ -49,20 +56,37 @@ final class Index {
      * A search result.
      *
      * @param passage the passage
-     * @param score its similarity, 1 for identical
+     * @param score its relevance if reranked, and otherwise its similarity, 1 for identical
+     * @param nearest its place by similarity, from 1
      */
-    record Hit(Passage passage, double score) {}
+    record Hit(Passage passage, double score, int nearest) {}
 
     Progress progress() {
         return progress;
     }
 
+    /** The nearest passages. */
     List<Hit> find(String query, int most) {
-        return store
-                .similaritySearch(
-                        SearchRequest.builder().query(query).topK(most).build())
-                .stream()
-                .map(Index::hit)
+        List<Document> nearest = nearest(query, most);
+        return hits(nearest, nearest, most);
+    }
+
+    /** The most relevant of the nearest passages. */
+    List<Hit> findReranked(String query, int most) {
+        List<Document> nearest = nearest(query, CANDIDATES);
+        return hits(reranker.process(new Query(query), nearest), nearest, most);
+    }
+
+    private List<Document> nearest(String query, int most) {
+        return store.similaritySearch(
+                SearchRequest.builder().query(query).topK(most).build());
+    }
+
+    private static List<Hit> hits(List<Document> found, List<Document> nearest, int most) {
+        List<String> order = nearest.stream().map(Document::getId).toList();
+        return found.stream()
+                .limit(most)
+                .map(document -> hit(document, 1 + order.indexOf(document.getId())))
                 .toList();
     }
 
@@ -111,7 +135,7 @@ final class Index {
                 .build();
     }
 
-    private static Hit hit(Document document) {
+    private static Hit hit(Document document, int nearest) {
         Map<String, Object> metadata = document.getMetadata();
         Double score = document.getScore();
         return new Hit(
@@ -120,7 +144,8 @@ final class Index {
                         String.valueOf(metadata.get("title")),
                         String.valueOf(metadata.get("heading")),
                         String.valueOf(metadata.get("text"))),
-                score == null ? 0 : score);
+                score == null ? 0 : score,
+                nearest);
     }
 
     /** Stops indexing before programs reject calls. */

@@ -28,11 +28,12 @@ final class SearchController {
      * The results.
      *
      * @param query the query
-     * @param hits the nearest first
+     * @param hits the nearest first, or if reranked, the most relevant
+     * @param isReranked whether the hits were reranked
      * @param millis the duration of the search
      * @param index progress of indexing
      */
-    record Answer(String query, List<Index.Hit> hits, double millis, Index.Progress index) {}
+    record Answer(String query, List<Index.Hit> hits, boolean isReranked, double millis, Index.Progress index) {}
 
     /**
      * The model in use.
@@ -45,7 +46,10 @@ final class SearchController {
     record Model(String name, int dimensions, boolean isSmall, Index.Progress index) {}
 
     @GetMapping("/search")
-    Answer search(@RequestParam(name = "q") String query, @RequestParam(defaultValue = "8") int limit) {
+    Answer search(
+            @RequestParam(name = "q") String query,
+            @RequestParam(defaultValue = "8") int limit,
+            @RequestParam(defaultValue = "false") boolean rerank) {
         if (query.length() > properties.maxQueryLength()) {
             throw refused(
                     "'q' has %d characters; the limit is %d".formatted(query.length(), properties.maxQueryLength()));
@@ -54,9 +58,15 @@ final class SearchController {
             throw refused("'limit' must be between 1 and %d, not %d".formatted(MOST, limit));
         }
         long began = System.nanoTime();
-        List<Index.Hit> hits =
-                query.codePoints().anyMatch(Character::isLetterOrDigit) ? index.find(query, limit) : List.of();
-        return new Answer(query, hits, (System.nanoTime() - began) / 1e6, index.progress());
+        List<Index.Hit> hits = hits(query, limit, rerank);
+        return new Answer(query, hits, rerank, (System.nanoTime() - began) / 1e6, index.progress());
+    }
+
+    private List<Index.Hit> hits(String query, int limit, boolean rerank) {
+        if (query.codePoints().noneMatch(Character::isLetterOrDigit)) {
+            return List.of();
+        }
+        return rerank ? index.findReranked(query, limit) : index.find(query, limit);
     }
 
     private static ResponseStatusException refused(String why) {

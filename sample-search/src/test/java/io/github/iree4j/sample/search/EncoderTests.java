@@ -10,19 +10,21 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The checked-in encoder is reproducible from its sources. */
+/** The checked-in encoder and reranker are reproducible from their sources. */
 class EncoderTests {
 
     private static final Path SOURCES = Path.of("src/main/iree");
 
     @Test
-    void sourceIsUnchangedSinceCompilation() throws Exception {
-        String recorded = Files.readString(SOURCES.resolve("encoder.sha256"));
-        byte[] digest =
-                MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(SOURCES.resolve("encoder.mlir")));
-        assertThat(recorded)
-                .as("run src/main/iree/compile-encoder")
-                .isEqualTo(HexFormat.of().formatHex(digest) + "  encoder.mlir\n");
+    void sourcesAreUnchangedSinceCompilation() throws Exception {
+        StringBuilder digests = new StringBuilder();
+        for (String source : List.of("encoder.mlir", "reranker.mlir")) {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(SOURCES.resolve(source)));
+            digests.append("%s  %s\n".formatted(HexFormat.of().formatHex(digest), source));
+        }
+        assertThat(Files.readString(SOURCES.resolve("sources.sha256")))
+                .as("run src/main/iree/compile-models")
+                .isEqualTo(digests.toString());
     }
 
     @Test

@@ -9,9 +9,13 @@ import static org.springframework.test.web.servlet.result.MockMvcResultMatchers.
 import static org.springframework.test.web.servlet.result.MockMvcResultMatchers.jsonPath;
 import static org.springframework.test.web.servlet.result.MockMvcResultMatchers.status;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.function.BiFunction;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,7 +29,7 @@ import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.MockMvc;
 import org.springframework.test.web.servlet.ResultActions;
 
-/** The application over this project's documents, with its small encoder. */
+/** The application over this project's documents, with its small encoder and its small reranker. */
 @SpringBootTest
 @AutoConfigureMockMvc
 @Timeout(900)
@@ -57,26 +61,78 @@ class SearchWebTests {
                 .andExpect(jsonPath("$.index.problem").isEmpty());
     }
 
+    @Test
+    void rerankingSortsTheNearestPassagesByRelevance() throws Exception {
+        mvc.perform(get("/search")
+                        .param("q", "why JNI and not the foreign function API")
+                        .param("rerank", "true"))
+                .andExpect(status().isOk())
+                .andExpect(jsonPath("$.isReranked").value(true))
+                .andExpect(jsonPath("$.hits.length()").value(8))
+                .andExpect(jsonPath("$.hits[0].passage.page").value("decisions/0002-jni-for-native-calls.md"));
+        List<Index.Hit> hits = index.findReranked("cancel a call that takes too long", 50);
+        assertThat(hits)
+                .hasSize(50)
+                .isSortedAccordingTo(Comparator.comparing(Index.Hit::score).reversed());
+        assertThat(hits)
+                .extracting(Index.Hit::score)
+                .allSatisfy(score -> assertThat(score).isBetween(0.0, 1.0));
+        assertThat(hits)
+                .extracting(Index.Hit::nearest)
+                .as("the nearest passages, in another order")
+                .containsExactlyInAnyOrderElementsOf(
+                        IntStream.rangeClosed(1, 50).boxed().toList())
+                .isNotEqualTo(IntStream.rangeClosed(1, 50).boxed().toList());
+    }
+
+    @Test
+    void withoutRerankingTheNearestPassageIsFirst() throws Exception {
+        search("cancel a call that takes too long")
+                .andExpect(jsonPath("$.isReranked").value(false))
+                .andExpect(jsonPath("$.hits[0].nearest").value(1))
+                .andExpect(jsonPath("$.hits[7].nearest").value(8));
+        mvc.perform(get("/search").param("q", "fence").param("rerank", "perhaps"))
+                .andExpect(status().isBadRequest());
+    }
+
     /** Documents change; most answers stay. */
     @Test
     void mostQuestionsAreAnsweredInTheTopFive() throws Exception {
-        int found = 0;
-        List<String> questions = new ClassPathResource("questions.txt")
+        int found = answered("small encoder", index::find, 5);
+        assertThat(found).isGreaterThanOrEqualTo(questions().size() * 3 / 4);
+        assertThat(answered("small encoder, reranked", index::findReranked, 5))
+                .isGreaterThanOrEqualTo(questions().size() * 3 / 4);
+    }
+
+    @Test
+    void rerankingAnswersMoreQuestionsWithTheFirstPassage() throws Exception {
+        assertThat(answered("small encoder, reranked", index::findReranked, 1))
+                .isGreaterThan(answered("small encoder", index::find, 1));
+    }
+
+    private static List<String> questions() throws IOException {
+        return new ClassPathResource("questions.txt")
                 .getContentAsString(StandardCharsets.UTF_8)
                 .lines()
                 .toList();
-        for (String line : questions) {
+    }
+
+    private static int answered(String model, BiFunction<String, Integer, List<Index.Hit>> search, int most)
+            throws IOException {
+        int found = 0;
+        for (String line : questions()) {
             String[] parts = line.split("\\|");
             List<String> pages =
                     Arrays.stream(parts[1].split(",")).map(String::strip).toList();
-            found += index.find(parts[0].strip(), 5).stream()
+            found += search.apply(parts[0].strip(), most).stream()
                             .anyMatch(hit -> pages.contains(hit.passage().page()))
                     ? 1
                     : 0;
         }
         System.out.printf(
-                "small encoder: %d of %d questions answered in the first five passages%n", found, questions.size());
-        assertThat(found).isGreaterThanOrEqualTo(questions.size() * 3 / 4);
+                "%s: %d of %d questions answered in the first %d passages%n",
+                model, found, questions().size(), most);
+        return found;
     }
 
     @Test
@@ -88,6 +144,9 @@ class SearchWebTests {
     @ValueSource(strings = {"", "   ", "?!", "\ud83d\ude00"})
     void findsNothingForEmptyQueries(String query) throws Exception {
         search(query)
+                .andExpect(status().isOk())
+                .andExpect(jsonPath("$.hits.length()").value(0));
+        mvc.perform(get("/search").param("q", query).param("rerank", "true"))
                 .andExpect(status().isOk())
                 .andExpect(jsonPath("$.hits.length()").value(0));
     }
@@ -103,6 +162,7 @@ class SearchWebTests {
             })
     void acceptsAnyQuery(String query) throws Exception {
         search(query).andExpect(status().isOk());
+        mvc.perform(get("/search").param("q", query).param("rerank", "true")).andExpect(status().isOk());
     }
 
     @Test
@@ -131,6 +191,7 @@ class SearchWebTests {
         mvc.perform(get("/")).andExpect(status().isOk()).andExpect(forwardedUrl("index.html"));
         mvc.perform(get("/index.html"))
                 .andExpect(content().string(containsString("id=\"query\"")))
+                .andExpect(content().string(containsString("id=\"rerank\"")))
                 .andExpect(content().string(containsString("run <code>bin/prepare-model minilm</code>")));
         mvc.perform(get("/search.js")).andExpect(status().isOk());
         mvc.perform(get("/search.css")).andExpect(status().isOk());

@@ -26,7 +26,7 @@ final class BatchPlan {
 
     private final List<Tokens> tokens;
     private final EncoderSignature encoder;
-    private final EmbeddingSettings settings;
+    private final EncoderSettings settings;
     private final List<Integer> byLength;
 
     /**
@@ -36,7 +36,7 @@ final class BatchPlan {
      * @param encoder the signature of the program
      * @param settings limits of calls with a dynamic number of texts
      */
-    BatchPlan(List<Tokens> tokens, EncoderSignature encoder, EmbeddingSettings settings) {
+    BatchPlan(List<Tokens> tokens, EncoderSignature encoder, EncoderSettings settings) {
         this.tokens = tokens;
         this.encoder = encoder;
         this.settings = settings;

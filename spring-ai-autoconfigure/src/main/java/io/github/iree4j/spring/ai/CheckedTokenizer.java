@@ -3,18 +3,10 @@ package io.github.iree4j.spring.ai;
 import io.github.iree4j.spring.ai.TextTokenizer.Tokens;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.util.Locale;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/**
- * Tokenizes prefix and text, and rejects invalid texts. A text without tokens is rejected, with any prefix.
- * Thread-safe.
- */
+/** Tokenizes texts within limits, and rejects invalid texts. Thread-safe. */
 final class CheckedTokenizer {
 
     /*
@@ -27,45 +19,21 @@ final class CheckedTokenizer {
     /** Characters of the first prefix for each kept token. Words of European languages have about 5. */
     private static final int CHARACTERS_PER_TOKEN = 32;
 
-    private static final Logger LOGGER = LoggerFactory.getLogger(CheckedTokenizer.class);
-
     private final TextTokenizer tokenizer;
-    private final EmbeddingSettings settings;
-    /** The number of tokens of each prefix, special tokens included. */
-    private final Map<TextKind, Integer> prefixSizes = new ConcurrentHashMap<>();
+    private final EncoderSettings settings;
+    private final EncoderTask task;
 
-    private final AtomicBoolean warned = new AtomicBoolean();
-
-    CheckedTokenizer(TextTokenizer tokenizer, EmbeddingSettings settings) {
+    CheckedTokenizer(TextTokenizer tokenizer, EncoderSettings settings, EncoderTask task) {
         this.tokenizer = tokenizer;
         this.settings = settings;
+        this.task = task;
     }
 
     /** Returns the limit of the settings, or else of the tokenizer. */
     int maxTokens() {
         return settings.maxTokens() != null
                 ? settings.maxTokens()
-                : tokenizer.maxTokens().orElse(EmbeddingSettings.USUAL_MAX_TOKENS);
-    }
-
-    /**
-     * Checks that a prefix leaves room for text.
-     *
-     * @param most maximum number of tokens, prefix included
-     * @throws IreeException FAILED_PRECONDITION when the prefix leaves no room
-     */
-    void checkPrefix(TextKind kind, int most) {
-        String prefix = settings.prefixes().of(kind);
-        if (!prefix.isEmpty() && prefixSize(kind, prefix) >= most) {
-            throw new IreeException(
-                    StatusCode.FAILED_PRECONDITION,
-                    "the prefix of iree.ai.embedding.prefix.%s has %d tokens, special ones included, which leaves no room for text within the limit of %d; shorten it or raise iree.ai.embedding.max-tokens"
-                            .formatted(kind.name().toLowerCase(Locale.ROOT), prefixSize(kind, prefix), most));
-        }
-    }
-
-    private int prefixSize(TextKind kind, String prefix) {
-        return prefixSizes.computeIfAbsent(kind, _ -> tokenizer.tokenize(prefix).size());
+                : tokenizer.maxTokens().orElse(EncoderSettings.USUAL_MAX_TOKENS);
     }
 
     /**
@@ -74,40 +42,125 @@ final class CheckedTokenizer {
      * @param text the text; rejected when null
      * @param index of the text in the request, from 0
      * @param count number of texts in the request
-     * @param kind selects the prefix
-     * @param most maximum number of tokens, prefix included
+     * @param most maximum number of tokens
      * @return at least one token, cut to the limit
      * @throws IreeException INVALID_ARGUMENT when the text is rejected, naming the text and the limit
      */
-    Checked tokenize(@Nullable String text, int index, int count, TextKind kind, int most) {
+    Checked text(@Nullable String text, int index, int count, int most) {
+        return text(text, index, count, most, tokenizer::tokenize);
+    }
+
+    /**
+     * Tokenizes a text in some way.
+     *
+     * @param way tokenizes the start of the text, as the first text of the tokens
+     */
+    Checked text(@Nullable String text, int index, int count, int most, Function<String, Tokens> way) {
+        return checked(text, "text %d of %d", index, count, 0, most, way);
+    }
+
+    /**
+     * Tokenizes a text with a query before it.
+     *
+     * @param query the {@linkplain #query start} of the query
+     */
+    Checked pair(String query, @Nullable String text, int index, int count, int most) {
+        return checked(
+                text,
+                "text %d of %d, with the query,",
+                index,
+                count,
+                1,
+                most,
+                piece -> tokenizer.tokenizePair(query, piece));
+    }
+
+    /**
+     * Returns the start of a query, with all tokens that a pair can have of the query.
+     *
+     * @throws IreeException INVALID_ARGUMENT when the query has too many characters, also for the number of tokens: the
+     *     start is tokenized again with each text
+     */
+    String query(String query, int most) {
+        checkLength("the query", query);
+        Start start = start(query, 0, most, tokenizer::tokenize);
+        if (start.length > first(query, most)) {
+            throw refused(
+                    "the query",
+                    "has only %d tokens in %d characters; leave out blanks, and shorten long words"
+                            .formatted(start.tokens.size(), start.length));
+        }
+        return query.substring(0, start.length);
+    }
+
+    private Checked checked(
+            @Nullable String text,
+            String name,
+            int index,
+            int count,
+            int which,
+            int most,
+            Function<String, Tokens> way) {
         if (text == null) {
-            throw refused(index, count, "is null");
+            throw refused("text %d of %d".formatted(index + 1, count), "is null");
         }
         if (text.length() > settings.maxTextLength()) {
-            throw refused(
-                    index,
-                    count,
-                    "has %d characters, but the limit is %d; split it or raise iree.ai.embedding.max-text-length"
-                            .formatted(text.length(), settings.maxTextLength()));
+            checkLength("text %d of %d".formatted(index + 1, count), text);
         }
-        int length = piece(text, Math.max(LEAST_PIECE, (long) CHARACTERS_PER_TOKEN * most));
-        Tokens tokens = withPrefix(text.substring(0, length), kind);
-        while (length < text.length() && tokens.size() < 2L * most) {
-            length = piece(text, 2L * length);
-            tokens = withPrefix(text.substring(0, length), kind);
-        }
+        Start start = start(text, which, most, way);
+        Tokens tokens = start.tokens;
         if (tokens.size() == 0) {
-            throw refused(index, count, "has no tokens in %d characters; omit it".formatted(text.length()));
+            throw refused(
+                    name.formatted(index + 1, count),
+                    "has no tokens in %d characters; omit it".formatted(text.length()));
         }
         if (tokens.size() > most && !settings.truncate()) {
             throw refused(
-                    index,
-                    count,
-                    "has %s%d tokens, but the limit is %d; split it, or set iree.ai.embedding.truncate=true to truncate it"
-                            .formatted(length < text.length() ? "at least " : "", tokens.size(), most));
+                    name.formatted(index + 1, count),
+                    "has %s%d tokens, but the limit is %d; split it, or set %s=true to truncate it"
+                            .formatted(
+                                    start.length < text.length() ? "at least " : "",
+                                    tokens.size(),
+                                    most,
+                                    task.property("truncate")));
         }
-        return new Checked(tokens.cut(most), tokens.size() > most);
+        return new Checked(cut(tokens, most, name.formatted(index + 1, count)), tokens.size() > most);
     }
+
+    private Tokens cut(Tokens tokens, int most, String name) {
+        try {
+            return tokens.cut(most);
+        } catch (IreeException e) {
+            throw refused(
+                    name, "cannot be truncated: %s; raise %s".formatted(e.getMessage(), task.property("max-tokens")));
+        }
+    }
+
+    private void checkLength(String name, String text) {
+        if (text.length() > settings.maxTextLength()) {
+            throw refused(
+                    name,
+                    "has %d characters, but the limit is %d; split it or raise %s"
+                            .formatted(text.length(), settings.maxTextLength(), task.property("max-text-length")));
+        }
+    }
+
+    /** Tokenizes the start of a text with twice the kept tokens, or the whole text. */
+    private static Start start(String text, int which, int most, Function<String, Tokens> way) {
+        int length = first(text, most);
+        Tokens tokens = way.apply(text.substring(0, length));
+        while (length < text.length() && tokens.size(which) < 2L * most) {
+            length = piece(text, 2L * length);
+            tokens = way.apply(text.substring(0, length));
+        }
+        return new Start(length, tokens);
+    }
+
+    private static int first(String text, int most) {
+        return piece(text, Math.max(LEAST_PIECE, (long) CHARACTERS_PER_TOKEN * most));
+    }
+
+    private record Start(int length, Tokens tokens) {}
 
     /**
      * The tokens of a text.
@@ -125,25 +178,7 @@ final class CheckedTokenizer {
         return (int) wanted + (Character.isHighSurrogate(text.charAt((int) wanted - 1)) ? 1 : 0);
     }
 
-    /** Tokenizes prefix and text. The result is empty when the text alone has no tokens. */
-    private Tokens withPrefix(String text, TextKind kind) {
-        String prefix = settings.prefixes().of(kind);
-        if (prefix.isEmpty()) {
-            return tokenizer.tokenize(text);
-        }
-        if (text.startsWith(prefix) && warned.compareAndSet(false, true)) {
-            LOGGER.warn(
-                    "a text already starts with '{}', which iree.ai.embedding.prefix.{} adds again; use kind 'plain' for texts with a prefix, see iree.ai.embedding.prefix.strings",
-                    prefix,
-                    kind.name().toLowerCase(Locale.ROOT));
-        }
-        Tokens tokens = tokenizer.tokenize(prefix + text);
-        boolean added = tokens.size() > prefixSize(kind, prefix);
-        Tokens alone = added ? tokens : tokenizer.tokenize(text);
-        return alone.size() == 0 ? alone : tokens;
-    }
-
-    private static IreeException refused(int index, int count, String why) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, "text %d of %d %s".formatted(index + 1, count, why));
+    private static IreeException refused(String name, String why) {
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, name + " " + why);
     }
 }

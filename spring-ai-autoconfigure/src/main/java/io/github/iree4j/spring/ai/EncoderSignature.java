@@ -7,11 +7,9 @@ import io.github.iree4j.ShapeRules;
 import io.github.iree4j.ValueDeclaration;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -24,8 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param types the element type of each argument
  * @param rows number of texts; 0 for any number
  * @param length number of tokens of each text; 0 for any number
- * @param pooling how to pool the result to a vector per text; null when known from neither settings nor declaration
- * @param dimensions length of a vector; 0 when not declared
+ * @param result declared shape of the used result, a negative size for any; null when not declared
  * @param shapes the possible shapes of calls, at least one: with variants, the shapes of the variants
  */
 record EncoderSignature(
@@ -33,8 +30,7 @@ record EncoderSignature(
         List<ElementType> types,
         int rows,
         int length,
-        @Nullable Pooling pooling,
-        int dimensions,
+        @Nullable List<Long> result,
         List<CallShape> shapes) {
 
     private static final Set<ElementType> INTEGERS = Set.of(ElementType.I64, ElementType.I32);
@@ -55,9 +51,9 @@ record EncoderSignature(
      * @throws IreeException FAILED_PRECONDITION when the function cannot encode texts, or the declaration is
      *     insufficient
      */
-    static EncoderSignature of(ProgramFunction function, EmbeddingSettings settings) {
+    static EncoderSignature of(ProgramFunction function, EncoderSettings settings, EncoderTask task) {
         List<ValueDeclaration> arguments = function.arguments();
-        List<TokenInput> inputs = inputs(function, settings);
+        List<TokenInput> inputs = inputs(function, settings, task);
         List<ElementType> types = new ArrayList<>();
         int rows = 0;
         int length = 0;
@@ -73,52 +69,30 @@ record EncoderSignature(
                     || shape == null
                     || shape.size() != 2
                     || !INTEGERS.contains(argument.elementType())) {
-                throw not(
+                throw task.cannot(
                         function,
                         "argument %d is %s, expected a tensor of texts by tokens, such as tensor<?x?xi64>"
                                 .formatted(i, argument.type()));
             }
-            rows = agreed(function, i, "texts", first ? size(shape.get(0)) : rows, shape.get(0));
-            length = agreed(function, i, "tokens", first ? size(shape.get(1)) : length, shape.get(1));
+            rows = agreed(task, function, i, "texts", first ? size(shape.get(0)) : rows, shape.get(0));
+            length = agreed(task, function, i, "tokens", first ? size(shape.get(1)) : length, shape.get(1));
             first = false;
             types.add(argument.elementType());
         }
         if (Math.max(1L, rows) * Math.max(1, length) > LARGEST) {
-            throw not(function, "an argument has %dx%d tokens, but the limit is %d".formatted(rows, length, LARGEST));
+            throw task.cannot(
+                    function, "an argument has %dx%d tokens, but the limit is %d".formatted(rows, length, LARGEST));
         }
-        List<CallShape> shapes = shapes(function, rows, length, settings);
+        List<CallShape> shapes = shapes(function, rows, length, settings, task);
         int longest = longest(shapes);
         if (settings.maxTokens() != null && longest > 0 && settings.maxTokens() > longest) {
-            throw not(
+            throw task.cannot(
                     function,
-                    "it takes %d tokens of a text, but iree.ai.embedding.max-tokens is %d"
-                            .formatted(longest, settings.maxTokens()));
+                    "it takes %d tokens of a text, but %s is %d"
+                            .formatted(longest, task.property("max-tokens"), settings.maxTokens()));
         }
-        ValueDeclaration result = result(function, settings);
-        List<Long> shape = result.shape();
-        if (shape == null) { // checked when the result is available
-            return new EncoderSignature(
-                    List.copyOf(inputs), List.copyOf(types), rows, length, settings.pooling(), 0, shapes);
-        }
-        Pooling pooling = settings.pooling() != null ? settings.pooling() : Pooling.usual(shape.size());
-        if (shape.size() != pooling.rank()) {
-            throw not(
-                    function,
-                    "result %d is %s; pooling %s requires %s"
-                            .formatted(
-                                    settings.result(),
-                                    result.type(),
-                                    pooling.name().toLowerCase(Locale.ROOT),
-                                    pooling.wanted()));
-        }
-        int dimensions = size(shape.getLast());
-        if (settings.dimensions() != null && dimensions > 0 && settings.dimensions() > dimensions) {
-            throw not(
-                    function,
-                    "its vectors have %d dimensions, but iree.ai.embedding.dimensions is %d"
-                            .formatted(dimensions, settings.dimensions()));
-        }
-        return new EncoderSignature(List.copyOf(inputs), List.copyOf(types), rows, length, pooling, dimensions, shapes);
+        return new EncoderSignature(
+                List.copyOf(inputs), List.copyOf(types), rows, length, result(function, settings, task), shapes);
     }
 
     /** The maximum number of tokens of a text; 0 for any number. */
@@ -132,13 +106,16 @@ record EncoderSignature(
                 : shapes.stream().mapToInt(CallShape::length).max().orElseThrow();
     }
 
-    private static List<CallShape> shapes(ProgramFunction function, int rows, int length, EmbeddingSettings settings) {
-        FunctionVariants variants = function.variants();
+    private static List<CallShape> shapes(
+            ProgramFunction function, int rows, int length, EncoderSettings settings, EncoderTask task) {
+        FunctionVariants variants = function.variants().orElse(null);
         if (variants == null) {
             return List.of(new CallShape(rows, length, 1));
         }
         if (!settings.padTo().isEmpty()) {
-            throw not(function, "it has variants, to whose shapes texts are padded; remove iree.ai.embedding.pad-to");
+            throw task.cannot(
+                    function,
+                    "it has variants, to whose shapes texts are padded; remove %s".formatted(task.property("pad-to")));
         }
         List<List<String>> dimensions = variants.rules().inputs().stream()
                 .map(ShapeRules.Value::dimensions)
@@ -146,7 +123,7 @@ record EncoderSignature(
                 .distinct()
                 .toList();
         if (dimensions.size() != 1 || new HashSet<>(dimensions.getFirst()).size() != 2) {
-            throw not(
+            throw task.cannot(
                     function,
                     "the shape rules %s differ between arguments; they must be like '[batch length], [batch length] mask'"
                             .formatted(variants.rules()));
@@ -162,19 +139,22 @@ record EncoderSignature(
             }
         }
         if (shapes.isEmpty()) {
-            throw not(function, "its variants have no room for texts");
+            throw task.cannot(function, "its variants have no room for texts");
         }
         return List.copyOf(shapes);
     }
 
-    private static List<TokenInput> inputs(ProgramFunction function, EmbeddingSettings settings) {
+    private static List<TokenInput> inputs(ProgramFunction function, EncoderSettings settings, EncoderTask task) {
         List<ValueDeclaration> arguments = function.arguments();
         if (!settings.inputs().isEmpty()) {
             if (settings.inputs().size() != arguments.size()) {
-                throw not(
+                throw task.cannot(
                         function,
-                        "it has %d arguments, but iree.ai.embedding.inputs names %d"
-                                .formatted(arguments.size(), settings.inputs().size()));
+                        "it has %d arguments, but %s names %d"
+                                .formatted(
+                                        arguments.size(),
+                                        task.property("inputs"),
+                                        settings.inputs().size()));
             }
             return settings.inputs();
         }
@@ -193,20 +173,21 @@ record EncoderSignature(
             case 1 -> List.of(TokenInput.INPUT_IDS);
             case 2 -> List.of(TokenInput.INPUT_IDS, TokenInput.ATTENTION_MASK);
             default ->
-                throw not(
+                throw task.cannot(
                         function,
-                        "it has %d arguments; name their meanings, in order, in iree.ai.embedding.inputs, such as 'input-ids, attention-mask, token-type-ids'"
-                                .formatted(arguments.size()));
+                        "it has %d arguments; name their meanings, in order, in %s, such as 'input-ids, attention-mask, token-type-ids'"
+                                .formatted(arguments.size(), task.property("inputs")));
         };
     }
 
-    private static int agreed(ProgramFunction function, int argument, String what, int before, long declared) {
+    private static int agreed(
+            EncoderTask task, ProgramFunction function, int argument, String what, int before, long declared) {
         int size = size(declared);
         if (size != before) {
-            throw not(function, "its arguments differ in their number of %s".formatted(what));
+            throw task.cannot(function, "its arguments differ in their number of %s".formatted(what));
         }
         if (declared == 0) {
-            throw not(function, "argument %d has no room for %s".formatted(argument, what));
+            throw task.cannot(function, "argument %d has no room for %s".formatted(argument, what));
         }
         return size;
     }
@@ -216,35 +197,29 @@ record EncoderSignature(
         return Math.clamp(declared, 0, Integer.MAX_VALUE);
     }
 
-    private static ValueDeclaration result(ProgramFunction function, EmbeddingSettings settings) {
+    private static @Nullable List<Long> result(ProgramFunction function, EncoderSettings settings, EncoderTask task) {
         List<ValueDeclaration> results = function.results();
         if (settings.result() >= results.size()) {
-            throw not(
+            throw task.cannot(
                     function,
-                    "it has %d results, but iree.ai.embedding.result is %d"
-                            .formatted(results.size(), settings.result()));
+                    "it has %d results, but %s is %d"
+                            .formatted(results.size(), task.property("result"), settings.result()));
         }
         ValueDeclaration result = results.get(settings.result());
         if (isUndeclared(result)) {
-            return result;
+            return null; // checked when the result is available
         }
         if (!result.isTensor() || result.shape() == null || !FLOATS.contains(result.elementType())) {
-            throw not(
+            throw task.cannot(
                     function,
-                    "result %d is %s, expected a tensor of floats; iree.ai.embedding.result selects the result"
-                            .formatted(settings.result(), result.type()));
+                    "result %d is %s, expected a tensor of floats; %s selects the result"
+                            .formatted(settings.result(), result.type(), task.property("result")));
         }
-        return result;
+        return result.shape();
     }
 
     /** Programs imported from PyTorch or ONNX declare no types, and the type of an unused argument is not proven. */
     private static boolean isUndeclared(ValueDeclaration value) {
         return value.elementType() == null && value.type().equals("!vm.ref<?>");
-    }
-
-    private static IreeException not(ProgramFunction function, @Nullable String why) {
-        return new IreeException(
-                StatusCode.FAILED_PRECONDITION,
-                "'%s' cannot embed texts: %s; it is %s".formatted(function.fullName(), why, function.declaration()));
     }
 }

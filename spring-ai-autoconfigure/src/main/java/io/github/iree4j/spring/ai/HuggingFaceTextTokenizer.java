@@ -2,12 +2,10 @@ package io.github.iree4j.spring.ai;
 
 import ai.djl.huggingface.tokenizers.Encoding;
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
-import io.github.iree4j.status.FileKind;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +13,7 @@ import java.util.OptionalInt;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.Resource;
 import tools.jackson.core.JacksonException;
@@ -66,7 +65,7 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
      */
     public static HuggingFaceTextTokenizer load(Resource file) {
         String location = file.getDescription();
-        byte[] json = read(file, location);
+        byte[] json = ModelFile.read(file, "tokenizer.json", LARGEST_FILE);
         OptionalInt maxTokens = check(json, location);
         try {
             return new HuggingFaceTextTokenizer(location, open(json), maxTokens);
@@ -74,7 +73,7 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
             if (e instanceof RuntimeException && e.getCause() != null) { // an EngineException with the reason
                 throw unusable(location, e);
             }
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%s is not a tokenizer that the library supports: %s; it must be the tokenizer.json of the model"
                             .formatted(location, e.getMessage()),
@@ -89,39 +88,11 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
         while (root.getCause() != null) {
             root = root.getCause();
         }
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.UNAVAILABLE,
                 "%s needs native code of ai.djl.huggingface:tokenizers, which cannot be used here: %s; it is available for Linux, macOS and Windows, is copied to ~/.djl.ai or DJL_CACHE_DIR, which must be writable, and needs native access (--enable-native-access=ALL-UNNAMED)"
                         .formatted(location, root),
                 cause);
-    }
-
-    private static InputStream opened(Resource file) throws IOException {
-        if (file.isFile() && file.exists()) {
-            FileKind.requireRegular("tokenizer", file.getFile().toPath());
-        }
-        return file.getInputStream();
-    }
-
-    private static byte[] read(Resource file, String location) {
-        try (InputStream in = opened(file)) {
-            byte[] json = in.readNBytes(LARGEST_FILE + 1);
-            if (json.length > LARGEST_FILE) {
-                throw new IreeException(
-                        StatusCode.RESOURCE_EXHAUSTED,
-                        "%s has more than %d bytes, too many for a tokenizer".formatted(location, LARGEST_FILE));
-            }
-            return json;
-        } catch (IOException e) {
-            boolean missing = !file.exists();
-            throw new IreeException(
-                    missing ? StatusCode.NOT_FOUND : StatusCode.DATA_LOSS,
-                    "%s %s; it must be the tokenizer.json of the model"
-                            .formatted(
-                                    location,
-                                    missing ? "does not exist" : "cannot be read: %s".formatted(e.getMessage())),
-                    e);
-        }
     }
 
     /**
@@ -148,14 +119,14 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
                 parser.skipChildren();
             }
         } catch (JacksonException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%s is not JSON: %s; it must be the tokenizer.json of the model"
                             .formatted(location, e.getOriginalMessage()),
                     e);
         }
         if (!hasModel) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%s has no member 'model'; it must be the tokenizer.json of the model".formatted(location));
         }
@@ -171,7 +142,7 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
         parser.skipChildren();
         long size = parser.currentLocation().getByteOffset() - start;
         if (start < 0 || size > LARGEST_PART) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%s has a member '%s' of %s; the limit is %d bytes of UTF-8"
                             .formatted(location, name, start < 0 ? "another encoding" : size + " bytes", LARGEST_PART));
@@ -189,7 +160,7 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
             for (JsonNode piece : processor.path(template)) {
                 JsonNode special = piece.path("SpecialToken").path("id");
                 if (special.isString() && !declared.path(special.stringValue()).isObject()) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.INVALID_ARGUMENT,
                             "%s has a template with the special token '%s', which it does not declare"
                                     .formatted(location, special.stringValue()));
@@ -230,17 +201,16 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
 
     @Override
     public Tokens tokenize(String text) {
-        Encoding encoding = encode(wellFormed(text));
-        long[] special = encoding.getSpecialTokenMask();
-        int leading = 0;
-        while (leading < special.length && special[leading] != 0) {
-            leading++;
-        }
-        int trailing = 0;
-        while (trailing < special.length - leading && special[special.length - 1 - trailing] != 0) {
-            trailing++;
-        }
-        return new Tokens(encoding.getIds(), encoding.getTypeIds(), leading, trailing);
+        String whole = wellFormed(text);
+        return tokens(text.length(), library -> library.encode(whole));
+    }
+
+    /** Returns all tokens of two texts, by the pair template of the {@code tokenizer.json}. */
+    @Override
+    public Tokens tokenizePair(String first, String second) {
+        String before = wellFormed(first);
+        String after = wellFormed(second);
+        return tokens(first.length() + second.length(), library -> library.encode(before, after));
     }
 
     /**
@@ -272,22 +242,28 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
         return text.length();
     }
 
-    private Encoding encode(String text) {
+    private Tokens tokens(int length, Function<HuggingFaceTokenizer, Encoding> call) {
         Lock reading = inUse.readLock();
         reading.lock();
         try {
             if (tokenizer == null) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.FAILED_PRECONDITION, "the tokenizer of %s is closed".formatted(location));
             }
-            return tokenizer.encode(text);
+            Encoding encoding = call.apply(tokenizer);
+            long[] texts = encoding.getSequenceIds();
+            byte[] sequences = new byte[texts.length];
+            for (int i = 0; i < texts.length; i++) {
+                sequences[i] = (byte) texts[i];
+            }
+            return new Tokens(encoding.getIds(), encoding.getTypeIds(), sequences);
         } catch (IreeException e) {
             throw e;
         } catch (RuntimeException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "the tokenizer of %s fails on a text of %d characters: %s"
-                            .formatted(location, text.length(), e.getMessage()),
+                            .formatted(location, length, e.getMessage()),
                     e);
         } finally {
             reading.unlock();

@@ -1,18 +1,13 @@
 package io.github.iree4j.spring.ai;
 
 import io.github.iree4j.ProgramFunction;
-import io.github.iree4j.Results;
-import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.Programs.LocatedFunction;
-import io.github.iree4j.spring.ai.TextTokenizer.Tokens;
-import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.micrometer.observation.ObservationRegistry;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -22,7 +17,6 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.ai.chat.metadata.DefaultUsage;
 import org.springframework.ai.document.Document;
-import org.springframework.ai.document.MetadataMode;
 import org.springframework.ai.embedding.BatchingStrategy;
 import org.springframework.ai.embedding.Embedding;
 import org.springframework.ai.embedding.EmbeddingModel;
@@ -46,7 +40,7 @@ import org.springframework.util.Assert;
  *
  * <p><b>Prefixes.</b> If configured, a prefix is added to each text: for {@link Document}s the prefix of documents, for
  * strings the prefix of queries, or as configured, and for any text the prefix selected by the {@linkplain
- * IreeEmbeddingOptions#as options}. A prefix counts toward the tokens of the text and is never truncated.
+ * IreeEmbeddingOptions#kind options}. A prefix counts toward the tokens of the text and is never truncated.
  *
  * <p><b>Limits.</b> The settings, or the tokenizer, limit the tokens of a text: the rest is truncated, or the text is
  * rejected. Null, texts without tokens, and texts and requests beyond the limits are rejected with INVALID_ARGUMENT
@@ -63,24 +57,16 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
     /** The name of the provider in observations. */
     public static final String PROVIDER = "iree";
 
-    /** Maximum number of restarts of a request. */
-    private static final int MOST_ATTEMPTS = 5;
-
     private static final EmbeddingModelObservationConvention DEFAULT_CONVENTION =
             new DefaultEmbeddingModelObservationConvention();
 
-    private final Programs programs;
-    private final InvocationService invocations;
-    private final CheckedTokenizer tokenizer;
+    private final TextEncoder encoder;
+    private final PrefixedTokenizer tokenizer;
     private final EmbeddingSettings settings;
     private final ObservationRegistry observations;
     private final @Nullable EmbeddingModelObservationConvention convention;
 
-    private volatile @Nullable KnownSignature known;
     private volatile @Nullable Measured measured;
-
-    /** The signature of the function called last. */
-    private record KnownSignature(ProgramFunction function, EncoderSignature signature) {}
 
     /** The measured length of an embedding, for a program without a declared length. */
     private record Measured(LoadedProgram program, int dimensions) {}
@@ -102,9 +88,9 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
             EmbeddingSettings settings,
             ObservationRegistry observations,
             @Nullable EmbeddingModelObservationConvention convention) {
-        this.programs = programs;
-        this.invocations = invocations;
-        this.tokenizer = new CheckedTokenizer(tokenizer, settings);
+        this.encoder = new TextEncoder(
+                programs, invocations, tokenizer, settings.encoder(), EncoderTask.EMBEDDING, this::checkResult);
+        this.tokenizer = new PrefixedTokenizer(tokenizer, settings.prefixes());
         this.settings = settings;
         this.observations = observations;
         this.convention = convention;
@@ -117,15 +103,45 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
      *     function; NOT_FOUND when there is no such program or function
      */
     public void check() {
-        int maxTokens = maxTokens(signature(locate().function()));
+        int maxTokens = encoder.check();
         for (TextKind kind : TextKind.values()) {
-            tokenizer.checkPrefix(kind, maxTokens);
+            tokenizer.check(kind, maxTokens);
         }
+    }
+
+    private void checkResult(ProgramFunction function, EncoderSignature signature) {
+        List<Long> shape = signature.result();
+        if (shape == null) { // checked when the result is available
+            return;
+        }
+        int index = settings.encoder().result();
+        Pooling pooling = pooling(shape.size());
+        if (shape.size() != pooling.rank()) {
+            throw EncoderTask.EMBEDDING.cannot(
+                    function,
+                    "result %d is %s; pooling %s requires %s"
+                            .formatted(
+                                    index,
+                                    function.results().get(index).type(),
+                                    pooling.name().toLowerCase(Locale.ROOT),
+                                    pooling.wanted()));
+        }
+        long dimensions = shape.getLast();
+        if (settings.dimensions() != null && dimensions > 0 && settings.dimensions() > dimensions) {
+            throw EncoderTask.EMBEDDING.cannot(
+                    function,
+                    "its vectors have %d dimensions, but iree.ai.embedding.dimensions is %d"
+                            .formatted(dimensions, settings.dimensions()));
+        }
+    }
+
+    private Pooling pooling(int rank) {
+        return settings.pooling() != null ? settings.pooling() : Pooling.usual(rank);
     }
 
     /** Returns the name of the model: the name of the program. */
     public String model() {
-        return settings.module();
+        return settings.encoder().module();
     }
 
     @Override
@@ -148,138 +164,89 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
     }
 
     private EmbeddingResponse respond(List<String> texts, IreeEmbeddingOptions options) {
-        Deadline deadline = new Deadline(options.timeout() != null ? options.timeout() : settings.timeout());
+        Deadline deadline = encoder.deadline(options.timeout());
         if (!model().equals(options.model())) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "model '%s' was requested, but this is '%s'; name that model or none"
                             .formatted(options.model(), model()));
         }
-        if (texts.size() > settings.maxRequestSize()) {
-            throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT,
-                    "a request of %d texts exceeds the limit of %d; split it or raise iree.ai.embedding.max-request-size"
-                            .formatted(texts.size(), settings.maxRequestSize()));
-        }
-        if (texts.isEmpty()) {
-            return response(new float[0][], List.of(), 0);
-        }
-        for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-            EmbeddingResponse response = attempt(texts, options, deadline);
-            if (response != null) {
-                return response;
-            }
-        }
-        throw new IreeException(
-                StatusCode.ABORTED,
-                "program '%s' was replaced %d times during a request of %d texts; try again"
-                        .formatted(model(), MOST_ATTEMPTS, texts.size()));
+        Embeddings embeddings = new Embeddings(texts, options);
+        TextEncoder.Usage usage = encoder.run(embeddings, deadline, options.priority());
+        return response(embeddings.vectors, usage);
     }
 
-    /** Returns null when the program was replaced meanwhile: a response must not mix embeddings of two models. */
-    private @Nullable EmbeddingResponse attempt(List<String> texts, IreeEmbeddingOptions options, Deadline deadline) {
-        LocatedFunction first = locate();
-        EncoderSignature signature = signature(first.function());
-        int maxTokens = maxTokens(signature);
-        TextKind kind =
-                options.kind() != null ? options.kind() : settings.prefixes().strings();
-        tokenizer.checkPrefix(kind, maxTokens);
-        List<Tokens> tokens = new ArrayList<>(texts.size());
-        int cut = 0;
-        for (int i = 0; i < texts.size(); i++) {
-            deadline.check();
-            CheckedTokenizer.Checked each = tokenizer.tokenize(texts.get(i), i, texts.size(), kind, maxTokens);
-            tokens.add(each.tokens());
-            cut += each.isCut() ? 1 : 0;
-        }
-        float[][] vectors = new float[texts.size()][];
-        for (TokenBatch batch : new BatchPlan(tokens, signature, settings).batches()) {
-            deadline.check();
-            LocatedFunction located = locate(); // selects the least loaded context of the program
-            if (!located.program().equals(first.program())) {
-                return null;
-            }
-            encode(located, signature, batch, tokens, options, deadline, vectors);
-        }
-        return response(vectors, tokens, cut);
-    }
-
-    private EmbeddingResponse response(float[][] vectors, List<Tokens> tokens, int cut) {
+    private EmbeddingResponse response(float[][] vectors, TextEncoder.Usage usage) {
         List<Embedding> embeddings = new ArrayList<>(vectors.length);
         for (int i = 0; i < vectors.length; i++) {
             embeddings.add(new Embedding(vectors[i], i));
         }
-        int used = (int) Math.min(
-                Integer.MAX_VALUE, tokens.stream().mapToLong(Tokens::size).sum());
+        int used = (int) Math.min(Integer.MAX_VALUE, usage.tokens());
         return new EmbeddingResponse(
                 embeddings,
-                new EmbeddingResponseMetadata(model(), new DefaultUsage(used, 0, used), Map.of("truncated", cut)));
+                new EmbeddingResponseMetadata(
+                        model(), new DefaultUsage(used, 0, used), Map.of("truncated", usage.cut())));
     }
 
-    /** The limit of the settings or the tokenizer, capped by the program's limit. */
-    private int maxTokens(EncoderSignature signature) {
-        int said = tokenizer.maxTokens();
-        return signature.maxLength() > 0 ? Math.min(said, signature.maxLength()) : said;
-    }
+    /** The texts of a request, and their vectors. */
+    private final class Embeddings implements TextEncoder.Request {
+        private final List<String> texts;
+        private final IreeEmbeddingOptions options;
+        private final TextKind kind;
+        private final float[][] vectors;
 
-    private void encode(
-            LocatedFunction located,
-            EncoderSignature signature,
-            TokenBatch batch,
-            List<Tokens> tokens,
-            IreeEmbeddingOptions options,
-            Deadline deadline,
-            float[][] vectors) {
-        Tensor[] inputs = new Tensor[signature.inputs().size()];
-        try {
-            for (int i = 0; i < inputs.length; i++) {
-                inputs[i] = batch.tensor(
-                        signature.inputs().get(i), signature.types().get(i), tokens, settings.paddingId());
-            }
-            try (Results results = invocations
-                    .request(located)
-                    .inputs((Object[]) inputs)
-                    .deadline(deadline.left())
-                    .priority(options.priority())
-                    .invoke()) {
-                pool(batch, tokens, signature, results.tensor(settings.result()), options, vectors);
-            }
-        } finally {
-            Arrays.stream(inputs).filter(Objects::nonNull).forEach(Tensor::close);
+        Embeddings(List<String> texts, IreeEmbeddingOptions options) {
+            this.texts = texts;
+            this.options = options;
+            this.kind = options.kind() != null
+                    ? options.kind()
+                    : settings.prefixes().strings();
+            this.vectors = new float[texts.size()][];
         }
-    }
 
-    private void pool(
-            TokenBatch batch,
-            List<Tokens> tokens,
-            EncoderSignature signature,
-            Tensor result,
-            IreeEmbeddingOptions options,
-            float[][] vectors) {
-        long[] shape = result.shape();
-        Pooling pooling = signature.pooling() != null ? signature.pooling() : Pooling.usual(shape.length);
-        boolean pooled = pooling == Pooling.NONE;
-        if (shape.length != pooling.rank() || shape[0] != batch.rows() || !pooled && shape[1] != batch.length()) {
-            throw new IreeException(
-                    StatusCode.INTERNAL,
-                    "'%s' returned a tensor of shape %s for %dx%d tokens; pooling %s requires %s"
-                            .formatted(
-                                    model(),
-                                    Arrays.toString(shape),
-                                    batch.rows(),
-                                    batch.length(),
-                                    pooling.name().toLowerCase(Locale.ROOT),
-                                    pooling.wanted()));
+        @Override
+        public int size() {
+            return texts.size();
         }
-        int dimensions = Math.toIntExact(shape[shape.length - 1]);
-        int kept = kept(options, dimensions);
-        float[] values = result.toFloatArray();
-        int rowSize = Math.toIntExact(pooled ? dimensions : shape[1] * dimensions);
-        for (int row = 0; row < batch.texts().size(); row++) {
-            int text = batch.texts().get(row);
-            float[] vector = Vectors.pooled(
-                    values, row * rowSize, dimensions, tokens.get(text).size(), pooling);
-            vectors[text] = Vectors.finished(vector, kept, settings.normalize());
+
+        @Override
+        public CheckedTokenizer.Checked tokens(CheckedTokenizer checked, int index, int most) {
+            tokenizer.check(kind, most);
+            return checked.text(texts.get(index), index, texts.size(), most, piece -> tokenizer.tokenize(piece, kind));
+        }
+
+        @Override
+        public void read(TextEncoder.Encoded encoded) {
+            TokenBatch batch = encoded.batch();
+            long[] shape = encoded.result().shape().dimensions();
+            Pooling pooling = pooling(shape.length);
+            boolean pooled = pooling == Pooling.NONE;
+            if (shape.length != pooling.rank() || shape[0] != batch.rows() || !pooled && shape[1] != batch.length()) {
+                throw IreeException.of(
+                        StatusCode.INTERNAL,
+                        "'%s' returned a tensor of shape %s for %dx%d tokens; pooling %s requires %s"
+                                .formatted(
+                                        model(),
+                                        Arrays.toString(shape),
+                                        batch.rows(),
+                                        batch.length(),
+                                        pooling.name().toLowerCase(Locale.ROOT),
+                                        pooling.wanted()));
+            }
+            int dimensions = Math.toIntExact(shape[shape.length - 1]);
+            int kept = kept(options, dimensions);
+            float[] values = encoded.result().toFloatArray();
+            int rowSize = Math.toIntExact(pooled ? dimensions : shape[1] * dimensions);
+            for (int row = 0; row < batch.texts().size(); row++) {
+                int text = batch.texts().get(row);
+                float[] vector = Vectors.pooled(
+                        values,
+                        row * rowSize,
+                        dimensions,
+                        encoded.tokens().get(text).size(),
+                        pooling);
+                vectors[text] = Vectors.finished(vector, kept, settings.normalize());
+            }
         }
     }
 
@@ -290,7 +257,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
             return dimensions;
         }
         if (wanted < 1 || wanted > dimensions) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "embeddings of %d dimensions were requested, but model '%s' has %d"
                             .formatted(wanted, model(), dimensions));
@@ -298,42 +265,11 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         return wanted;
     }
 
-    private LocatedFunction locate() {
-        String function = settings.function();
-        if (function == null) {
-            List<ProgramFunction> all =
-                    programs.require(settings.module(), null).program().functions();
-            if (all.size() != 1) {
-                throw new IreeException(
-                        StatusCode.FAILED_PRECONDITION,
-                        "program '%s' has the functions %s; name the one that embeds texts in iree.ai.embedding.function"
-                                .formatted(
-                                        settings.module(),
-                                        all.stream().map(ProgramFunction::name).toList()));
-            }
-            function = all.getFirst().name();
-        }
-        return programs.locate(settings.module() + "." + function);
-    }
-
-    private EncoderSignature signature(ProgramFunction function) {
-        KnownSignature last = known;
-        if (last == null || last.function != function) {
-            last = new KnownSignature(function, EncoderSignature.of(function, settings));
-            known = last;
-        }
-        return last.signature;
-    }
-
     @Override
     public float[] embed(Document document) {
         Assert.notNull(document, "'document' must not be null");
-        String content = getEmbeddingContent(document);
-        if (content == null) {
-            throw new IreeException(
-                    StatusCode.INVALID_ARGUMENT, "document '%s' has no text".formatted(document.getId()));
-        }
-        return call(new EmbeddingRequest(List.of(content), IreeEmbeddingOptions.DEFAULTS.as(TextKind.DOCUMENT)))
+        String content = DocumentTexts.require(document, settings.metadataMode());
+        return call(new EmbeddingRequest(List.of(content), IreeEmbeddingOptions.DEFAULTS.kind(TextKind.DOCUMENT)))
                 .getResult()
                 .getOutput();
     }
@@ -343,16 +279,13 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
             List<Document> documents, @Nullable EmbeddingOptions options, BatchingStrategy batchingStrategy) {
         IreeEmbeddingOptions ours = IreeEmbeddingOptions.of(options);
         return EmbeddingModel.super.embed(
-                documents, ours.kind() == null ? ours.as(TextKind.DOCUMENT) : ours, batchingStrategy);
+                documents, ours.kind() == null ? ours.kind(TextKind.DOCUMENT) : ours, batchingStrategy);
     }
 
     @Override
     public @Nullable String getEmbeddingContent(Document document) {
         Assert.notNull(document, "'document' must not be null");
-        // Even without metadata, a formatted document has lines before its text.
-        return settings.metadataMode() == MetadataMode.NONE
-                ? document.getText()
-                : document.getFormattedContent(settings.metadataMode());
+        return DocumentTexts.of(document, settings.metadataMode());
     }
 
     /** Returns the declared length, or else the length measured by a call, once for each loaded program. */
@@ -361,10 +294,10 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
         if (settings.dimensions() != null) {
             return settings.dimensions();
         }
-        LocatedFunction located = locate();
-        int declared = signature(located.function()).dimensions();
-        if (declared > 0) {
-            return declared;
+        LocatedFunction located = encoder.locate();
+        List<Long> shape = encoder.signature(located.function()).result();
+        if (shape != null && shape.getLast() > 0) {
+            return Math.toIntExact(shape.getLast());
         }
         Measured last = measured;
         if (last == null || !last.program.equals(located.program())) {
@@ -372,42 +305,5 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
             measured = last;
         }
         return last.dimensions;
-    }
-
-    /** The deadline of a request. */
-    private final class Deadline {
-        private final long end;
-        private final @Nullable Duration timeout;
-
-        Deadline(@Nullable Duration timeout) {
-            this.timeout = timeout;
-            this.end = timeout == null ? 0 : System.nanoTime() + saturated(timeout);
-        }
-
-        private static long saturated(Duration timeout) {
-            try {
-                return timeout.toNanos();
-            } catch (ArithmeticException e) {
-                return Long.MAX_VALUE / 2;
-            }
-        }
-
-        /** The remaining time for the next call; null for no limit. */
-        @Nullable
-        Duration left() {
-            return timeout == null ? null : Duration.ofNanos(Math.max(0, end - System.nanoTime()));
-        }
-
-        void check() {
-            if (Thread.currentThread().isInterrupted()) {
-                throw new IreeException(
-                        StatusCode.CANCELLED, "interrupted while texts were embedded by '%s'".formatted(model()));
-            }
-            if (timeout != null && end - System.nanoTime() <= 0) {
-                throw new IreeException(
-                        StatusCode.DEADLINE_EXCEEDED,
-                        "embedding by '%s' took longer than %s".formatted(model(), DurationText.of(timeout)));
-            }
-        }
     }
 }

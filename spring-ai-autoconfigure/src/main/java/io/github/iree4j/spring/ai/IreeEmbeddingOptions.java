@@ -56,7 +56,7 @@ public record IreeEmbeddingOptions(
      * @param limit maximum duration of the request
      * @return the options
      */
-    public IreeEmbeddingOptions within(@Nullable Duration limit) {
+    public IreeEmbeddingOptions timeout(@Nullable Duration limit) {
         return new IreeEmbeddingOptions(model, dimensions, limit, priority, kind);
     }
 
@@ -66,7 +66,7 @@ public record IreeEmbeddingOptions(
      * @param length at least 1
      * @return the options
      */
-    public IreeEmbeddingOptions cutTo(@Nullable Integer length) {
+    public IreeEmbeddingOptions dimensions(@Nullable Integer length) {
         return new IreeEmbeddingOptions(model, length, timeout, priority, kind);
     }
 
@@ -76,7 +76,7 @@ public record IreeEmbeddingOptions(
      * @param value higher comes first
      * @return the options
      */
-    public IreeEmbeddingOptions prioritized(int value) {
+    public IreeEmbeddingOptions priority(int value) {
         return new IreeEmbeddingOptions(model, dimensions, timeout, value, kind);
     }
 
@@ -86,7 +86,7 @@ public record IreeEmbeddingOptions(
      * @param value the kind; null for the default
      * @return the options
      */
-    public IreeEmbeddingOptions as(@Nullable TextKind value) {
+    public IreeEmbeddingOptions kind(@Nullable TextKind value) {
         return new IreeEmbeddingOptions(model, dimensions, timeout, priority, value);
     }
 

@@ -20,7 +20,7 @@ record TokenBatch(List<Integer> texts, int rows, int length) {
         for (int row = 0; row < rows; row++) {
             fill(values, row * length, input, tokens.get(text(row)), paddingId);
         }
-        return Tensor.ofLongs(type, values, rows, length);
+        return Tensor.of(type, values, rows, length);
     }
 
     private int text(int row) {

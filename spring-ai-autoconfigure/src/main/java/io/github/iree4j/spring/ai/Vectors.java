@@ -59,7 +59,7 @@ final class Vectors {
             squares += (double) value * value;
         }
         if (!Double.isFinite(squares)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INTERNAL,
                     "the program returned an embedding with NaN or infinity; it may overflow its element type");
         }

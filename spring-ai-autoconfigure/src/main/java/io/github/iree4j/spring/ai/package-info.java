@@ -1,7 +1,9 @@
 /**
- * Spring AI's {@link org.springframework.ai.embedding.EmbeddingModel} on a program: texts are tokenized, tokens are
- * passed to the program in padded batches, and the results become a vector per text. Start at {@link
- * io.github.iree4j.spring.ai.IreeEmbeddingModel}. All types here are thread-safe.
+ * Models on text encoders: texts are tokenized, and the tokens are passed to a program in padded batches. {@link
+ * io.github.iree4j.spring.ai.IreeEmbeddingModel}, Spring AI's {@link org.springframework.ai.embedding.EmbeddingModel},
+ * has a vector for each text, {@link io.github.iree4j.spring.ai.IreeReranker}, Spring AI's {@link
+ * org.springframework.ai.rag.postretrieval.document.DocumentPostProcessor}, sorts documents by relevance for a query,
+ * and {@link io.github.iree4j.spring.ai.IreeClassifier} labels texts. All types here are thread-safe.
  */
 @NullMarked
 package io.github.iree4j.spring.ai;

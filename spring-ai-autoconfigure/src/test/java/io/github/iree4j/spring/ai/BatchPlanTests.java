@@ -9,31 +9,15 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.springframework.ai.document.MetadataMode;
 
 class BatchPlanTests {
 
-    private static EmbeddingSettings settings(int maxBatchSize, int maxBatchTokens, List<Integer> padTo) {
-        return new EmbeddingSettings(
-                "encoder",
-                null,
-                List.of(),
-                TokenType.I64,
-                0,
-                null,
-                true,
-                null,
-                null,
-                true,
-                1,
-                1,
-                maxBatchSize,
-                maxBatchTokens,
-                padTo,
-                0,
-                null,
-                MetadataMode.NONE,
-                TextPrefixes.NONE);
+    private static EncoderSettings settings(int maxBatchSize, int maxBatchTokens, List<Integer> padTo) {
+        TestSettings settings = new TestSettings();
+        settings.maxBatchSize = maxBatchSize;
+        settings.maxBatchTokens = maxBatchTokens;
+        settings.padTo = padTo;
+        return settings.encoder();
     }
 
     @Test
@@ -46,8 +30,7 @@ class BatchPlanTests {
                 List.of(),
                 0,
                 0,
-                Pooling.MEAN,
-                3,
+                null,
                 List.of(CallShape.ANY));
         for (int round = 0; round < 300; round++) {
             int most = 1 + random.nextInt(8);
@@ -94,14 +77,13 @@ class BatchPlanTests {
             for (int i = random.nextInt(6); i > 0; i--) {
                 shapes.add(new CallShape(random.nextInt(7), random.nextInt(40), 1 + random.nextInt(2)));
             }
-            EmbeddingSettings settings = settings(1 + random.nextInt(6), 1 + random.nextInt(100), List.of());
+            EncoderSettings settings = settings(1 + random.nextInt(6), 1 + random.nextInt(100), List.of());
             EncoderSignature encoder = new EncoderSignature(
                     masks ? List.of(TokenInput.INPUT_IDS, TokenInput.ATTENTION_MASK) : List.of(TokenInput.INPUT_IDS),
                     List.of(),
                     0,
                     0,
-                    Pooling.MEAN,
-                    3,
+                    null,
                     shapes);
             List<Tokens> tokens = new ArrayList<>();
             for (int i = random.nextInt(7); i >= 0; i--) {
@@ -123,7 +105,7 @@ class BatchPlanTests {
     }
 
     private static double cost(
-            List<Integer> texts, List<Tokens> tokens, EncoderSignature encoder, EmbeddingSettings settings) {
+            List<Integer> texts, List<Tokens> tokens, EncoderSignature encoder, EncoderSettings settings) {
         IntSummaryStatistics sizes =
                 texts.stream().mapToInt(text -> tokens.get(text).size()).summaryStatistics();
         if (!encoder.masks() && sizes.getMin() < sizes.getMax()) {

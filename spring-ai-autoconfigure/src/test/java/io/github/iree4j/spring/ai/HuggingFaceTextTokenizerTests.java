@@ -40,9 +40,44 @@ class HuggingFaceTextTokenizerTests {
             Tokens tokens = tokenizer.tokenize("One, two aab");
             assertThat(tokens.ids()).containsExactly(TestTokenizers.CLS, 10, 1, 11, 20, 21, 23, TestTokenizers.SEP);
             assertThat(tokens.typeIds()).hasSize(8).containsOnly(0);
-            assertThat(tokens.leading()).isEqualTo(1);
-            assertThat(tokens.trailing()).isEqualTo(1);
+            assertThat(tokens.sequences()).containsExactly(-1, 0, 0, 0, 0, 0, 0, -1);
             assertThat(tokenizer.maxTokens()).hasValue(16);
+        }
+    }
+
+    @Test
+    void pairsHaveTheTokensOfTheirTemplate() {
+        try (HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert()) {
+            Tokens tokens = tokenizer.tokenizePair("one [SEP]", "two three");
+            assertThat(tokens.ids()).containsExactly(2, 10, 3, 3, 11, 12, 3);
+            assertThat(tokens.typeIds()).containsExactly(0, 0, 0, 0, 1, 1, 1);
+            assertThat(tokens.sequences())
+                    .as("special tokens in texts are text")
+                    .containsExactly(-1, 0, 0, -1, 1, 1, -1);
+            TextTokenizer single = tokenizer::tokenize;
+            assertThat(single.tokenizePair("one", "two three").ids())
+                    .containsExactly(tokenizer.tokenizePair("one", "two three").ids());
+            assertThat(single.tokenizePair("one", "two three").sequences())
+                    .containsExactly(tokenizer.tokenizePair("one", "two three").sequences());
+        }
+    }
+
+    @Test
+    void pairsAreCutAtTheLongerText() {
+        try (HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert()) {
+            Tokens tokens = tokenizer.tokenizePair("one two three", "four five six seven eight");
+            assertThat(tokens.cut(9).ids()).containsExactly(2, 10, 11, 12, 3, 13, 14, 15, 3);
+            assertThat(tokens.cut(8).ids()).containsExactly(2, 10, 11, 12, 3, 13, 14, 3);
+            assertThat(tokens.cut(5).ids()).containsExactly(2, 10, 3, 13, 3);
+            assertThat(tokens.cut(5).typeIds()).containsExactly(0, 0, 0, 1, 1);
+            assertThat(tokenizer
+                            .tokenizePair("one two three four", "five")
+                            .cut(6)
+                            .ids())
+                    .containsExactly(2, 10, 11, 3, 14, 3);
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> tokens.cut(4))
+                    .withMessageContaining("4 tokens leave no room for text next to 3 special ones");
         }
     }
 
@@ -51,7 +86,7 @@ class HuggingFaceTextTokenizerTests {
         try (HuggingFaceTextTokenizer tokenizer = TestTokenizers.bert()) {
             Tokens tokens = tokenizer.tokenize("");
             assertThat(tokens.ids()).containsExactly(TestTokenizers.CLS, TestTokenizers.SEP);
-            assertThat(tokens.leading() + tokens.trailing()).isEqualTo(2);
+            assertThat(tokens.size(Tokens.SPECIAL)).isEqualTo(2);
         }
     }
 
@@ -113,6 +148,12 @@ class HuggingFaceTextTokenizerTests {
             assertThat(tokenizer.maxTokens()).isEmpty();
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> tokenizer.tokenize("three"))
+                    .withMessageContaining("[UNK]")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+            assertThat(tokenizer.tokenizePair("one", "two").typeIds()).containsExactly(0, 1);
+            assertThat(tokenizer.tokenizePair("", "").size()).isZero();
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> tokenizer.tokenizePair("one", "three"))
                     .withMessageContaining("[UNK]")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
         }

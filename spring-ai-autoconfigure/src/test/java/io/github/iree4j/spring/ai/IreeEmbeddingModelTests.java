@@ -127,9 +127,13 @@ class IreeEmbeddingModelTests {
                 program -> program.function("pool", "(tensor<?x?xi32>) -> tensor<?x2xf16>")
                         .answers(inputs -> {
                             Tensor ids = (Tensor) inputs.getFirst();
-                            float[] sums = new float[(int) ids.shape()[0] * 2];
+                            float[] sums = new float[(int) ids.shape().dimension(0) * 2];
                             Arrays.fill(sums, 0.5f);
-                            return List.of(Tensor.of(io.github.iree4j.hal.ElementType.F16, sums, ids.shape()[0], 2));
+                            return List.of(Tensor.of(
+                                    io.github.iree4j.hal.ElementType.F16,
+                                    sums,
+                                    ids.shape().dimension(0),
+                                    2));
                         }));
         IreeEmbeddingModel model = model();
         assertThat(model.embed(List.of("one", "two", "six")))
@@ -223,10 +227,11 @@ class IreeEmbeddingModelTests {
                 program -> program.function("main", "(tensor<?x?xi64>) -> tensor<?x?x3xf32>")
                         .answers(inputs -> {
                             Tensor ids = (Tensor) inputs.getFirst();
-                            long[] ones = new long[(int) ids.elementCount()];
+                            long[] ones = new long[(int) ids.shape().elementCount()];
                             Arrays.fill(ones, 1);
-                            try (Tensor mask = Tensor.ofLongs(ones, ids.shape());
-                                    Tensor types = Tensor.ofLongs(new long[ones.length], ids.shape())) {
+                            try (Tensor mask = Tensor.of(ones, ids.shape().dimensions());
+                                    Tensor types = Tensor.of(
+                                            new long[ones.length], ids.shape().dimensions())) {
                                 return List.of(encoder.encode(ids, mask, types));
                             }
                         }));
@@ -435,7 +440,7 @@ class IreeEmbeddingModelTests {
         assertThat(model.call(new EmbeddingRequest(List.of("one"), same)).getResults())
                 .hasSize(1);
         assertRefused(
-                () -> model.call(new EmbeddingRequest(List.of("one"), IreeEmbeddingOptions.DEFAULTS.cutTo(4))),
+                () -> model.call(new EmbeddingRequest(List.of("one"), IreeEmbeddingOptions.DEFAULTS.dimensions(4))),
                 StatusCode.INVALID_ARGUMENT,
                 "embeddings of 4 dimensions were requested, but model 'encoder' has 3");
     }
@@ -524,11 +529,11 @@ class IreeEmbeddingModelTests {
             return tokenizer.tokenize(text);
         };
         EmbeddingRequest request = new EmbeddingRequest(
-                Collections.nCopies(100, "one"), IreeEmbeddingOptions.DEFAULTS.within(Duration.ofMillis(1)));
+                Collections.nCopies(100, "one"), IreeEmbeddingOptions.DEFAULTS.timeout(Duration.ofMillis(1)));
         assertRefused(
                 () -> model(adapted -> adapted, slow, ObservationRegistry.NOOP).call(request),
                 StatusCode.DEADLINE_EXCEEDED,
-                "embedding by 'encoder' took longer than 1 ms");
+                "a request to embed texts with 'encoder' took longer than 1 ms");
         assertThat(encoder.shapes()).isEmpty();
     }
 

@@ -51,13 +51,13 @@ final class ScriptedEncoder {
                                 encode((Tensor) inputs.get(0), (Tensor) inputs.get(1), (Tensor) inputs.get(2))));
             }
             encoder.variants(
-                    VariantOptions.of("encode", ShapeRules.parse(RULES)).among("encode_*"));
+                    VariantOptions.of("encode", ShapeRules.parse(RULES)).functions("encode_*"));
         });
         return this;
     }
 
     Tensor encode(Tensor ids, Tensor mask, Tensor types) {
-        long[] shape = ids.shape();
+        long[] shape = ids.shape().dimensions();
         note(ids);
         long[] numbers = ids.toLongArray();
         long[] masks = mask.toLongArray();
@@ -73,7 +73,7 @@ final class ScriptedEncoder {
     }
 
     private synchronized void note(Tensor ids) {
-        long[] shape = ids.shape();
+        long[] shape = ids.shape().dimensions();
         shapes.add(shape[0] + "x" + shape[1]);
         long[] all = ids.toLongArray();
         for (int row = 0; row < shape[0]; row++) {

@@ -144,6 +144,7 @@ class SpringAiModuleTests {
         }
         Map<String, String> known = Map.of(
                 "java.lang.Boolean", "boolean",
+                "java.lang.Double", "number",
                 "java.lang.Integer", "number",
                 "java.lang.Long", "number",
                 "java.lang.String", "text",

@@ -21,16 +21,18 @@ final class TestSettings {
     MetadataMode metadataMode = MetadataMode.NONE;
     TextPrefixes prefixes = TextPrefixes.NONE;
 
-    EmbeddingSettings settings() {
-        return new EmbeddingSettings(
+    Activation activation = Activation.NONE;
+    Integer topK;
+    Double minScore;
+    List<String> labels = List.of("low", "high");
+
+    EncoderSettings encoder() {
+        return new EncoderSettings(
                 "encoder",
                 null,
                 inputs,
                 TokenType.I64,
                 0,
-                pooling,
-                normalize,
-                dimensions,
                 maxTokens,
                 truncate,
                 maxTextLength,
@@ -39,8 +41,18 @@ final class TestSettings {
                 maxBatchTokens,
                 padTo,
                 0,
-                timeout,
-                metadataMode,
-                prefixes);
+                timeout);
+    }
+
+    EmbeddingSettings settings() {
+        return new EmbeddingSettings(encoder(), pooling, normalize, dimensions, metadataMode, prefixes);
+    }
+
+    RerankerSettings reranker() {
+        return new RerankerSettings(encoder(), activation, topK, minScore, metadataMode);
+    }
+
+    ClassifierSettings classifier() {
+        return new ClassifierSettings(encoder(), labels, activation);
     }
 }

@@ -112,7 +112,7 @@ class TextPrefixesTests {
         IreeEmbeddingModel model = model();
         Document document = new Document("one two");
         float[] expected = model.embed(document);
-        IreeEmbeddingOptions asDocument = IreeEmbeddingOptions.DEFAULTS.as(TextKind.DOCUMENT);
+        IreeEmbeddingOptions asDocument = IreeEmbeddingOptions.DEFAULTS.kind(TextKind.DOCUMENT);
         List<EmbeddingOptions> options = new ArrayList<>(List.of(
                 IreeEmbeddingOptions.DEFAULTS, EmbeddingOptions.builder().build(), asDocument));
         options.add(null);
@@ -127,13 +127,13 @@ class TextPrefixesTests {
 
     @Test
     void requestOptionsSelectTheKindOfTexts() {
-        model().call(request(IreeEmbeddingOptions.DEFAULTS.as(TextKind.PLAIN), "one"));
+        model().call(request(IreeEmbeddingOptions.DEFAULTS.kind(TextKind.PLAIN), "one"));
         assertThat(lastRow()).containsExactly(CLS, 10L, SEP);
-        model().call(request(IreeEmbeddingOptions.DEFAULTS.as(TextKind.DOCUMENT), "one"));
+        model().call(request(IreeEmbeddingOptions.DEFAULTS.kind(TextKind.DOCUMENT), "one"));
         assertThat(lastRow()).containsExactly(CLS, 18L, 18L, 10L, SEP);
         model().embed(
                         List.of(new Document("one")),
-                        IreeEmbeddingOptions.DEFAULTS.as(TextKind.QUERY),
+                        IreeEmbeddingOptions.DEFAULTS.kind(TextKind.QUERY),
                         new TokenCountBatchingStrategy());
         assertThat(lastRow()).as("even of documents").containsExactly(CLS, 17L, 10L, SEP);
     }
@@ -162,7 +162,7 @@ class TextPrefixesTests {
     @Test
     void prefixCountsTowardTheTokensAndIsNeverTruncated() {
         EmbeddingResponse response = model().call(request(
-                IreeEmbeddingOptions.DEFAULTS.as(TextKind.DOCUMENT), "one ".repeat(30), "one ".repeat(12), "one"));
+                IreeEmbeddingOptions.DEFAULTS.kind(TextKind.DOCUMENT), "one ".repeat(30), "one ".repeat(12), "one"));
         assertThat(response.getMetadata().getUsage().getPromptTokens()).isEqualTo(16 + 16 + 5);
         assertThat(response.getMetadata().<Integer>get("truncated")).isEqualTo(1);
         assertThat(encoder.rows())

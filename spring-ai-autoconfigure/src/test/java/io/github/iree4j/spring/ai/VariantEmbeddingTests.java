@@ -88,7 +88,8 @@ class VariantEmbeddingTests {
     }
 
     private FunctionVariants variants() {
-        FunctionVariants variants = programs.function("encoder.encode").variants();
+        FunctionVariants variants =
+                programs.function("encoder.encode").variants().orElseThrow();
         assertThat(variants).isNotNull();
         return variants;
     }
@@ -244,7 +245,7 @@ class VariantEmbeddingTests {
                             "encode",
                             ShapeRules.parse(
                                     "[texts tokens] i64, [texts tokens] i64 mask, [texts tokens] i64 -> [texts tokens 3]"))
-                    .among("main_{texts}x{tokens}"));
+                    .functions("main_{texts}x{tokens}"));
         });
         IreeEmbeddingModel model = model(settings -> {
             settings.inputs = List.of(TokenInput.INPUT_IDS, TokenInput.ATTENTION_MASK, TokenInput.TOKEN_TYPE_IDS);
@@ -271,7 +272,7 @@ class VariantEmbeddingTests {
             program.function("encode_1", "(tensor<2x4xi64>, tensor<2x4xi64>) -> tensor<2x3xf32>");
             program.variants(
                     VariantOptions.of("encode", ShapeRules.parse("[batch length], [batch words] mask -> [batch 3]"))
-                            .among("encode_1"));
+                            .functions("encode_1"));
         });
         assertRefused(
                 model()::check,
@@ -299,7 +300,7 @@ class VariantEmbeddingTests {
                         });
             }
             program.variants(VariantOptions.of("encode", ShapeRules.parse(ScriptedEncoder.RULES))
-                    .among("encode_*"));
+                    .functions("encode_*"));
         });
         IreeEmbeddingModel model = model(settings -> {
             settings.inputs = List.of(TokenInput.INPUT_IDS, TokenInput.ATTENTION_MASK, TokenInput.TOKEN_TYPE_IDS);

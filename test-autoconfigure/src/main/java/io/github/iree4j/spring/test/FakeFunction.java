@@ -3,7 +3,6 @@ package io.github.iree4j.spring.test;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.ValueDeclaration;
 import io.github.iree4j.hal.ElementType;
-import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.math.BigDecimal;
@@ -97,7 +96,7 @@ public final class FakeFunction {
      */
     public FakeFunction fails(StatusCode code, String message) {
         return answers(inputs -> {
-            throw new IreeException(code, message);
+            throw IreeException.of(code, message);
         });
     }
 
@@ -110,7 +109,7 @@ public final class FakeFunction {
     List<?> answer(List<Object> inputs) {
         List<?> values = next().apply(inputs);
         if (values.size() != results.size()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INTERNAL,
                     "the script of '%s' has %d results, but the function has %d"
                             .formatted(name, values.size(), results.size()));
@@ -120,7 +119,7 @@ public final class FakeFunction {
             ValueDeclaration declared = results.get(i);
             boolean fits = value instanceof Tensor tensor ? declared.accepts(tensor) : isNumber(value, declared);
             if (!fits) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INTERNAL,
                         "the script of '%s' returns %s as result %d, but the function returns %s"
                                 .formatted(name, described(value), i, declared.type()));
@@ -156,7 +155,7 @@ public final class FakeFunction {
     private static String described(@Nullable Object value) {
         return switch (value) {
             case null -> "null";
-            case Tensor tensor -> Shape.format(tensor.shape(), tensor.elementType());
+            case Tensor tensor -> tensor.shape().format(tensor.elementType());
             case Number number -> "the %s %s".formatted(number.getClass().getSimpleName(), number);
             default -> "a " + value.getClass().getSimpleName();
         };
@@ -166,7 +165,7 @@ public final class FakeFunction {
     private synchronized Function<List<Object>, List<?>> next() {
         @Nullable Function<List<Object>, List<?>> next = script.size() > 1 ? script.poll() : script.peek();
         if (next == null) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED, "'%s' has no script; use returns, answers or fails".formatted(name));
         }
         return next;

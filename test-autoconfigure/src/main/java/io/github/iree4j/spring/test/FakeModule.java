@@ -116,7 +116,9 @@ final class FakeModule {
             default -> {
                 BufferView view = call.required(BufferView.class);
                 Tensor tensor = Tensor.copyOf(
-                        view.buffer().map(MemoryAccess.READ, 0, view.byteLength()), view.elementType(), view.shape());
+                        view.buffer().map(MemoryAccess.READ, 0, view.byteLength()),
+                        view.elementType(),
+                        view.shape().dimensions());
                 tensors.add(tensor);
                 yield tensor;
             }

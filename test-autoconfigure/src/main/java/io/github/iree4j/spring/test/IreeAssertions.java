@@ -1,8 +1,8 @@
 package io.github.iree4j.spring.test;
 
 import io.github.iree4j.IreeRuntime;
-import io.github.iree4j.LeakReport;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.monitor.LeakReport;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -55,7 +55,7 @@ public final class IreeAssertions {
          * @return this
          */
         public RuntimeAssert hasNoOpenTensors() {
-            LeakReport report = actual.leakReport();
+            LeakReport report = actual.monitor().leaks();
             if (report.openTensors() != 0 || report.forgottenTensors() != 0) {
                 failWithMessage(
                         "expected no open tensors, but %d are open and %d were not closed: %s",

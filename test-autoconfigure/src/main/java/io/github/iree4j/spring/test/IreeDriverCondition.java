@@ -1,6 +1,5 @@
 package io.github.iree4j.spring.test;
 
-import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DriverProvider;
 import java.util.List;
@@ -23,7 +22,7 @@ final class IreeDriverCondition implements ExecutionCondition {
     }
 
     private static ConditionEvaluationResult evaluate(String name) {
-        List<DriverProvider> drivers = IreeRuntime.drivers();
+        List<DriverProvider> drivers = DriverProvider.installed();
         for (DriverProvider driver : drivers) {
             if (driver.name().equals(name)) {
                 Availability availability = driver.availability();

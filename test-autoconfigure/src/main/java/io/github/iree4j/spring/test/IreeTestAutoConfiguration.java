@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.test;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
@@ -20,6 +21,7 @@ import org.springframework.core.io.ResourceLoader;
 /** The runtime of tests with scripted programs; the programs of {@code iree.modules} are not loaded. */
 @AutoConfiguration(before = IreeAutoConfiguration.class)
 @ConditionalOnProperty(name = "iree.test.mode", havingValue = "FAKE")
+@NotForApplications
 public final class IreeTestAutoConfiguration {
 
     private static final AtomicLong DEVICES = new AtomicLong();

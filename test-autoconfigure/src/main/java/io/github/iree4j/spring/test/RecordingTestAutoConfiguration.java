@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.test;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.flight.FlightRecording;
 import io.github.iree4j.flight.OperationGraph;
 import io.github.iree4j.flight.Replay;
@@ -24,6 +25,7 @@ import org.springframework.util.ResourceUtils;
 @AutoConfiguration
 @ConditionalOnExpression("'${iree.test.recording:}' != ''")
 @Lazy
+@NotForApplications
 public final class RecordingTestAutoConfiguration {
 
     private static final String PROPERTY = "iree.test.recording";
@@ -55,7 +57,7 @@ public final class RecordingTestAutoConfiguration {
             return FlightRecording.read(copy);
         } catch (IreeException e) {
             // Without the cause, an exception naming the copy.
-            throw new IreeException(
+            throw IreeException.of(
                     e.code(),
                     String.valueOf(e.getMessage())
                             .replace(copy.toString(), resource.getURL().toString()));

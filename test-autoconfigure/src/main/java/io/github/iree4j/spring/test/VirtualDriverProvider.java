@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.test;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.hal.spi.Availability;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Opens virtual devices: {@code virtual}, with a separate clock, and devices prepared by tests, by id. */
+@NotForApplications
 public final class VirtualDriverProvider implements DriverProvider {
 
     private static final Map<String, FakeHardware> PREPARED = new ConcurrentHashMap<>();

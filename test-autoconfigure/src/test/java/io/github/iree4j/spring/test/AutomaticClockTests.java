@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.spring.InvocationService;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,7 +33,7 @@ class AutomaticClockTests {
                 rows -> rows.function("same", "(tensor<?x1xf32>) -> tensor<?x1xf32>")
                         .takes(Duration.ofMinutes(10))
                         .maps(given -> given));
-        List<CompletableFuture<Results>> calls = IntStream.range(0, 20)
+        List<IreeFuture<Results>> calls = IntStream.range(0, 20)
                 .mapToObj(i -> invocations.invokeAsync("rows.same", Tensor.of(new float[] {i}, 1, 1)))
                 .toList();
         for (int i = 0; i < calls.size(); i++) {

@@ -8,7 +8,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
+import io.github.iree4j.Submission;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
@@ -17,7 +19,6 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
@@ -94,7 +95,7 @@ class IreeTestTests {
     @Test
     void resultsAreCheckedLikeInputs() {
         assertRefused(Tensor.of(new float[] {1, 2}, 1, 2), "1x2xf32");
-        assertRefused(Tensor.ofDoubles(new double[] {1}, 1, 1), "1x1xf64");
+        assertRefused(Tensor.of(new double[] {1}, 1, 1), "1x1xf64");
         assertRefused(1f, "the Float 1.0");
         programs.program(
                 "letters", letters -> letters.function("count", "() -> i64").returns(Tensor.of(new float[] {1})));
@@ -215,26 +216,34 @@ class IreeTestTests {
                 .isEqualTo(Duration.ofMillis(6).toNanos());
     }
 
+    /** The device runs calls in the order of submission, so the fence decides only where another call comes first. */
     @Test
-    void timelinesOrderCalls() {
+    void fencesOrderCalls() {
         programs.function("digits.classify").returns(Tensor.of(new float[] {7}, 1, 1));
-        try (Timeline timeline = runtime.createTimeline()) {
-            CompletableFuture<Results> second = invocations
-                    .request("digits.count")
-                    .inputs(1, new byte[] {0, 0})
-                    .after(timeline.at(1))
-                    .signal(timeline.at(2))
-                    .invokeAsync();
-            CompletableFuture<Results> first = invocations
+        try (Fence begin = runtime.createFence("begin")) {
+            Submission<Results> first = invocations
                     .request("digits.classify")
                     .inputs(Tensor.of(new float[] {1, 2}, 1, 2))
-                    .signal(timeline.at(1))
-                    .invokeAsync();
-            first.join().close();
-            second.join().close();
-            timeline.await(2);
+                    .after(begin)
+                    .submit();
+            Submission<Results> second = invocations
+                    .request("digits.count")
+                    .inputs(1, new byte[] {0, 0})
+                    .after(first.fence())
+                    .submit();
+            digits.classify(new float[][] {{1, 2}});
+            begin.signal();
+            first.await().close();
+            second.await().close();
+        }
+        assertThat(programs).ranOneAfterTheOther("digits.classify", "digits.classify", "digits.count");
+    }
+
+    @Test
+    void timelinesAreAtTheLastSignalledPoint() {
+        try (Timeline timeline = runtime.createTimeline()) {
+            timeline.at(2).signal();
             assertThat(timeline).isAt(2).hasReached(1);
-            assertThat(programs).ranOneAfterTheOther("digits.classify", "digits.count");
         }
     }
 
@@ -252,7 +261,7 @@ class IreeTestTests {
                     .isThrownBy(() -> assertThat(timeline).isAt(1));
             assertThatExceptionOfType(AssertionError.class)
                     .isThrownBy(() -> assertThat(timeline).hasFailedWith(StatusCode.ABORTED));
-            timeline.at(1).fail(new IreeException(StatusCode.ABORTED, "lost"));
+            timeline.at(1).fail(IreeException.of(StatusCode.ABORTED, "lost"));
             assertThat(timeline).hasFailedWith(StatusCode.ABORTED);
         }
         try (Results open = invocations.invoke("digits.classify", Tensor.of(new float[] {1, 2}, 1, 2))) {

@@ -62,7 +62,7 @@ class SteppedClockTests {
         while (programs.calls().stream().noneMatch(each -> each.function().equals("lost.f"))) {
             Thread.onSpinWait();
         }
-        programs.device().lose(new IreeException(StatusCode.ABORTED, "fell off the bus"));
+        programs.device().lose(IreeException.of(StatusCode.ABORTED, "fell off the bus"));
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(call::get)
                 .withMessageContaining("fell off the bus");

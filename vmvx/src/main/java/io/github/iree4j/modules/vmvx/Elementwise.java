@@ -174,7 +174,7 @@ final class Elementwise {
     private static void checkDivisors(int[] divisors, int count) {
         for (int i = 0; i < count; i++) {
             if (divisors[i] == 0) {
-                throw new IreeException(StatusCode.INVALID_ARGUMENT, "division of an integer by zero");
+                throw IreeException.of(StatusCode.INVALID_ARGUMENT, "division of an integer by zero");
             }
         }
     }

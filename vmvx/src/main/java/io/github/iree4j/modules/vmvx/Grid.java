@@ -61,11 +61,11 @@ final class Grid {
      */
     MemorySegment writable(long size0, long size1, int elementSize) {
         if (!buffer.isMutable()) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.PERMISSION_DENIED, "'%s' is a constant and cannot be written".formatted(name));
         }
         if ((size0 > 1 && stride0 == 0) || (size1 > 1 && stride1 == 0)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' is written with strides [%d, %d] for sizes [%d, %d]; a stride of 0 would write one element repeatedly"
                             .formatted(name, stride0, stride1, size0, size1));
@@ -87,7 +87,7 @@ final class Grid {
                 // beyond any buffer
             }
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.OUT_OF_RANGE,
                 "'%s' of sizes [%d, %d], offset %d and strides [%d, %d] does not fit in a buffer of %d elements of %d bytes"
                         .formatted(name, size0, size1, offset, stride0, stride1, elements, elementSize));
@@ -104,7 +104,7 @@ final class Grid {
     /** Whether there is nothing to do; negative sizes are refused. */
     static boolean isEmpty(long size0, long size1) {
         if (size0 < 0 || size1 < 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "sizes [%d, %d] must not be negative".formatted(size0, size1));
         }
         return size0 == 0 || size1 == 0;

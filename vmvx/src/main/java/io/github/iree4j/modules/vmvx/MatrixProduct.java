@@ -130,11 +130,11 @@ final class MatrixProduct {
     private static Types types(int flags) {
         int type = flags & TYPE_MASK;
         if (type == 0 || type >= TYPES.length) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.UNIMPLEMENTED, "mmt4d of type %d; known are 1 to %d".formatted(type, TYPES.length - 1));
         }
         if ((flags & ~KNOWN_FLAGS) != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "mmt4d with flags %08X, of which %08X are unknown".formatted(flags, flags & ~KNOWN_FLAGS));
         }
@@ -158,7 +158,7 @@ final class MatrixProduct {
             return new Side(bytes, kind, stride, tile, k0, count);
         }
         if (k0 % 2 != 0 || offset % 2 != 0 || (outer > 1 && stride % 2 != 0)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' of 4-bit elements has k0 %d, offset %d and stride %d, which must be even"
                             .formatted(name, k0, offset, stride));

@@ -40,7 +40,7 @@ final class Microkernels {
         int operation = (flags >>> 8) & 0xFF;
         int role = flags & ROLE_MASK;
         if (operation < 1 || operation > 6 || role < ROLE_LHS || role > ROLE_RESULT) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "flags %08X: operation must be 1 to 6 and the operand's role 1 to 3".formatted(flags));
         }
@@ -50,7 +50,7 @@ final class Microkernels {
 
     static long size(long value, String name) {
         if (value < 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "'%s' is %d, must not be negative".formatted(name, value));
         }
         return value;
@@ -60,7 +60,7 @@ final class Microkernels {
         try {
             return Math.multiplyExact(a, Math.multiplyExact(b, c));
         } catch (ArithmeticException e) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.OUT_OF_RANGE, "%d x %d x %d elements are more than any buffer has".formatted(a, b, c));
         }
     }

@@ -138,7 +138,7 @@ final class Packing {
 
     private static int elementSize(int flags, boolean bytesToo) {
         if ((flags & ~KNOWN_FLAGS) != 0) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "packing with flags %08X, of which %08X are unknown".formatted(flags, flags & ~KNOWN_FLAGS));
         }
@@ -152,7 +152,7 @@ final class Packing {
         if (type == I8 && bytesToo) {
             return 1;
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.UNIMPLEMENTED,
                 "packing of type %d; known are 1 (f32), 3 (i32), 4 (f16), 5 (bf16), and 2 (i8) for pack"
                         .formatted(type));
@@ -239,7 +239,7 @@ final class Packing {
         void checkCovers(long size0, long size1) {
             if (Microkernels.product(1, rowTiles, rowsPerTile) < size0
                     || Microkernels.product(1, columnTiles, columnsPerTile) < size1) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         "tiles of %d x %d elements, %d x %d of them, do not cover a matrix of %d x %d"
                                 .formatted(rowsPerTile, columnsPerTile, rowTiles, columnTiles, size0, size1));

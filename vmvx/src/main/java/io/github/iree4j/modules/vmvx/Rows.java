@@ -75,7 +75,7 @@ final class Rows {
     }
 
     static IreeException cancelled(VmCall call) {
-        return new IreeException(
+        return IreeException.of(
                 StatusCode.CANCELLED, "call of '" + call.function().fullName() + "' was cancelled");
     }
 

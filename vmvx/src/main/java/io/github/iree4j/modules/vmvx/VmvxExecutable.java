@@ -60,7 +60,7 @@ final class VmvxExecutable implements LoadedExecutable {
                 continue;
             }
             if (!function.convention().matches(EXPORT)) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INCOMPATIBLE,
                         "VMVX function '%s' has convention '%s', kernels have '%s'; recompile for this version"
                                 .formatted(function.name(), function.convention(), EXPORT));
@@ -93,7 +93,7 @@ final class VmvxExecutable implements LoadedExecutable {
         } catch (NumberFormatException e) {
             // reported below
         }
-        throw new IreeException(
+        throw IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
                 "VMVX function '%s' has attribute %s '%s', must be a number from 0 to %d"
                         .formatted(function.name(), key, text, limit));
@@ -127,7 +127,7 @@ final class VmvxExecutable implements LoadedExecutable {
             }
         }
         if (context.keepsBindings) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "VMVX function '%s' keeps a binding or local memory after its dispatch; it is valid during the dispatch only"
                             .formatted(functions.get(export).name()));
@@ -183,7 +183,7 @@ final class VmvxExecutable implements LoadedExecutable {
                 return;
             }
             if (setter == null || constants.length == 0) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
                         setter == null
                                 ? "%d constants were given for a VMVX executable that takes none"
@@ -191,7 +191,7 @@ final class VmvxExecutable implements LoadedExecutable {
                                 : "no constants were given for a VMVX executable that needs some");
             }
             if (!setter.convention().matches(SET_CONSTANTS_CONVENTION)) {
-                throw new IreeException(
+                throw IreeException.of(
                         StatusCode.INCOMPATIBLE,
                         "'%s' has convention '%s' where '%s' is wanted"
                                 .formatted(SET_CONSTANTS, setter.convention(), SET_CONSTANTS_CONVENTION));

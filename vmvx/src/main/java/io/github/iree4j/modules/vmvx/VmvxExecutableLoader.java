@@ -36,7 +36,7 @@ public final class VmvxExecutableLoader implements ExecutableLoader {
     @Override
     public LoadedExecutable load(String format, MemorySegment data, @Nullable RefCounted owner, int[] constants) {
         if (!format.equals(FORMAT)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INCOMPATIBLE,
                     "executable of format '%s'; this loader takes '%s'".formatted(format, FORMAT));
         }

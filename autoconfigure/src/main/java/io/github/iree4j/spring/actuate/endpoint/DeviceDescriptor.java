@@ -29,7 +29,7 @@ public record DeviceDescriptor(
 
     static DeviceDescriptor of(IreeRuntime runtime, Device device) {
         return new DeviceDescriptor(
-                runtime.nameOf(device),
+                runtime.monitor().devices().nameOf(device),
                 device.info().driver(),
                 device.info().name(),
                 DeviceInfo.machine(device.id(), device.queue(0).axis()),

@@ -1,6 +1,5 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
-import io.github.iree4j.FunctionVariants;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.spring.CallDurations;
 import io.github.iree4j.spring.LoadedProgram;
@@ -23,12 +22,13 @@ public record FunctionDescriptor(
         @Nullable VariantsDescriptor variants) {
 
     static FunctionDescriptor of(LoadedProgram program, ProgramFunction function) {
-        FunctionVariants variants = function.variants();
         return new FunctionDescriptor(
                 function.name(),
                 function.declaration(),
                 function.isAsynchronous(),
                 program.durations(function),
-                variants == null ? null : VariantsDescriptor.of(variants, program, function.fullName()));
+                function.variants()
+                        .map(variants -> VariantsDescriptor.of(variants, program, function.fullName()))
+                        .orElse(null));
     }
 }

@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
 import io.github.iree4j.IreeRuntime;
-import io.github.iree4j.async.Timeline;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.flight.FlightRecorder;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
@@ -26,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntSupplier;
@@ -69,8 +70,11 @@ public final class IreeEndpoint {
     private static final int MOST_EVENTS = 100;
     private static final int LOOKS = 3;
 
-    /** Held while reading, since a reader copies the recorder's ring: a single copy at a time, regardless of the number of clients. */
+    /** Held while reading, since a reader copies records of the recorder: one reader at a time, regardless of the number of clients. */
     private final Lock reading = new ReentrantLock(true);
+
+    /** A permit for each reader that reads or waits. */
+    private final Semaphore readers = new Semaphore(1 + IreeEndpointWebExtension.MOST_WAITING);
 
     private final IreeRuntime runtime;
     private final Programs programs;
@@ -149,6 +153,7 @@ public final class IreeEndpoint {
      * @param peaks for live, the cursor of the peaks of the previous response; when absent, peaks are since the last
      *     response to anybody
      * @return the part, or null for an unknown name
+     * @throws IreeException RESOURCE_EXHAUSTED when one caller reads the recording, and four wait
      */
     @ReadOperation
     public @Nullable OperationResponseBody part(@Selector String part, @Nullable Long since, @Nullable Long peaks) {
@@ -196,11 +201,18 @@ public final class IreeEndpoint {
         if (recorder == null) {
             return null;
         }
+        if (!readers.tryAcquire()) {
+            throw IreeException.of(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "1 recording is being read, and %d requests wait; try again"
+                            .formatted(IreeEndpointWebExtension.MOST_WAITING));
+        }
         reading.lock();
         try {
             return RecordingDescriptor.of(recorder, since);
         } finally {
             reading.unlock();
+            readers.release();
         }
     }
 
@@ -228,13 +240,13 @@ public final class IreeEndpoint {
     private TimelinesDescriptor.@Nullable Call call(String id) {
         QueueNames names = new QueueNames(runtime, shown());
         return runtime.programs().stream()
-                .flatMap(program -> program.pendingCalls(Integer.MAX_VALUE).stream()
+                .flatMap(program -> program.monitor().pendingCalls(Integer.MAX_VALUE).stream()
                         .filter(call -> Long.toString(call.id()).equals(id))
                         .map(call -> TimelinesDescriptor.call(
                                 programs.nameOf(program),
                                 call,
                                 names,
-                                new Signallers(runtime, TimelinesDescriptor.LISTED))))
+                                new Signallers(runtime, programs, TimelinesDescriptor.LISTED))))
                 .findFirst()
                 .orElse(null);
     }
@@ -273,14 +285,15 @@ public final class IreeEndpoint {
         switch (part + "/" + action) {
             case "calls/cancel" -> {
                 long id = Long.parseLong(name);
-                boolean isEnded = runtime.programs().stream().anyMatch(program -> program.cancelCall(id));
+                boolean isEnded = runtime.programs().stream()
+                        .anyMatch(program -> program.monitor().cancelCall(id));
                 return isEnded ? new WebEndpointResponse<>(before) : absent(part, name); // the call ends soon
             }
             case "modules/load" -> programs.actions().load(name, version);
             case "modules/unload" -> programs.actions().unload(name, version);
             case "modules/warm" -> programs.actions().warm(name, version);
             case "pools/trim" ->
-                runtime.findDevice(name).orElseThrow().allocator().trim();
+                runtime.monitor().devices().find(name).orElseThrow().allocator().trim();
             default -> {
                 String known = switch (part) {
                     case "pools" -> "trim";
@@ -354,12 +367,12 @@ public final class IreeEndpoint {
         }
         Map<String, PeaksDescriptor.OfMemory> memory = new LinkedHashMap<>();
         for (Device device : runtime.devices()) {
-            String name = runtime.nameOf(device);
+            String name = runtime.monitor().devices().nameOf(device);
             memory.put(
                     name, new PeaksDescriptor.OfMemory(name, device.allocator().takeMostLive()));
         }
         int calls = Math.max(mostCalls.getAsInt(), programs.activeCalls());
-        return new Peaks.Values(calls, runtime.executor().takeMostAwake(), queues, memory);
+        return new Peaks.Values(calls, runtime.monitor().workers().executor().takeMostAwake(), queues, memory);
     }
 
     private QueueDescriptor.All queues() {
@@ -374,8 +387,8 @@ public final class IreeEndpoint {
         return new FrontierDescriptor.All(
                 runtime.device().schedulingDomain().frontierCapacity(),
                 allQueues().stream().map(queue -> OfQueue.of(queue, names)).toList(),
-                runtime.timelines().stream()
-                        .map(timeline -> OfTimeline.of(timeline.semaphore(), names))
+                runtime.monitor().timelines().stream()
+                        .map(timeline -> OfTimeline.of(timeline, names))
                         .toList());
     }
 
@@ -422,7 +435,7 @@ public final class IreeEndpoint {
     }
 
     private TimelinesDescriptor look(QueueNames names) {
-        Signallers signallers = new Signallers(runtime, TimelinesDescriptor.LISTED);
+        Signallers signallers = new Signallers(runtime, programs, TimelinesDescriptor.LISTED);
         List<TimelinesDescriptor.Operation> operations = signallers.operations().stream()
                 .map(each -> TimelinesDescriptor.operation(each, names, signallers))
                 .toList();
@@ -437,39 +450,35 @@ public final class IreeEndpoint {
                 .flatMap(queue -> queue.pending(TimelinesDescriptor.LISTED).stream())
                 .flatMap(operation -> operation.waits().stream());
         Stream<PendingOperation.Wait> ofCalls = runtime.programs().stream()
-                .flatMap(program -> program.pendingCalls(TimelinesDescriptor.LISTED).stream())
+                .flatMap(program -> program.monitor().pendingCalls(TimelinesDescriptor.LISTED).stream())
                 .flatMap(call -> call.waits().stream());
         Stream.concat(ofOperations, ofCalls)
                 .forEach(wait -> listed.put(
                         wait.semaphore(),
                         new TimelinesDescriptor.Timeline(wait.semaphore(), wait.timeline(), wait.reached(), "")));
-        runtime.timelines().forEach(timeline -> listed.put(timeline.semaphore().id(), describe(timeline)));
+        runtime.monitor().timelines().forEach(timeline -> listed.put(timeline.id(), describe(timeline)));
         return List.copyOf(listed.values());
     }
 
     private TimelinesDescriptor.Calls listedCalls() {
         return new TimelinesDescriptor.Calls(
                 programs.activeCalls(),
-                calls(new QueueNames(runtime, shown()), new Signallers(runtime, TimelinesDescriptor.LISTED)));
+                calls(new QueueNames(runtime, shown()), new Signallers(runtime, programs, TimelinesDescriptor.LISTED)));
     }
 
     /** Returns the oldest calls in flight, of all programs. */
     private List<TimelinesDescriptor.Call> calls(QueueNames axes, Signallers signallers) {
         return runtime.programs().stream()
-                .flatMap(program -> program.pendingCalls(TimelinesDescriptor.LISTED).stream()
+                .flatMap(program -> program.monitor().pendingCalls(TimelinesDescriptor.LISTED).stream()
                         .map(call -> TimelinesDescriptor.call(programs.nameOf(program), call, axes, signallers)))
                 .sorted(Comparator.comparing(TimelinesDescriptor.Call::since).reversed())
                 .limit(TimelinesDescriptor.LISTED)
                 .toList();
     }
 
-    private static TimelinesDescriptor.Timeline describe(Timeline timeline) {
+    private static TimelinesDescriptor.Timeline describe(TimelineSemaphore timeline) {
+        IreeException failure = timeline.failure();
         return new TimelinesDescriptor.Timeline(
-                timeline.semaphore().id(),
-                timeline.semaphore().name(),
-                timeline.value(),
-                timeline.semaphore().failure() == null
-                        ? ""
-                        : String.valueOf(timeline.semaphore().failure()));
+                timeline.id(), timeline.name(), timeline.value(), failure == null ? "" : failure.toString());
     }
 }

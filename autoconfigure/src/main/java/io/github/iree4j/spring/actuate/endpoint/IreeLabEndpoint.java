@@ -151,7 +151,7 @@ public final class IreeLabEndpoint implements AutoCloseable {
         long lanes =
                 scenario.hardware().stream().mapToLong(Scenario.Hardware::lanes).sum();
         if (operations > MOST_OPERATIONS || lanes > MOST_LANES) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "%d operations on %d lanes are more than %d on %d; run them with 'bin/iree4j lab run FILE --json' and open the result"
                             .formatted(operations, lanes, MOST_OPERATIONS, MOST_LANES));
@@ -171,7 +171,7 @@ public final class IreeLabEndpoint implements AutoCloseable {
     private static int hostDelay(@Nullable Integer delay) {
         int ticks = Objects.requireNonNullElse(delay, 1);
         if (ticks < 0 || ticks > MOST_DELAY) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "delay is %d, which is not within [0, %d]".formatted(ticks, MOST_DELAY));
         }

@@ -56,7 +56,7 @@ final class LabScenarios {
             case OWN -> Laboratory.read(unpack(required("text", text)));
             case RECORDED -> {
                 if (recorder == null) {
-                    throw new IreeException(
+                    throw IreeException.of(
                             StatusCode.NOT_FOUND,
                             "there is no flight recorder; set iree.recorder.enabled=true to have one");
                 }
@@ -112,13 +112,13 @@ final class LabScenarios {
         }
         FlightRecording recording = recorder.since(since, (int) (until - since));
         if (!recording.header().start().toString().equals(opened)) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "the records are of a recorder that was opened at %s, and this one was opened at %s: the application was restarted; open its recording in Live"
                             .formatted(opened, recording.header().start()));
         }
         if (recording.header().completeFrom() > since) {
-            throw new IreeException(
+            throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "the recorder has dropped records below %d, and record %d was asked for; open the recording again"
                             .formatted(recording.header().completeFrom(), since));
@@ -133,6 +133,6 @@ final class LabScenarios {
     }
 
     private static IreeException invalid(String message) {
-        return new IreeException(StatusCode.INVALID_ARGUMENT, message);
+        return IreeException.of(StatusCode.INVALID_ARGUMENT, message);
     }
 }

@@ -8,6 +8,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
@@ -18,6 +19,9 @@ import org.springframework.util.MimeType;
  * Requests that compute for long, each on one of few platform threads: a virtual thread computing without waiting would
  * keep a carrier from other virtual threads, such as the host calls of inference. A few more requests wait, without a
  * thread; others are refused at once. Safe from any thread.
+ *
+ * <p>An answer is computed to its end, although its client may have gone: a server notices a closed connection when the
+ * answer is written, and Spring does not cancel a future that the client no longer waits for.
  */
 final class LongRequests implements AutoCloseable {
 
@@ -55,11 +59,11 @@ final class LongRequests implements AutoCloseable {
     /**
      * Answers a request.
      *
-     * @param type the type of the body; refusals are JSON
-     * @param body computes the body
+     * @param type the type of the body; null for the endpoint's own type. Refusals are JSON
+     * @param body computes the body; null for an unknown object, with status 404
      * @return the response, or a future of the response if detached
      */
-    Object answer(MimeType type, Supplier<?> body) {
+    Object answer(@Nullable MimeType type, Supplier<?> body) {
         CompletableFuture<WebEndpointResponse<?>> answer = start(type, body);
         if (detaches) {
             return answer.thenApply(LongRequests::entity);
@@ -71,7 +75,7 @@ final class LongRequests implements AutoCloseable {
         }
     }
 
-    private CompletableFuture<WebEndpointResponse<?>> start(MimeType type, Supplier<?> body) {
+    private CompletableFuture<WebEndpointResponse<?>> start(@Nullable MimeType type, Supplier<?> body) {
         try {
             return CompletableFuture.supplyAsync(() -> response(type, body), threads);
         } catch (RejectedExecutionException e) {
@@ -79,9 +83,13 @@ final class LongRequests implements AutoCloseable {
         }
     }
 
-    private static WebEndpointResponse<?> response(MimeType type, Supplier<?> body) {
+    private static WebEndpointResponse<?> response(@Nullable MimeType type, Supplier<?> body) {
         try {
-            return new WebEndpointResponse<>(body.get(), type);
+            Object found = body.get();
+            if (found == null) {
+                return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
+            }
+            return type == null ? new WebEndpointResponse<>(found) : new WebEndpointResponse<>(found, type);
         } catch (IreeException e) {
             return switch (e.code()) {
                 case NOT_FOUND -> refusal(WebEndpointResponse.STATUS_NOT_FOUND, e.getMessage());

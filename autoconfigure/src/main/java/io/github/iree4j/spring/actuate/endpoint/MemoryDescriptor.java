@@ -52,7 +52,7 @@ public record MemoryDescriptor(String device, List<Slab> slabs, long omitted) {
     static MemoryDescriptor of(IreeRuntime runtime, Device device, QueueNames names) {
         MemoryMap map = device.allocator().memoryMap(LISTED);
         return new MemoryDescriptor(
-                runtime.nameOf(device),
+                runtime.monitor().devices().nameOf(device),
                 map.slabs().stream()
                         .map(slab -> new Slab(
                                 slab.number(),

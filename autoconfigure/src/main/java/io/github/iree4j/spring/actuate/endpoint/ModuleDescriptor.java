@@ -100,7 +100,7 @@ public record ModuleDescriptor(String name, List<Version> versions) implements O
         return loaded.instances().stream()
                 .flatMap(instance -> instance.devices().stream())
                 .distinct()
-                .map((Device device) -> runtime.nameOf(device))
+                .map((Device device) -> runtime.monitor().devices().nameOf(device))
                 .toList();
     }
 }

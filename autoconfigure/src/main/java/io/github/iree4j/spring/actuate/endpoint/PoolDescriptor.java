@@ -44,7 +44,7 @@ public record PoolDescriptor(
      * @param peak the peak of bytes in use
      * @param largestFree size of the largest free block in bytes
      * @param reservations number of reservations
-     * @param fresh number of reservations with memory never used before
+     * @param fresh number of reservations with memory without a known user before
      * @param reusedWithoutWait number of reservations with reused memory and no wait
      * @param reusedAfterWait number of reservations with reused memory and a wait by the device
      * @param refusals numbers of free blocks not reused, by reason
@@ -96,7 +96,7 @@ public record PoolDescriptor(
     static PoolDescriptor of(IreeRuntime runtime, Device device) {
         PoolSetStatistics set = device.allocator().poolStatistics();
         return new PoolDescriptor(
-                runtime.nameOf(device),
+                runtime.monitor().devices().nameOf(device),
                 set.budget(),
                 set.bytesLive(),
                 set.bytesReserved(),

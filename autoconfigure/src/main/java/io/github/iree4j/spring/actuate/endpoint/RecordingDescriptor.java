@@ -25,7 +25,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  *
  * @param cursor value of {@code since} for the next page
  * @param start opening time of the recorder; times are nanoseconds since then
- * @param completeFrom number below which the ring has dropped some or all records
+ * @param completeFrom number below which the ring has dropped some or all records, also where this page begins later;
+ *     above {@code since} where records of this page are missing
  * @param more whether there are more records by now
  * @param queues the recorded queues
  * @param pools the recorded pools, to which records refer by index
@@ -89,7 +90,7 @@ public record RecordingDescriptor(
         return new RecordingDescriptor(
                 header.next(),
                 header.start(),
-                header.completeFrom(),
+                Math.min(header.completeFrom(), recorder.statistics().completeFrom()), // the page's is not below since
                 more,
                 page.queues().stream().map(RecordingDescriptor::queue).toList(),
                 page.pools(),
@@ -173,6 +174,9 @@ public record RecordingDescriptor(
                 values.put("status", e.status().name());
                 values.put("message", e.message());
                 values.put("frontier", frontier(e.frontier()));
+                if (e.refused() != null) { // else of a file that does not know
+                    values.put("refused", list(e.refused(), RecordingDescriptor::refusal));
+                }
                 yield "over";
             }
             case FlightEvent.Reserved e -> {
@@ -194,6 +198,18 @@ public record RecordingDescriptor(
                 values.put("reservation", e.reservation());
                 values.put("death", frontier(e.death()));
                 yield "released";
+            }
+            case FlightEvent.ReleasedUnseen e -> {
+                values.put("pool", e.pool());
+                values.put("bytes", e.bytes());
+                yield "released-unseen";
+            }
+            case FlightEvent.PoolsHold e -> {
+                values.put("set", e.set());
+                values.put("limit", e.limit());
+                values.put("pools", e.pools());
+                values.put("consumers", e.consumers());
+                yield "pools-hold";
             }
             case FlightEvent.InLine e -> {
                 values.put("pool", e.pool());
@@ -230,7 +246,8 @@ public record RecordingDescriptor(
                 values.put("name", e.name());
                 yield "timeline";
             }
-            case FlightEvent.Open _, FlightEvent.Call _ -> throw new IllegalArgumentException("listed apart: " + event);
+            case FlightEvent.Open _, FlightEvent.Call _, FlightEvent.MoreOpen _, FlightEvent.MorePoints _ ->
+                throw new IllegalArgumentException("listed apart: " + event);
         };
         return new Event(event.sequence(), event.time(), kind, values);
     }
@@ -243,6 +260,13 @@ public record RecordingDescriptor(
         values.put("function", submission.function());
         values.put("waits", points(submission.waits()));
         values.put("signals", points(submission.signals()));
+    }
+
+    private static Object refusal(FlightEvent.Refusal refusal) {
+        return Map.of(
+                "timeline", refusal.point().timeline(),
+                "value", refusal.point().value(),
+                "reached", refusal.reached());
     }
 
     private static <T> List<Object> list(List<T> all, Function<T, Object> each) {

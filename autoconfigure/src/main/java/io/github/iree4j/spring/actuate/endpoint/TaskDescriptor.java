@@ -1,6 +1,8 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.monitor.Workers;
+import io.github.iree4j.task.ProcessExecutor;
 import io.github.iree4j.task.TopologyGroup;
 import java.time.Duration;
 import java.util.List;
@@ -25,15 +27,17 @@ public record TaskDescriptor(
         List<String> topology,
         List<String> notes) {
     static TaskDescriptor of(IreeRuntime runtime) {
+        Workers workers = runtime.monitor().workers();
+        ProcessExecutor executor = workers.executor();
         return new TaskDescriptor(
-                runtime.executor().workers(),
-                runtime.executor().sleepingWorkers(),
-                Duration.ofNanos(runtime.executor().wakeNanos()),
-                runtime.executor().liveProcesses(),
-                runtime.options().tasks().affinity(),
-                runtime.topology().groups().stream()
+                executor.workers(),
+                executor.sleepingWorkers(),
+                Duration.ofNanos(executor.wakeNanos()),
+                executor.liveProcesses(),
+                workers.affinity(),
+                workers.topology().groups().stream()
                         .map(TopologyGroup::toString)
                         .toList(),
-                runtime.topology().notes());
+                workers.topology().notes());
     }
 }

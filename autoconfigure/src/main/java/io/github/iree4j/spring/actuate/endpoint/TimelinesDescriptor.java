@@ -1,9 +1,10 @@
 package io.github.iree4j.spring.actuate.endpoint;
 
-import io.github.iree4j.PendingCall;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.spring.problems.QueueNames;
+import io.github.iree4j.spring.problems.Signaller;
 import io.github.iree4j.spring.problems.Signallers;
 import java.time.Duration;
 import java.util.List;
@@ -38,6 +39,9 @@ public record TimelinesDescriptor(
      * @param waitsFor a description for each unreached point
      * @param waits the same points, for programs
      * @param signals the points signalled by the operation
+     * @param forMemory whether the operation waits for memory
+     * @param bytes bytes of the awaited memory; 0 for none, and when not known
+     * @param pool the pool of the awaited memory; empty for none
      */
     public record Operation(
             String queue,
@@ -47,7 +51,10 @@ public record TimelinesDescriptor(
             Duration since,
             List<String> waitsFor,
             List<Wait> waits,
-            List<String> signals) {}
+            List<String> signals,
+            boolean forMemory,
+            long bytes,
+            String pool) {}
 
     /**
      * An unreached point of a timeline.
@@ -58,7 +65,7 @@ public record TimelinesDescriptor(
      * @param promised whether a signal of the value has been promised
      * @param producer device and number of the signalling queue; null when unknown
      * @param epoch number of the signalling operation of the queue; 0 when unknown
-     * @param signaller without a promise, the pending operation that will signal the point; null for none
+     * @param signaller without a promise, the pending operation or call that will signal the point; null for none
      * @param inFlight without a promise or such an operation, device and number of the queue with the operation in
      *     flight that will signal the point; or the queues whose operations may signal the point, having more
      *     operations than are examined
@@ -70,14 +77,15 @@ public record TimelinesDescriptor(
             boolean promised,
             @Nullable String producer,
             long epoch,
-            @Nullable Signaller signaller,
+            @Nullable SignallerDescriptor signaller,
             List<String> inFlight) {
         static Wait of(PendingOperation.Wait wait, QueueNames names, Signallers signallers) {
-            Signallers.Submitted found = wait.promised() ? null : signallers.of(wait);
-            Signallers.Submitted signaller = found == null || found.issued() ? null : found;
-            List<DeviceQueue> others = wait.promised() || signaller != null
-                    ? List.of()
-                    : found == null ? signallers.unread() : List.of(found.queue());
+            Signaller signaller = wait.promised() ? null : signallers.of(wait);
+            List<DeviceQueue> others = wait.promised() || signaller != null ? List.of() : signallers.unread();
+            if (signaller instanceof Signallers.Submitted submitted && submitted.issued()) {
+                signaller = null;
+                others = List.of(submitted.queue());
+            }
             return new Wait(
                     wait.semaphore(),
                     wait.value(),
@@ -85,22 +93,10 @@ public record TimelinesDescriptor(
                     wait.promised(),
                     wait.producerEpoch() == 0 ? null : names.name(wait.producerAxis()),
                     wait.producerEpoch(),
-                    signaller == null
-                            ? null
-                            : new Signaller(
-                                    names.name(signaller.queue().axis()),
-                                    signaller.operation().name()),
+                    signaller == null ? null : SignallerDescriptor.of(signaller, names),
                     others.stream().map(queue -> names.name(queue.axis())).toList());
         }
     }
-
-    /**
-     * A pending operation that will signal a point.
-     *
-     * @param queue device and number of the operation's queue
-     * @param operation the kind of operation
-     */
-    public record Signaller(String queue, String operation) {}
 
     /**
      * A call in flight.
@@ -112,6 +108,7 @@ public record TimelinesDescriptor(
      * @param since age of the call
      * @param waitsFor a description for each unreached point; empty while the call runs
      * @param waits the same points, for programs
+     * @param bytes bytes of the awaited memory, which may be a guess; 0 for none, and when not known
      */
     public record Call(
             long id,
@@ -120,7 +117,8 @@ public record TimelinesDescriptor(
             PendingCall.State state,
             Duration since,
             List<String> waitsFor,
-            List<Wait> waits)
+            List<Wait> waits,
+            long bytes)
             implements OperationResponseBody {}
 
     /**
@@ -161,7 +159,10 @@ public record TimelinesDescriptor(
                 operation.since(),
                 names.waitsOf(operation, signallers),
                 waits(operation.waits(), names, signallers),
-                operation.signals().stream().map(QueueNames::describe).toList());
+                operation.signals().stream().map(QueueNames::describe).toList(),
+                operation.forMemory(),
+                operation.bytes(),
+                operation.pool());
     }
 
     static Call call(String program, PendingCall call, QueueNames names, Signallers signallers) {
@@ -172,7 +173,8 @@ public record TimelinesDescriptor(
                 call.state(),
                 call.since(),
                 names.waitsOf(call, signallers),
-                waits(call.waits(), names, signallers));
+                waits(call.waits(), names, signallers),
+                call.bytes());
     }
 
     private static List<Wait> waits(List<PendingOperation.Wait> waits, QueueNames names, Signallers signallers) {

@@ -6,7 +6,6 @@ import io.github.iree4j.spring.LoadedProgram;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 
 /**
  * The shape variants of a function.
@@ -30,8 +29,7 @@ public record VariantsDescriptor(String shapes, long elements, long padding, Lis
     /** Returns totals over all instances of a program. */
     static VariantsDescriptor of(FunctionVariants variants, LoadedProgram program, String function) {
         List<FunctionVariants> all = program.instances().stream()
-                .map(instance -> instance.function(function).variants())
-                .filter(Objects::nonNull)
+                .flatMap(instance -> instance.function(function).variants().stream())
                 .toList();
         List<Variant> functions = new ArrayList<>();
         for (int i = 0; i < variants.all().size(); i++) {

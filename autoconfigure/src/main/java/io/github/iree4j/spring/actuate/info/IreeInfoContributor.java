@@ -1,11 +1,11 @@
 package io.github.iree4j.spring.actuate.info;
 
 import io.github.iree4j.IreeRuntime;
-import io.github.iree4j.RuntimeVersions;
+import io.github.iree4j.NativeCode;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DriverProvider;
-import io.github.iree4j.status.IreeException;
+import io.github.iree4j.monitor.RuntimeVersions;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
@@ -29,14 +29,17 @@ public final class IreeInfoContributor implements InfoContributor {
     @Override
     public void contribute(Info.Builder builder) {
         Map<String, Object> iree = new LinkedHashMap<>();
-        RuntimeVersions versions = IreeRuntime.versions();
+        RuntimeVersions versions = runtime.monitor().versions();
         iree.put("version", versions.runtime());
         iree.put("bytecode", versions.bytecode());
         iree.put("hal", versions.hal());
-        IreeException noNative = IreeRuntime.nativeUnavailabilityCause();
-        iree.put("nativeCode", noNative == null ? "available" : "not available: " + noNative.getMessage());
+        iree.put(
+                "nativeCode",
+                NativeCode.unavailabilityCause()
+                        .map(cause -> "not available: " + cause.getMessage())
+                        .orElse("available"));
         Map<String, String> drivers = new TreeMap<>();
-        for (DriverProvider driver : IreeRuntime.drivers()) {
+        for (DriverProvider driver : DriverProvider.installed()) {
             Availability availability = driver.availability();
             drivers.put(
                     driver.name(), availability.available() ? "available" : "not available: " + availability.reason());
@@ -44,10 +47,11 @@ public final class IreeInfoContributor implements InfoContributor {
         iree.put("drivers", drivers);
         Map<String, String> devices = new LinkedHashMap<>();
         for (Device device : runtime.devices()) {
-            devices.put(runtime.nameOf(device), device.info().name());
+            devices.put(
+                    runtime.monitor().devices().nameOf(device), device.info().name());
         }
         iree.put("devices", devices);
-        iree.put("workers", runtime.executor().workers());
+        iree.put("workers", runtime.monitor().workers().executor().workers());
         builder.withDetail("iree", iree);
     }
 }

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.autoconfigure.client;
 
 import io.github.iree4j.spring.client.IreeClientFactoryBean;
 import java.lang.reflect.Method;
+import java.lang.reflect.RecordComponent;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
@@ -45,12 +46,15 @@ final class IreeClientAotProcessor implements BeanFactoryInitializationAotProces
     }
 
     private static void registerRecords(RuntimeHints hints, ResolvableType type) {
-        if (type.toClass().isRecord()) {
+        if (type.toClass().isRecord() && hints.reflection().getTypeHint(type.toClass()) == null) {
             hints.reflection()
                     .registerType(
                             type.toClass(),
                             MemberCategory.INVOKE_DECLARED_CONSTRUCTORS,
                             MemberCategory.INVOKE_DECLARED_METHODS);
+            for (RecordComponent component : type.toClass().getRecordComponents()) {
+                registerRecords(hints, ResolvableType.forType(component.getGenericType()));
+            }
         }
         for (ResolvableType generic : type.getGenerics()) {
             registerRecords(hints, generic);

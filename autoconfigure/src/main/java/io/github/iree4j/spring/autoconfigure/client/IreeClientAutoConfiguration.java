@@ -4,6 +4,10 @@ import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.client.IreeClientFactory;
+import io.github.iree4j.spring.client.IreeClientFactoryBean;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -26,5 +30,16 @@ public final class IreeClientAutoConfiguration {
     IreeClientFactory ireeClientFactory(
             InvocationService invocations, Programs programs, ConfigurableBeanFactory beans) {
         return new IreeClientFactory(invocations, new EmbeddedValueResolver(beans), programs);
+    }
+
+    /** Creates all clients at the start, also with lazy initialization, so that clients unlike their programs fail the start. */
+    @Bean
+    @ConditionalOnMissingBean(name = "ireeClientCheck")
+    static SmartInitializingSingleton ireeClientCheck(ListableBeanFactory beans) {
+        return () -> {
+            for (String factory : beans.getBeanNamesForType(IreeClientFactoryBean.class, true, false)) {
+                beans.getBean(BeanFactoryUtils.transformedBeanName(factory));
+            }
+        };
     }
 }

@@ -54,7 +54,7 @@ public final class IreeEndpointAutoConfiguration {
                 () -> watchdog.stream()
                         .flatMap(each -> each.problems().stream())
                         .toList(),
-                invocations::takeMostInFlight,
+                invocations.monitor()::takeMostInFlight,
                 recorder.getIfAvailable(),
                 parts.orderedStream().toList());
     }
@@ -65,15 +65,15 @@ public final class IreeEndpointAutoConfiguration {
     @ConditionalOnClass(DispatcherServlet.class)
     @ConditionalOnWebApplication(type = Type.SERVLET)
     @ConditionalOnMissingBean
-    IreeEndpointWebExtension detachingWebExtension(ObjectProvider<FlightRecorder> recorder) {
-        return new IreeEndpointWebExtension(recorder.getIfAvailable(), true);
+    IreeEndpointWebExtension detachingWebExtension(IreeEndpoint endpoint, ObjectProvider<FlightRecorder> recorder) {
+        return new IreeEndpointWebExtension(endpoint, recorder.getIfAvailable(), true);
     }
 
     @Bean
     @ConditionalOnAvailableEndpoint(endpoint = IreeEndpointWebExtension.class, exposure = EndpointExposure.WEB)
     @ConditionalOnMissingBean
-    IreeEndpointWebExtension ireeEndpointWebExtension(ObjectProvider<FlightRecorder> recorder) {
-        return new IreeEndpointWebExtension(recorder.getIfAvailable(), false);
+    IreeEndpointWebExtension ireeEndpointWebExtension(IreeEndpoint endpoint, ObjectProvider<FlightRecorder> recorder) {
+        return new IreeEndpointWebExtension(endpoint, recorder.getIfAvailable(), false);
     }
 
     /** As for the exports. */

@@ -69,9 +69,10 @@ public final class IreeHttpAutoConfiguration {
             return factory -> factory.addEngineValves(new UnreadBodyValve());
         }
 
-        /** Configuration for Spring MVC. */
+        /** Configuration for Spring MVC. Every request passes the valve, so only where calls are to end with their clients. */
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnClass(DispatcherServlet.class)
+        @Conditional(OnWatchedClients.class)
         static class DisconnectConfiguration {
 
             @Bean

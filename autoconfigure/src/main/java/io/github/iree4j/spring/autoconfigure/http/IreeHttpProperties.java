@@ -23,6 +23,8 @@ import org.springframework.util.unit.DataSize;
  * @param problemDetails Whether to render failures of calls in all controllers, and refusals of bodies with tensors, as
  *     problem details. Same as 'spring.mvc.problemdetails.enabled', or 'spring.webflux.problemdetails.enabled', when
  *     not set.
+ * @param watchClients Whether a call awaited by the thread of a request ends when the client closes the connection, with
+ *     Spring MVC on Tomcat. Every request then passes a valve. Same as 'iree.serving.enabled' when not set.
  */
 @ConfigurationProperties("iree.http")
 public record IreeHttpProperties(
@@ -30,7 +32,8 @@ public record IreeHttpProperties(
         @Nullable DataSize maxInFlightSize,
         @DefaultValue("10s") Duration bodyTimeout,
         @DefaultValue("0") int maxConcurrentBodies,
-        @Nullable Boolean problemDetails) {
+        @Nullable Boolean problemDetails,
+        @Nullable Boolean watchClients) {
 
     private static final int SHARE = 4;
 

@@ -106,7 +106,7 @@ class IreeEndpointHttpTests {
             HttpResponse<String> refused = send(context, "iree/recording/export/trace", null);
             assertThat(refused.statusCode()).isEqualTo(503);
             assertThat(refused.headers().firstValue("Retry-After")).hasValue("1");
-            assertThat(refused.body()).contains("1 recording is being exported, and 4 requests wait; try again");
+            assertThat(refused.body()).contains("1 recording is being read, and 4 requests wait; try again");
             end.countDown();
             held.forEach(CompletableFuture::join);
             for (String format : List.of("iree4j", "perfetto", "otlp", "trace", "problems")) {
@@ -309,12 +309,12 @@ class IreeEndpointHttpTests {
                 "--iree.watchdog.enabled=false")) { // which may report the loss first
             CompletableFuture<DeviceLostEvent> heard = new CompletableFuture<>();
             context.addApplicationListener((DeviceLostEvent event) -> heard.complete(event));
-            IreeException cause = new IreeException(StatusCode.ABORTED, "fell off the bus");
+            IreeException cause = IreeException.of(StatusCode.ABORTED, "fell off the bus");
             HostDevice device = (HostDevice) context.getBean(IreeRuntime.class).device("two");
             device.lose(cause);
             DeviceLostEvent event = heard.get();
             assertThat(event.device()).isEqualTo("two");
-            assertThat(event.cause()).isSameAs(cause);
+            assertThat(event.cause()).cause().isSameAs(cause);
             assertThat(send(context, "iree/events?since=2", null).body())
                     .contains("\"cursor\":3")
                     .contains("\"type\":\"device.lost\",\"subject\":\"two\"")

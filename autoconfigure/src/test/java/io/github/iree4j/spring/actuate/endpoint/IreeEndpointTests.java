@@ -2,16 +2,20 @@ package io.github.iree4j.spring.actuate.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.CallOptions;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.Results;
+import io.github.iree4j.Submission;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.flight.FlightEvent;
 import io.github.iree4j.flight.FlightRecorder;
+import io.github.iree4j.flight.RecorderOptions;
 import io.github.iree4j.hal.DeviceQueue;
+import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.Programs;
@@ -28,6 +32,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -114,15 +119,20 @@ class IreeEndpointTests {
                     RecordingDescriptor page = (RecordingDescriptor) endpoint.part("recording", null, null);
                     assertThat(page.events())
                             .extracting(RecordingDescriptor.Event::kind)
+                            .filteredOn(kind -> !kind.equals("pools-hold"))
                             .startsWith("submitted", "issued", "completed");
                     assertThat(page.queues())
                             .singleElement()
                             .satisfies(queue -> assertThat(queue.name()).isEqualTo("local/0"));
                     assertThat(page.more()).isFalse();
+                    assertThat(page.completeFrom()).isZero();
                     RecordingDescriptor next = (RecordingDescriptor) endpoint.part("recording", page.cursor(), null);
                     assertThat(next.events())
                             .allSatisfy(event -> assertThat(event.number()).isGreaterThanOrEqualTo(page.cursor()));
-                    assertExports(context.getBean(FlightRecorder.class));
+                    assertThat(next.completeFrom())
+                            .as("the ring has dropped nothing")
+                            .isZero();
+                    assertExports(endpoint, context.getBean(FlightRecorder.class));
                     assertRunsInTheLaboratory(context.getBean(FlightRecorder.class), page);
                     assertReadersTakeTurns(endpoint, page);
                 });
@@ -170,12 +180,12 @@ class IreeEndpointTests {
                             Program program = runtime.load(adder)) {
                         runtime.device().queue(0).barrier(one, null, 0);
                         CompletableFuture<Results> call =
-                                program.function("add").submit(one, null, 1, 2);
+                                program.function("add").call(CallOptions.DEFAULTS.after(one), 1, 2);
                         long id = timeline.semaphore().id();
                         RecordingDescriptor page = (RecordingDescriptor) endpoint.part("recording", null, null);
                         assertThat(page.events())
                                 .extracting(RecordingDescriptor.Event::kind)
-                                .containsOnly("submitted", "timeline", "decided");
+                                .containsOnly("pools-hold", "submitted", "timeline", "decided");
                         assertThat(page.open())
                                 .singleElement()
                                 .satisfies(each -> assertThat(each.values()).containsEntry("before", "NO"));
@@ -207,8 +217,8 @@ class IreeEndpointTests {
                 .run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining("1024 bytes"));
     }
 
-    private static void assertExports(FlightRecorder recorder) {
-        try (IreeEndpointWebExtension exports = new IreeEndpointWebExtension(recorder, false)) {
+    private static void assertExports(IreeEndpoint endpoint, FlightRecorder recorder) {
+        try (IreeEndpointWebExtension exports = new IreeEndpointWebExtension(endpoint, recorder, false)) {
             for (String format : List.of("iree4j", "perfetto", "otlp", "trace", "problems")) {
                 assertThat(exports.export("recording", "export", format))
                         .isInstanceOfSatisfying(
@@ -256,7 +266,7 @@ class IreeEndpointTests {
     }
 
     private static void assertReadersTakeTurns(IreeEndpoint endpoint, RecordingDescriptor page) throws Exception {
-        try (ExecutorService readers = Executors.newFixedThreadPool(8)) {
+        try (ExecutorService readers = Executors.newFixedThreadPool(1 + IreeEndpointWebExtension.MOST_WAITING)) {
             List<Future<OperationResponseBody>> pages = new ArrayList<>();
             for (int i = 0; i < 32; i++) {
                 pages.add(readers.submit(() -> endpoint.part("recording", null, null)));
@@ -266,6 +276,53 @@ class IreeEndpointTests {
                         .startsWith(page.events().getFirst());
             }
         }
+    }
+
+    @Test
+    void beyondOneReaderOfTheRecordingAndFourThatWaitReadersAreRefused() {
+        int taken = 1 + IreeEndpointWebExtension.MOST_WAITING;
+        runner.run(context -> {
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            Programs programs = context.getBean(Programs.class);
+            CountDownLatch end = new CountDownLatch(1);
+            CountDownLatch refusals = new CountDownLatch(3);
+            List<CompletableFuture<?>> answers = new ArrayList<>();
+            try (FlightRecorder recorder = FlightRecorder.open(
+                            runtime.device().schedulingDomain(), RecorderOptions.DEFAULT, () -> timeAfter(end));
+                    ExecutorService readers = Executors.newVirtualThreadPerTaskExecutor();
+                    AutoCloseable _ = end::countDown) { // also after a failure
+                IreeEndpoint endpoint =
+                        new IreeEndpoint(runtime, programs, new IreeEvents(), List::of, () -> 0, recorder, List.of());
+                for (int i = 0; i < taken + 3; i++) {
+                    answers.add(CompletableFuture.supplyAsync(() -> endpoint.part("recording", null, null), readers)
+                            .whenComplete((_, fault) -> {
+                                if (fault != null) {
+                                    refusals.countDown();
+                                }
+                            }));
+                }
+                assertThat(refusals.await(2, TimeUnit.MINUTES)).isTrue();
+            }
+            assertThat(answers)
+                    .filteredOn(each -> !each.isCompletedExceptionally())
+                    .hasSize(taken);
+            assertThat(answers)
+                    .filteredOn(CompletableFuture::isCompletedExceptionally)
+                    .allSatisfy(each -> assertThat(each.exceptionNow())
+                            .hasMessageContaining("1 recording is being read, and 4 requests wait; try again"));
+        });
+    }
+
+    /** Returns the time; the readers of the test, on virtual threads, wait for it. */
+    private static long timeAfter(CountDownLatch end) {
+        if (Thread.currentThread().isVirtual()) {
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+        return System.nanoTime();
     }
 
     @Test
@@ -289,7 +346,7 @@ class IreeEndpointTests {
                 TimelinesDescriptor.Operation consumer = timelines.operations().getLast();
                 assertThat(consumer.waits()).singleElement().satisfies(wait -> {
                     assertThat(wait.promised()).isFalse();
-                    assertThat(wait.signaller()).isEqualTo(new TimelinesDescriptor.Signaller("local/0", "barrier"));
+                    assertThat(wait.signaller()).isEqualTo(new SignallerDescriptor("local/0", "barrier", 0, "", ""));
                 });
                 assertThat(consumer.waitsFor())
                         .singleElement()
@@ -391,6 +448,46 @@ class IreeEndpointTests {
                 done.await();
             }
         });
+    }
+
+    @Test
+    void aCallThatIsToSignalAPointIsNamed(@TempDir Path directory) throws Exception {
+        runner.withPropertyValues("iree.modules.sums.location=" + TestModules.adder(directory))
+                .run(context -> {
+                    InvocationService invocations = context.getBean(InvocationService.class);
+                    try (Fence event = context.getBean(IreeRuntime.class).createFence("event")) {
+                        Submission<Results> first = invocations
+                                .request("sums.add")
+                                .inputs(1, 2)
+                                .after(event)
+                                .submit();
+                        Submission<Results> second = invocations
+                                .request("sums.add")
+                                .inputs(1, 2)
+                                .after(first.fence())
+                                .submit();
+                        TimelinesDescriptor timelines = (TimelinesDescriptor)
+                                context.getBean(IreeEndpoint.class).part("timelines", null, null);
+                        TimelinesDescriptor.Call signalling = timelines.calls().getFirst();
+                        assertThat(signalling.waitsFor())
+                                .singleElement()
+                                .asString()
+                                .endsWith("no submitted operation that can run signals it");
+                        assertThat(timelines.calls().getLast().waitsFor())
+                                .singleElement()
+                                .asString()
+                                .endsWith("call %d of sums.add of program 'sums' will signal it and is BEFORE_INPUTS"
+                                        .formatted(signalling.id()));
+                        assertThat(timelines.calls().getLast().waits())
+                                .singleElement()
+                                .satisfies(wait -> assertThat(wait.signaller())
+                                        .isEqualTo(
+                                                new SignallerDescriptor("", "", signalling.id(), "sums", "sums.add")));
+                        event.signal();
+                        first.await().close();
+                        second.await().close();
+                    }
+                });
     }
 
     @Test

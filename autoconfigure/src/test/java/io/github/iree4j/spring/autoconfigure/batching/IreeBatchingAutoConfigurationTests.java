@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
@@ -75,7 +76,7 @@ class IreeBatchingAutoConfigurationTests {
                         "iree.modules.add.batching.max-delay=1m")
                 .run(context -> {
                     InvocationService invocations = context.getBean(InvocationService.class);
-                    List<CompletableFuture<Results>> calls = IntStream.range(0, 64)
+                    List<IreeFuture<Results>> calls = IntStream.range(0, 64)
                             .mapToObj(i -> invocations.invokeAsync("add.add", tensor(i), tensor(100)))
                             .toList();
                     for (int i = 0; i < calls.size(); i++) {

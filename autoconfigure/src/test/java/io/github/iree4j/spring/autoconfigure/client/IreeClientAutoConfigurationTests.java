@@ -2,6 +2,7 @@ package io.github.iree4j.spring.autoconfigure.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.client.IreeClient;
 import java.util.concurrent.CompletableFuture;
@@ -19,6 +20,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Profile;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
 import org.springframework.javapoet.ClassName;
 import reactor.core.publisher.Mono;
@@ -26,10 +28,17 @@ import reactor.core.publisher.Mono;
 class IreeClientAutoConfigurationTests {
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
-            .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class, IreeClientAutoConfiguration.class));
+            .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class, IreeClientAutoConfiguration.class))
+            .withPropertyValues(
+                    "spring.profiles.active=clients",
+                    "iree.modules.digits.location=" + TestModules.fixture("3.11.0/cpu/add.vmfb"),
+                    "iree.modules.digits.load=lazy");
 
     record Point(float x, float y) {}
 
+    record Line(Point from, Point to) {}
+
+    @Profile("clients") // other tests scan this package too
     @IreeClient("digits")
     public interface ScannedClient {
         float[] classify(float[] pixels);
@@ -93,9 +102,24 @@ class IreeClientAutoConfigurationTests {
                 .accepts(hints);
     }
 
+    interface LineClient {
+        float length(Line line);
+    }
+
+    @Test
+    void registersHintsForRecordsInRecords() {
+        RuntimeHints hints = new RuntimeHints();
+        IreeClientAotProcessor.register(hints, LineClient.class);
+        assertThat(RuntimeHintsPredicates.reflection()
+                        .onType(Point.class)
+                        .withMemberCategory(MemberCategory.INVOKE_DECLARED_METHODS))
+                .accepts(hints);
+    }
+
     @Test
     void clientsSurviveAheadOfTimeProcessing() {
         try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+            context.getEnvironment().setActiveProfiles("clients");
             context.register(Application.class, IreeClientAutoConfiguration.class);
             InMemoryGeneratedFiles files = new InMemoryGeneratedFiles();
             DefaultGenerationContext generation = new DefaultGenerationContext(

@@ -10,6 +10,7 @@ import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.DisconnectInterceptor;
 import io.github.iree4j.spring.http.IreeProblemAdvice;
 import io.github.iree4j.spring.http.TensorHttpMessageConverter;
 import io.github.iree4j.spring.http.TensorJsonHttpMessageConverter;
@@ -31,6 +32,9 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.util.LambdaSafe;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.ResolvableType;
@@ -74,7 +78,7 @@ class IreeHttpAutoConfigurationTests {
 
     @AfterEach
     void requestsLeaveNothingOpen() {
-        assertThat(runtime.leakReport().openTensors()).isZero();
+        assertThat(runtime.monitor().leaks().openTensors()).isZero();
     }
 
     private MvcTestResult post(String type, String accept, byte[] body) {
@@ -106,14 +110,14 @@ class IreeHttpAutoConfigurationTests {
         MvcTestResult result = post(
                 "application/octet-stream;type=f32;shape=\"4\"",
                 "application/octet-stream",
-                Tensor.of(new float[] {1, 2, 3, 4}).toBytes());
+                Tensor.of(new float[] {1, 2, 3, 4}).rawBytes());
         assertThat(result).hasStatusOk();
         MediaType type = MediaType.valueOf(String.valueOf(result.getResponse().getContentType()));
         assertThat(type.getParameter("type")).isEqualTo("f32");
         assertThat(type.getParameter("shape")).isEqualTo("\"4\"");
         assertThat(result.getResponse().getContentLength()).isEqualTo(16);
         assertThat(result.getResponse().getContentAsByteArray())
-                .isEqualTo(Tensor.of(new float[] {2, 4, 6, 8}).toBytes());
+                .isEqualTo(Tensor.of(new float[] {2, 4, 6, 8}).rawBytes());
     }
 
     @Test
@@ -249,13 +253,34 @@ class IreeHttpAutoConfigurationTests {
                 .run(context -> assertThat(context).hasSingleBean(IreeProblemAdvice.class));
     }
 
-    /** The rests of unread bodies are read by Tomcat, as without this library, unless the protocol is served. */
-    @Test
-    void withoutServingTomcatTreatsUnreadBodiesAsItAlwaysDoes() {
-        WebApplicationContextRunner web = new WebApplicationContextRunner().withConfiguration(CONFIGURATIONS);
-        web.run(context -> assertThat(context).doesNotHaveBean("ireeUnreadBodies"));
-        web.withPropertyValues("iree.serving.enabled=true")
-                .run(context -> assertThat(context).hasBean("ireeUnreadBodies"));
+    /** Unless the protocol is served, or the application asks for an end of the calls of clients that have gone. */
+    @ParameterizedTest
+    @CsvSource({
+        "iree.serving.enabled=false,   iree.enabled=true,             ''",
+        "iree.serving.enabled=true,    iree.enabled=true,             UnreadBodyValve ClientConnectionValve",
+        "iree.serving.enabled=true,    iree.http.watch-clients=false, UnreadBodyValve",
+        "iree.serving.enabled=false,   iree.http.watch-clients=true,  ClientConnectionValve"
+    })
+    @SuppressWarnings("unchecked") // the customizers of other servers are skipped
+    void withoutServingTomcatHasTheValvesItAlwaysHas(String serving, String watching, String expected) {
+        new WebApplicationContextRunner()
+                .withConfiguration(CONFIGURATIONS)
+                .withPropertyValues(serving, watching)
+                .run(context -> {
+                    TomcatServletWebServerFactory tomcat = new TomcatServletWebServerFactory();
+                    int before = tomcat.getEngineValves().size();
+                    for (WebServerFactoryCustomizer<?> each : context.getBeansOfType(WebServerFactoryCustomizer.class)
+                            .values()) {
+                        LambdaSafe.callback(WebServerFactoryCustomizer.class, each, tomcat)
+                                .invoke(customizer -> customizer.customize(tomcat));
+                    }
+                    assertThat(tomcat.getEngineValves().stream()
+                                    .skip(before)
+                                    .map(each -> each.getClass().getSimpleName()))
+                            .containsExactlyInAnyOrder(expected.isEmpty() ? new String[0] : expected.split(" "));
+                    assertThat(context.getBeansOfType(DisconnectInterceptor.class))
+                            .hasSize(expected.contains("ClientConnectionValve") ? 1 : 0);
+                });
     }
 
     // Missing libraries.
@@ -306,7 +331,7 @@ class IreeHttpAutoConfigurationTests {
                     io.github.iree4j.spring.http.TensorEncoder encoder =
                             new io.github.iree4j.spring.http.TensorEncoder();
                     var buffers = org.springframework.core.io.buffer.DefaultDataBufferFactory.sharedInstance;
-                    Tensor sent = Tensor.ofInts(new int[] {1, 2, 3});
+                    Tensor sent = Tensor.of(new int[] {1, 2, 3});
                     var encoded =
                             encoder.encodeValue(sent, buffers, tensor, MediaType.valueOf("application/x-npy"), null);
                     assertThat(sent.isClosed()).isTrue();

@@ -4,6 +4,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.monitor.DeviceMonitor;
 import io.github.iree4j.spring.cluster.ClusterFencedEvent;
 import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
@@ -158,12 +159,13 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
 
     /** Closes the devices of other nodes after calls have ended: in order, not lost with their sessions. */
     private void closeDevices() {
+        DeviceMonitor names = runtime.monitor().devices();
         for (Device device : runtime.devices()) {
-            if (runtime.isRemote(runtime.nameOf(device))) {
+            if (names.isRemote(names.nameOf(device))) {
                 try {
                     device.close();
                 } catch (IreeException e) {
-                    log.warn("device '{}' is not closed: {}", runtime.nameOf(device), e.getMessage());
+                    log.warn("device '{}' is not closed: {}", names.nameOf(device), e.getMessage());
                 }
             }
         }

@@ -15,6 +15,7 @@ import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.hal.remote.RemoteNode;
 import io.github.iree4j.hal.remote.RemoteTracer;
+import io.github.iree4j.monitor.DeviceMonitor;
 import io.github.iree4j.spring.IreeEvents;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
@@ -187,7 +188,8 @@ public final class IreeClusterAutoConfiguration {
                 .options(settings.remote())
                 .executor(slow)
                 .tracer(tracer.getIfUnique(() -> RemoteTracer.NONE));
-        devices(runtime, properties.serve()).forEach(device -> builder.device(runtime.nameOf(device), device));
+        devices(runtime, properties.serve())
+                .forEach(device -> builder.device(runtime.monitor().devices().nameOf(device), device));
         ClusterNode node = new ClusterNode(
                 lease.identity(),
                 builder,
@@ -207,14 +209,15 @@ public final class IreeClusterAutoConfiguration {
         if (names.isEmpty()) {
             return runtime.devices();
         }
+        DeviceMonitor devices = runtime.monitor().devices();
         for (String name : names) {
-            if (!runtime.options().devices().contains(name) || runtime.isRemote(name)) {
+            if (!devices.names().contains(name) || devices.isRemote(name)) {
                 throw ClusterSettings.invalid(
                         "serve",
                         names,
                         "Devices of this node are %s."
-                                .formatted(runtime.options().devices().stream()
-                                        .filter(each -> !runtime.isRemote(each))
+                                .formatted(devices.names().stream()
+                                        .filter(each -> !devices.isRemote(each))
                                         .toList()));
             }
         }

@@ -1,11 +1,13 @@
 package io.github.iree4j.spring.cluster.observation;
 
+import io.github.iree4j.api.NotForApplications;
 import io.micrometer.common.docs.KeyName;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
 /** Documents the observations of a cluster. */
+@NotForApplications
 public enum ClusterObservationDocumentation implements ObservationDocumentation {
     /** A command of another node with a traced submitter: from the time when all waits are satisfied, to the end of the command. */
     COMMAND {

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.cluster.observation;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.remote.RemoteTracer;
 import io.github.iree4j.hal.remote.RemoteWork;
 import io.github.iree4j.hal.remote.TraceParent;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * span. Observations start and stop on the threads completing work, as observations of local calls stop; the handlers
  * must not block.
  */
+@NotForApplications
 public final class ClusterTracer implements RemoteTracer {
 
     private static final CommandObservationConvention DEFAULT = new DefaultCommandObservationConvention();

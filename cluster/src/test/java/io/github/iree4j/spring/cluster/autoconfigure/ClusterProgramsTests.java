@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.github.iree4j.CallOptions;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.Results;
@@ -17,6 +18,7 @@ import io.github.iree4j.cluster.membership.ClusterMembership;
 import io.github.iree4j.cluster.membership.MemoryMembership;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
 import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.hal.remote.RemoteSession;
 import io.github.iree4j.modules.parameters.IrpaWriter;
@@ -166,7 +168,7 @@ class ClusterProgramsTests {
         start(1);
         ConfigurableApplicationContext here = startNearAndFar();
         IreeRuntime runtime = here.getBean(IreeRuntime.class);
-        Device far = runtime.findDevice("far").orElseThrow();
+        Device far = runtime.monitor().devices().find("far").orElseThrow();
         assertThat(far.info().driver()).isEqualTo("remote");
         for (int i = 0; i < 10; i++) {
             assertThat(add(here, "adder")).containsExactly(SUMS).containsExactly(add(here, "near"));
@@ -189,13 +191,13 @@ class ClusterProgramsTests {
         Programs programs = here.getBean(Programs.class);
         for (String name : List.of("near", "adder")) {
             Program program = programs.find(name).orElseThrow().program();
-            byte[] tens = Tensor.of(new float[] {10, 20, 30, 40}).toBytes();
+            byte[] tens = Tensor.of(new float[] {10, 20, 30, 40}).rawBytes();
             try (Tensor ones = program.receive(
                             ElementType.F32,
-                            new long[] {4},
+                            Shape.of(4),
                             memory -> memory.copyFrom(MemorySegment.ofArray(new float[] {1, 2, 3, 4})));
-                    Tensor streamed = program.receive(ElementType.F32, new long[] {4}, new ByteArrayInputStream(tens));
-                    Tensor uploaded = program.upload(ElementType.F32, new long[] {4}, new ByteArrayInputStream(tens));
+                    Tensor streamed = program.receive(ElementType.F32, Shape.of(4), new ByteArrayInputStream(tens));
+                    Tensor uploaded = program.upload(ElementType.F32, Shape.of(4), new ByteArrayInputStream(tens));
                     Results sums = here.getBean(InvocationService.class).invoke(name + ".add", ones, streamed);
                     Results same = here.getBean(InvocationService.class).invoke(name + ".add", ones, uploaded)) {
                 assertThat(ones.onHost()).isSameAs(ones);
@@ -323,7 +325,7 @@ class ClusterProgramsTests {
                 null,
                 failed.since(),
                 failed.loadTime(),
-                new ProgramLoadException(failed.source(), new IreeException(StatusCode.DATA_LOSS, "not a module")),
+                new ProgramLoadException(failed.source(), IreeException.of(StatusCode.DATA_LOSS, "not a module")),
                 List.of());
         reloads.onApplicationEvent(new ProgramStatusEvent(this, otherwise));
         assertThat(looks).as("it would fail again").hasSize(1);
@@ -345,7 +347,8 @@ class ClusterProgramsTests {
     void theLossOfTheNodeFailsCallsAtOnceAndItsNextSessionTakesThemAgain() {
         ConfigurableApplicationContext there = start(1);
         ConfigurableApplicationContext here = startSpread();
-        Device first = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
+        Device first =
+                here.getBean(IreeRuntime.class).monitor().devices().find("far").orElseThrow();
         assertThat(add(here, "adder")).containsExactly(SUMS);
         stop(there);
         await(() -> first.failure() != null);
@@ -371,10 +374,12 @@ class ClusterProgramsTests {
                 == 2);
         assertThat(health(here, "modules", "spread").getDetails()).doesNotContainKey("degraded");
         assertThat(add(here, "adder")).containsExactly(SUMS);
-        Device second = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
+        Device second =
+                here.getBean(IreeRuntime.class).monitor().devices().find("far").orElseThrow();
         assertThat(second).isNotSameAs(first);
         assertThat(health(here, "modules", "adder").getStatus()).isEqualTo(Status.UP);
-        assertThat(here.getBean(IreeRuntime.class).nameOf(second)).isEqualTo("far");
+        assertThat(here.getBean(IreeRuntime.class).monitor().devices().nameOf(second))
+                .isEqualTo("far");
     }
 
     @Test
@@ -424,14 +429,15 @@ class ClusterProgramsTests {
                 "iree.modules.adder.devices=far");
         assertThat(add(here, "adder")).containsExactly(SUMS);
         InvocationService invocations = here.getBean(InvocationService.class);
-        Device far = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
+        Device far =
+                here.getBean(IreeRuntime.class).monitor().devices().find("far").orElseThrow();
         float[] ones = {1, 1, 1, 1};
         CompletableFuture<Void> over = new CompletableFuture<>();
         far.queue(0).hostCall(null, null, over::join, 0); // nothing gets there before its end
         try (Timeline timeline = Timeline.create();
                 Fence signal = timeline.at(1)) {
             InvocationSpec call =
-                    invocations.request("adder.add").inputs(ones, ones).deadline(Duration.ofMillis(50));
+                    invocations.request("adder.add").inputs(ones, ones).timeout(Duration.ofMillis(50));
             ThrowingConsumer<Throwable> late = failure -> assertThat(failure)
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
@@ -443,7 +449,8 @@ class ClusterProgramsTests {
                     .satisfies(late);
             assertThatThrownBy(() -> invocations
                             .function("adder.add")
-                            .invokeWithin(Duration.ofMillis(50), ones, ones)
+                            .call(CallOptions.DEFAULTS.timeout(Duration.ofMillis(50)), ones, ones)
+                            .await()
                             .close())
                     .satisfies(late);
             assertThatThrownBy(call.signal(signal)::invoke).satisfies(late);
@@ -461,7 +468,8 @@ class ClusterProgramsTests {
         ConfigurableApplicationContext there = start(1);
         ConfigurableApplicationContext here = startSpread();
         assertThat(add(here, "adder")).containsExactly(SUMS);
-        Device far = here.getBean(IreeRuntime.class).findDevice("far").orElseThrow();
+        Device far =
+                here.getBean(IreeRuntime.class).monitor().devices().find("far").orElseThrow();
         assertThat(far.draining()).isNull();
         ClusterNode leaving = there.getBean(ClusterNode.class);
         leaving.goAway("it stops");
@@ -497,7 +505,7 @@ class ClusterProgramsTests {
                 Fence never = timeline.at(1)) {
             CompletableFuture<Results> call = here.getBean(Programs.class)
                     .function("adder.add")
-                    .submit(never, null, new float[] {1, 2, 3, 4}, new float[] {10, 20, 30, 40});
+                    .call(CallOptions.DEFAULTS.after(never), new float[] {1, 2, 3, 4}, new float[] {10, 20, 30, 40});
             assertThat(call).isNotDone();
             stop(there);
             assertThatThrownBy(() -> call.get(60, TimeUnit.SECONDS)).rootCause().hasMessageContaining("m1.s1");

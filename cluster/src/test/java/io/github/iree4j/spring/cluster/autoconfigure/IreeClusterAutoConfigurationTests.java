@@ -384,7 +384,7 @@ class IreeClusterAutoConfigurationTests {
                     IreeEvents events = context.getBean(IreeEvents.class);
                     AvailabilityChangeEvent.publish(
                             context, LivenessState.CORRECT); // as an application does that starts
-                    store.fail(new IreeException(StatusCode.ABORTED, "granted to another"));
+                    store.fail(IreeException.of(StatusCode.ABORTED, "granted to another"));
                     assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
                     assertThat(availability.getReadinessState()).isEqualTo(ReadinessState.REFUSING_TRAFFIC);
                     assertThat(availability.getLivenessState())
@@ -412,7 +412,7 @@ class IreeClusterAutoConfigurationTests {
                 .run(context -> {
                     AvailabilityChangeEvent.publish(
                             context, LivenessState.CORRECT); // as an application does that starts
-                    store.fail(new IreeException(StatusCode.ABORTED, "granted to another"));
+                    store.fail(IreeException.of(StatusCode.ABORTED, "granted to another"));
                     assertThat(refused.await(30, TimeUnit.SECONDS)).isTrue();
                     assertThat(context.getBean(ApplicationAvailability.class).getLivenessState())
                             .isEqualTo(LivenessState.CORRECT);

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
 import io.github.iree4j.spring.ai.EmbeddingSettings;
+import io.github.iree4j.spring.ai.EncoderSettings;
 import io.github.iree4j.spring.ai.Pooling;
 import io.github.iree4j.spring.ai.TextKind;
 import io.github.iree4j.spring.ai.TextPrefixes;
@@ -12,9 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.ai.document.MetadataMode;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.io.Resource;
-import org.springframework.util.StringUtils;
 
 /**
  * The {@code iree.ai.embedding.*} properties.
@@ -70,6 +69,8 @@ public record IreeEmbeddingProperties(
         @DefaultValue("none") MetadataMode metadataMode,
         @DefaultValue Prefix prefix) {
 
+    private static final String PREFIX = "iree.ai.embedding";
+
     /**
      * Prefixes of texts, for models trained with prefixes.
      *
@@ -88,31 +89,34 @@ public record IreeEmbeddingProperties(
         }
     }
 
+    TextModelSetup setup() {
+        return new TextModelSetup(PREFIX, "embed texts", module);
+    }
+
     EmbeddingSettings settings() {
-        try {
-            return new EmbeddingSettings(
-                    String.valueOf(module),
-                    function,
-                    inputs,
-                    tokenType,
-                    result,
-                    pooling,
-                    normalize,
-                    dimensions,
-                    maxTokens,
-                    truncate,
-                    maxTextLength,
-                    maxRequestSize,
-                    maxBatchSize,
-                    maxBatchTokens,
-                    padTo,
-                    paddingId,
-                    timeout,
-                    metadataMode,
-                    prefix.prefixes());
-        } catch (IllegalArgumentException e) {
-            throw new InvalidConfigurationPropertyValueException(
-                    "iree.ai.embedding", this, StringUtils.capitalize(String.valueOf(e.getMessage())) + ".");
-        }
+        return TextModelSetup.settings(
+                PREFIX,
+                this,
+                () -> new EmbeddingSettings(
+                        new EncoderSettings(
+                                String.valueOf(module),
+                                function,
+                                inputs,
+                                tokenType,
+                                result,
+                                maxTokens,
+                                truncate,
+                                maxTextLength,
+                                maxRequestSize,
+                                maxBatchSize,
+                                maxBatchTokens,
+                                padTo,
+                                paddingId,
+                                timeout),
+                        pooling,
+                        normalize,
+                        dimensions,
+                        metadataMode,
+                        prefix.prefixes()));
     }
 }

@@ -1,5 +1,7 @@
-/** Auto-configuration of Spring AI's {@link org.springframework.ai.embedding.EmbeddingModel} on a program. */
+/** Auto-configuration of an embedding model, a reranker and a classifier on programs. */
+@NotForApplications
 @NullMarked
 package io.github.iree4j.spring.ai.autoconfigure;
 
+import io.github.iree4j.api.NotForApplications;
 import org.jspecify.annotations.NullMarked;

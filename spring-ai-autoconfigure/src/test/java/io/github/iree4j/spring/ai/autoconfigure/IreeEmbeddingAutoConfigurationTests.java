@@ -173,7 +173,7 @@ class IreeEmbeddingAutoConfigurationTests {
             EmbeddingModel model = context.getBean(EmbeddingModel.class);
             assertThat(model.embed(new Document("workers"))).isEqualTo(model.embed("fence workers"));
             EmbeddingRequest query =
-                    new EmbeddingRequest(List.of("workers"), IreeEmbeddingOptions.DEFAULTS.as(TextKind.QUERY));
+                    new EmbeddingRequest(List.of("workers"), IreeEmbeddingOptions.DEFAULTS.kind(TextKind.QUERY));
             assertThat(model.call(query).getResult().getOutput()).isEqualTo(model.embed("budget workers"));
         });
     }
@@ -220,7 +220,7 @@ class IreeEmbeddingAutoConfigurationTests {
     }
 
     private static FailureAnalysis analysis(Throwable failure) {
-        FailureAnalysis analysis = new EmbeddingUnavailableFailureAnalyzer().analyze(failure);
+        FailureAnalysis analysis = new TextModelUnavailableFailureAnalyzer().analyze(failure);
         assertThat(analysis).as("analysis of " + failure).isNotNull();
         assertThat(analysis.getAction()).endsWith(".");
         return analysis;

@@ -151,8 +151,15 @@ class TokenizerRuntimeHintsTests {
     @Test
     void aheadOfTimeProcessingFindsHintsAndProperties() {
         try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
-            TestPropertyValues.of(SmallEncoder.properties()).applyTo(context);
-            context.register(IreeAutoConfiguration.class, IreeEmbeddingAutoConfiguration.class);
+            TestPropertyValues.of(SmallEncoder.properties())
+                    .and(SmallEncoder.rerankerProperties())
+                    .and("iree.ai.classifier.module=encoder")
+                    .applyTo(context);
+            context.register(
+                    IreeAutoConfiguration.class,
+                    IreeEmbeddingAutoConfiguration.class,
+                    IreeRerankerAutoConfiguration.class,
+                    IreeClassifierAutoConfiguration.class);
             DefaultGenerationContext generation = new DefaultGenerationContext(
                     new ClassNameGenerator(ClassName.get("io.github.iree4j.spring", "Aot")),
                     new InMemoryGeneratedFiles());
@@ -163,7 +170,11 @@ class TokenizerRuntimeHintsTests {
                     .accepts(all);
             assertThat(RuntimeHintsPredicates.resource().forResource("META-INF/native/linux-x86_64/libiree4j_shim.so"))
                     .accepts(all);
-            for (Class<?> bound : List.of(IreeEmbeddingProperties.class, IreeEmbeddingProperties.Prefix.class)) {
+            for (Class<?> bound : List.of(
+                    IreeEmbeddingProperties.class,
+                    IreeEmbeddingProperties.Prefix.class,
+                    IreeRerankerProperties.class,
+                    IreeClassifierProperties.class)) {
                 assertThat(RuntimeHintsPredicates.reflection().onType(bound))
                         .as(bound.getName())
                         .accepts(all);

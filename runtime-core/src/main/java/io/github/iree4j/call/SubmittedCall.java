@@ -1,0 +1,626 @@
+package io.github.iree4j.call;
+
+import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.HeldCallbacks;
+import io.github.iree4j.async.IreeFuture;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.HostSpan;
+import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.monitor.PendingCall;
+import io.github.iree4j.status.CallWait;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A call from its submission until the call is complete or has failed, between two fences where fences are given. Keeps
+ * the program open and the inputs in use until then. The end happens once: on the thread that takes the call off the
+ * awaited fence, otherwise through the call. No worker runs the continuations of the end, see {@link CallFuture}.
+ */
+final class SubmittedCall<R> {
+    private final ProgramCalls program;
+    private final FunctionCalls function;
+    private final Call call;
+    private final @Nullable Fence signal;
+    private final CallTerms terms;
+    private final CallDeadline deadline;
+    private final Admitting admitting;
+    private final Function<@Nullable Object[], R> results;
+    private final Consumer<R> discard;
+    private final CallFuture<R> future;
+    private final AtomicBoolean hasEndedFence = new AtomicBoolean();
+    private volatile @Nullable AsyncCall steps;
+    private volatile @Nullable Cancellation waiting;
+    private @Nullable Object @Nullable [] pending; // published by 'waiting': results without ready contents
+
+    private volatile @Nullable Cancellation place; // place in the line for memory
+    private volatile Cancellation postponed = Cancellation.OVER;
+    private List<RefCounted> kept = List.of(); // published by either: released if the call ends before being made
+    private boolean succeeded; // written by the thread that ends the call
+    private boolean hasGivenBack; // guarded by this
+
+    /**
+     * Creates the submission of a call with its arguments. The arguments are passed if the call is admitted, otherwise
+     * held.
+     *
+     * @param begun the start of the call's time, by {@link System#nanoTime}
+     * @param admitting the admission of the call
+     * @param results converts the results for the future; on a thread where arbitrary code may run
+     * @param discard frees converted results without a receiver
+     */
+    SubmittedCall(
+            ProgramCalls program,
+            FunctionCalls function,
+            Call call,
+            CallTerms terms,
+            long begun,
+            Admitting admitting,
+            Function<@Nullable Object[], R> results,
+            Consumer<R> discard) {
+        this.program = program;
+        this.function = function;
+        this.call = call;
+        this.terms = terms;
+        this.deadline = new CallDeadline(terms.duration(), begun);
+        this.admitting = admitting;
+        this.signal = terms.signal();
+        this.results = results;
+        this.discard = discard;
+        this.future = new CallFuture<>(function.fullName(), call.holder(), this::checkMayWait);
+    }
+
+    /** Takes ownership of the use of the program and of the arguments, unless this method throws. */
+    IreeFuture<R> start() {
+        Fence wait = terms.after();
+        if (wait != null) {
+            wait.retain(); // throws if the fence is closed, before anything is promised
+        }
+        TimelineSemaphore own = null;
+        try {
+            if (isAsynchronous() && (signal == null || !program.inPlace().isEmpty())) {
+                own = program.memory().device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
+                own.setName(call.holder());
+            }
+            if (signal != null) {
+                signal.retain();
+                try {
+                    signal.addSignaller();
+                } catch (RuntimeException | Error e) {
+                    signal.release();
+                    throw e;
+                }
+            }
+        } catch (RuntimeException | Error e) {
+            release(wait);
+            if (own != null) {
+                own.close();
+            }
+            throw e;
+        }
+        future.whenComplete((_, failure) -> {
+            if (failure != null) {
+                cancel();
+            }
+        });
+        if (deadline.hasPassed()) { // a timer would give the call some time
+            future.completeExceptionally(late());
+        } else {
+            deadline.watch(function.fullName(), this::expire);
+        }
+        call.onGiveUp(this::giveUp);
+        call.signals(signal);
+        program.track(call);
+        make(wait, own);
+        return future;
+    }
+
+    private void make(@Nullable Fence wait, @Nullable TimelineSemaphore own) {
+        if (!isAsynchronous()) {
+            makeAfter(wait, List.of(), this::startHostWork);
+        } else if (signal == null) {
+            callWithOwnFence(wait, Objects.requireNonNull(own));
+        } else if (own == null) {
+            callWithFences(wait, signal, signal, List.of());
+        } else {
+            Fence looked = Fence.at(own, 1);
+            callWithFences(wait, looked, signal, List.of(looked, own));
+        }
+    }
+
+    private boolean isAsynchronous() {
+        return function.signature().isAsynchronous();
+    }
+
+    /** Ends the call at its deadline, also if only its work is left. */
+    private void expire() {
+        IreeException cause = late();
+        if (!future.completeExceptionally(cause)) { // the results were promised; the fence fails with the pending work
+            program.withdraw(call, future.failure() == null ? cause : abandoned());
+        }
+    }
+
+    private IreeException late() {
+        IreeException files = program.inPlace().doubt();
+        if (files != null) { // the call waits, or the call for whose turn this call waits
+            return CallWait.late(function.fullName(), deadline.limit(), files);
+        }
+        String inputs = Call.describe(PendingOperation.waitsFor(terms.after())); // awaited by the call, or by its work
+        return CallWait.late(function.fullName(), deadline.limit(), inputs.isEmpty() ? program.awaited(call) : inputs);
+    }
+
+    /**
+     * Ends the call as if from outside, on a separate thread: continuations of the future may run arbitrary code. The
+     * outcome is decided at once, so that the code of the call, ended by the same cause, fails with this cause.
+     *
+     * @return false when the outcome was decided before
+     */
+    private boolean giveUp(IreeException cause) {
+        boolean isFirst = future.claim(cause);
+        if (isFirst) {
+            CallThreads.start("iree4j-late " + function.fullName(), () -> future.deliver(cause));
+        }
+        return isFirst;
+    }
+
+    /**
+     * Refuses an endless wait: a holder of the program's turn keeps the turn while waiting, so a call needing the turn
+     * would never continue, unless the call has a deadline.
+     */
+    private void checkMayWait() {
+        if (terms.timeout() == null && program.lock().isRunBySelf()) {
+            AsyncCall made = steps;
+            if (made == null || !made.isPastTurn()) {
+                throw IreeException.of(
+                        StatusCode.FAILED_PRECONDITION,
+                        "'%s' was waited for from within a call of the same program, before whose end it cannot go on; load the program twice"
+                                .formatted(function.fullName()));
+            }
+        }
+    }
+
+    private void cancel() {
+        call.cancel();
+        Cancellation inLine = place;
+        if (inLine != null && inLine.cancel()) {
+            postponed.cancel();
+            fail(abandoned(), kept);
+            return;
+        }
+        Cancellation wait = waiting;
+        if (wait != null && wait.cancel()) {
+            if (pending == null) {
+                fail(abandoned(), kept);
+            } else {
+                ResultReader.free(pending); // work in flight keeps the memory it needs
+                fail(abandoned());
+            }
+        }
+    }
+
+    // Admission.
+
+    /**
+     * Makes the call once the fence is reached and the call may hold memory.
+     *
+     * @param ours references to be released if making the call fails
+     * @param next makes the call, after the fence if any
+     */
+    private void makeAfter(@Nullable Fence wait, List<RefCounted> ours, Consumer<@Nullable Fence> next) {
+        if (wait == null) {
+            whenAdmitted(ours, () -> next.accept(null));
+            return;
+        }
+        call.waitsFor(wait, PendingCall.State.BEFORE_INPUTS);
+        kept = ours;
+        waiting = wait.whenReached(failure -> {
+            if (failure == null) {
+                call.inLine();
+                whenAdmitted(ours, () -> next.accept(wait));
+            } else {
+                failSoon(
+                        failure,
+                        ours); // off the signalling thread: the last user of a closed program frees the program
+            }
+        });
+        wait.release(); // a waiting call keeps no fence open
+        lookAgain();
+    }
+
+    /**
+     * Makes the call once the call may hold memory: at once, or on another thread, see {@link HeldCalls}.
+     *
+     * @param ours references to be released if making the call fails
+     */
+    private void whenAdmitted(List<RefCounted> ours, Runnable next) {
+        if (admitting.isDone()) {
+            admitting.watch();
+            make(ours, next);
+            return;
+        }
+        call.waitsForMemory(isAhead() ? terms.after() : null, admitting::awaited);
+        kept = ours;
+        place = admitting.join(mayWait -> attempt(ours, next, mayWait), call::inLine);
+        lookAgain();
+    }
+
+    /** Makes an admitted call, or fails the call. */
+    private Admitting.Outcome attempt(List<RefCounted> ours, Runnable next, boolean mayWait) {
+        try {
+            boolean isAhead = isAhead();
+            if (!call.arguments().pass(!isAhead, false)) {
+                if (isAhead) { // no ready call waits for a call that is not ready
+                    postpone(ours);
+                    return Admitting.Outcome.POSTPONED;
+                }
+                call.waitsForMemory(null, admitting::awaitedInputs);
+                if (!mayWait) {
+                    return Admitting.Outcome.SHORT;
+                }
+                call.arguments().pass(true, true);
+            }
+            admitting.made();
+            call.inLine();
+            next.run();
+        } catch (RuntimeException | Error e) {
+            failSoon(IreeFuture.failureOf(e), ours);
+        }
+        return Admitting.Outcome.DONE;
+    }
+
+    /** Makes a call, whose inputs lack memory, once the fence is reached. */
+    private void postpone(List<RefCounted> ours) {
+        Fence after = Objects.requireNonNull(terms.after());
+        call.waitsFor(after, PendingCall.State.BEFORE_INPUTS);
+        admitting.postpone();
+        // The place in line alone decides about the end of the call.
+        postponed = after.whenReached(failure -> {
+            if (failure == null) {
+                call.inLine();
+                admitting.makeSoon();
+            } else if (admitting.cancel()) {
+                failSoon(failure, ours);
+            }
+        });
+        lookAgain();
+    }
+
+    /** Makes the call, or fails the call: nobody else learns of an exception thrown here. */
+    private void make(List<RefCounted> ours, Runnable making) {
+        try {
+            making.run();
+        } catch (RuntimeException | Error e) {
+            failSoon(IreeFuture.failureOf(e), ours);
+        }
+    }
+
+    /** Fails the call on a thread where arbitrary code may run. */
+    private void failSoon(IreeException cause, List<RefCounted> ours) {
+        future.conclude("iree4j-end " + function.fullName(), () -> fail(cause, ours));
+    }
+
+    /** Whether the call is made before the fence at which the inputs have their contents. */
+    private boolean isAhead() {
+        Fence after = terms.after();
+        return function.goesAhead() && after != null && !after.isReached();
+    }
+
+    private void fail(IreeException cause, List<RefCounted> ours) {
+        fail(cause);
+        ours.forEach(RefCounted::release);
+    }
+
+    /** The failure of an abandoned call. */
+    private IreeException abandoned() {
+        return future.failure() instanceof IreeException given
+                ? given
+                : IreeException.of(
+                        StatusCode.CANCELLED, "submission of '%s' was cancelled".formatted(function.fullName()));
+    }
+
+    /**
+     * Makes the call and passes the results to the conclusion, on a thread where arbitrary code may run. Then releases
+     * the references in {@code ours}: work started by the call has its own references.
+     */
+    private void start(@Nullable Fence ready, @Nullable Fence done, List<RefCounted> ours, Conclusion conclusion) {
+        AsyncCall made =
+                new AsyncCall(program, new ProgramCall(program, function, call, ready, done), terms.priority());
+        steps = made;
+        Runnable end = () -> {
+            @Nullable Object[] values = made.values();
+            if (values == null) {
+                ours.forEach(RefCounted::release);
+                fail(IreeFuture.failureOf(made.failure()));
+            } else {
+                conclusion.returned(values);
+                ours.forEach(RefCounted::release);
+            }
+        };
+        program.start(made, function, end, () -> {
+            boolean hasReturned = made.values() != null;
+            if (hasReturned && signal == null && done != null) {
+                end.run(); // only starts to wait for the work, without blocking
+                return;
+            }
+            boolean isOver = hasReturned && (done == null || done.isReached());
+            if (hasReturned && done != null && !isOver) { // before the end, which may release the fence
+                done.whenReached(failure -> workIsOver(failure == null));
+            }
+            future.conclude("iree4j-call " + function.fullName(), end); // first: the next call may keep this thread
+            if (isOver) {
+                workIsOver(true);
+            }
+        });
+    }
+
+    private interface Conclusion {
+        void returned(@Nullable Object[] values);
+    }
+
+    // Work of the host.
+
+    /** Re-checks for cancellation: the future may have been completed before there was a call to cancel. */
+    private void lookAgain() {
+        if (future.isDone()) {
+            future.whenComplete((_, failure) -> {
+                if (failure != null) {
+                    cancel();
+                }
+            });
+        }
+    }
+
+    private void startHostWork(@Nullable Fence reached) {
+        HostSpan span = program.memory().device().schedulingDomain().beginHostWork(reached);
+        start(null, null, List.of(), values -> endHostWork(values, span));
+    }
+
+    private void endHostWork(@Nullable Object[] values, HostSpan span) {
+        if (!hasLostFile(values)) {
+            finish(values, fence -> fence.signalOrFail(span.end()));
+        }
+    }
+
+    // Work of devices.
+
+    /**
+     * Calls with fences. If {@code own} is a separate fence, the code reaches {@code own}; the caller's fence is
+     * reached after a check of files in place.
+     */
+    private void callWithFences(@Nullable Fence wait, Fence own, Fence done, List<RefCounted> ours) {
+        makeBetween(wait, own, ours, values -> {
+            if (own != done) {
+                lookBetween(own, done);
+            }
+            call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
+            Ending ending = ending(values); // work in flight keeps the memory it needs
+            if (ending.failure != null) {
+                program.withdraw(call, ending.failure); // for example, abandoned after the call's last step
+            }
+            call.onLeave(() -> {
+                future.awaitOutcome();
+                leave();
+            });
+            program.linger(call);
+            ending.completion.run();
+            done.whenReached(failure -> CallThreads.start("iree4j-end " + function.fullName(), () -> {
+                if (failure != null) {
+                    program.withdraw(call, failure);
+                }
+                succeeded = failure == null;
+                call.leave();
+            }));
+            done.release(); // the work keeps the fence now; after a failed call, fail() releases the fence
+        });
+    }
+
+    /** Reaches {@code done} once the code has reached {@code own} and the files used in place are found untouched. */
+    private void lookBetween(Fence own, Fence done) {
+        MemoryHolder holder = call.holder();
+        MemoryHolder before = holder.enter();
+        try {
+            program.memory()
+                    .device()
+                    .queue(0)
+                    .hostCall(own, done, () -> program.inPlace().requireUnchangedSince(call.filesSeen()), 0);
+        } catch (IreeException e) {
+            done.fail(e);
+        } finally {
+            holder.leave(before);
+        }
+    }
+
+    /** Calls without a caller's fence: the call gets its own fence. The fence's timeline fails when the program drops the fence. */
+    private void callWithOwnFence(@Nullable Fence wait, TimelineSemaphore timeline) {
+        Fence done = Fence.at(timeline, 1);
+        makeBetween(wait, done, List.of(done, timeline), values -> awaitContents(values, done));
+    }
+
+    private void makeBetween(@Nullable Fence wait, Fence done, List<RefCounted> ours, Conclusion conclusion) {
+        if (function.goesAhead()) {
+            List<RefCounted> both = both(wait, ours);
+            whenAdmitted(both, () -> start(wait, done, both, conclusion));
+        } else {
+            makeAfter(wait, ours, _ -> start(null, done, ours, conclusion)); // fence reached: inputs are ready
+        }
+    }
+
+    private static List<RefCounted> both(@Nullable Fence wait, List<RefCounted> others) {
+        if (wait == null) {
+            return others;
+        }
+        List<RefCounted> all = new ArrayList<>(others);
+        all.add(wait);
+        return all;
+    }
+
+    private void awaitContents(@Nullable Object[] values, Fence done) {
+        pending = values;
+        call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
+        waiting = done.whenReached(failure -> {
+            future.conclude("iree4j-end " + function.fullName(), () -> end(values, failure));
+            workIsOver(failure == null);
+        });
+        lookAgain();
+    }
+
+    private void end(@Nullable Object[] values, @Nullable IreeException failure) {
+        if (failure != null) {
+            ResultReader.free(values);
+            fail(failure);
+        } else if (!hasLostFile(values)) {
+            finish(values, _ -> {}); // there is no fence to signal
+        }
+    }
+
+    /** Fails the call if a file used in place by the program was touched during the call, and returns whether a file was touched. */
+    private boolean hasLostFile(@Nullable Object[] values) {
+        IreeException cause = program.inPlace().failureSince(call.filesSeen());
+        if (cause != null) {
+            ResultReader.free(values);
+            fail(cause);
+        }
+        return cause != null;
+    }
+
+    // The end.
+
+    /** Fails the call, with the failure that the outcome was decided for before, if any. */
+    private void fail(IreeException cause) {
+        boolean isFirst = future.claim(cause);
+        IreeException decided = isFirst ? cause : abandoned();
+        program.withdraw(call, decided);
+        conclude(isFirst ? () -> future.deliver(cause) : () -> {}, fence -> fence.fail(decided));
+    }
+
+    /**
+     * The end of a call that has returned.
+     *
+     * @param completion completes the future
+     * @param failure the failure of the future; null for results
+     */
+    private record Ending(Runnable completion, @Nullable IreeException failure) {}
+
+    /** Converts the results for the receiver, if there still is a receiver. */
+    private Ending ending(@Nullable Object[] values) {
+        IreeException late = deadline.hasPassed() ? late() : null;
+        if (late != null && future.claim(late)) { // END-4: even if the thread that ends late calls has not run
+            ResultReader.free(values);
+            return new Ending(() -> future.deliver(late), late);
+        }
+        if (!future.claim()) {
+            ResultReader.free(values);
+            return new Ending(() -> {}, abandoned());
+        }
+        R made;
+        try {
+            made = results.apply(values);
+        } catch (RuntimeException | Error e) {
+            return new Ending(() -> future.deliver(e), IreeFuture.failureOf(e));
+        }
+        return new Ending(
+                () -> {
+                    if (!future.deliver(made)) {
+                        discard.accept(made);
+                    }
+                },
+                null);
+    }
+
+    /** Delivers results with contents, and then reaches the fence to be signalled, if any. */
+    private void finish(@Nullable Object[] values, Consumer<Fence> reach) {
+        Ending ending = ending(values);
+        IreeException failure = ending.failure;
+        succeeded = true;
+        conclude(ending.completion, failure == null ? reach : fence -> fence.fail(failure));
+    }
+
+    /**
+     * Releases the program, completes the future, and ends the fence. A call with a fence lingers until the fence has
+     * ended: until then the list of calls has to show who will signal. Code of the caller may run, or close the program,
+     * between the future and the fence. The closing thread then ends the fence.
+     */
+    private void conclude(Runnable completion, Consumer<Fence> outcome) {
+        if (signal == null) {
+            leave();
+            completion.run();
+            return;
+        }
+        call.beforeSignal(); // keeps no turn, whatever the caller's code does now
+        release();
+        call.onLeave(() -> {
+            future.awaitOutcome();
+            endFence(outcome);
+        });
+        program.linger(call);
+        completion.run();
+        endFence(outcome);
+    }
+
+    /** Ends the fence, and then takes the call off the list. Idempotent, on any thread. */
+    private void endFence(Consumer<Fence> outcome) {
+        Fence fence = signal;
+        if (fence != null && hasEndedFence.compareAndSet(false, true)) {
+            outcome.accept(fence);
+            fence.release();
+            leave();
+        }
+    }
+
+    /** Idempotent, on any thread. */
+    private void leave() {
+        if (program.untrack(call)) {
+            release();
+            program.exit();
+        }
+    }
+
+    private void release() {
+        deadline.end();
+        giveBack(succeeded);
+        call.arguments().close();
+    }
+
+    /**
+     * Gives memory back, ahead of the end of the call if the work has succeeded: the next call does not wait for the
+     * thread that runs the end. Does not block, and runs no code of others.
+     */
+    private void workIsOver(boolean isDone) {
+        if (isDone && program.inPlace().isEmpty()) { // otherwise the end may find that the work has not succeeded
+            giveBack(true);
+        }
+    }
+
+    /** Releases copies of inputs, and gives up the right to hold memory. Idempotent, on any thread. */
+    private void giveBack(boolean hasSucceeded) {
+        boolean held = HeldCallbacks.begin(); // so that the next call is made without the lock
+        try {
+            synchronized (this) {
+                if (!hasGivenBack) {
+                    hasGivenBack = true;
+                    call.arguments().releaseCopies();
+                    call.holder().end();
+                    admitting.settle(hasSucceeded);
+                }
+            }
+        } finally {
+            HeldCallbacks.end(held);
+        }
+    }
+
+    private static void release(@Nullable Fence fence) {
+        if (fence != null) {
+            fence.release();
+        }
+    }
+}

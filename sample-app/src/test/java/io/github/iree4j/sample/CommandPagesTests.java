@@ -1,0 +1,70 @@
+package io.github.iree4j.sample;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The commands of pages are run at night, and the builds that pages show agree. */
+class CommandPagesTests {
+    private static final Path ROOT = Path.of("..");
+    private static final Pattern COMMANDS = Pattern.compile("(?m)^ *```(?:sh|shell|bash)$");
+    private static final Pattern PAGE = Pattern.compile("docs/[a-z-]+\\.md");
+    private static final Pattern ARTIFACT = Pattern.compile(
+            "<groupId>io\\.github\\.iree4j</groupId>\\s*<artifactId>(.*?)</artifactId>|io\\.github\\.iree4j:([\\w-]+)");
+    private static final Pattern PROJECT_VERSION = Pattern.compile("\\d+\\.\\d+\\.\\d+-SNAPSHOT");
+    private static final Pattern BOOT_VERSION = Pattern.compile(
+            "<artifactId>spring-boot-starter-parent</artifactId>\\s*<version>(.*?)<|\"org\\.springframework\\.boot\"\\) version \"(.*?)\"");
+
+    /**
+     * A container needs Docker, a release a key and an account ({@code bin/release} tries the rest); the page for
+     * operators shows commands for the sample with a call in progress, whose profile other tests start; a test of
+     * signatures runs the commands of the page on Spring Boot.
+     */
+    private static final Set<String> NOT_AT_NIGHT =
+            Set.of("docs/containers.md", "docs/versions.md", "docs/operations.md", "docs/spring.md");
+
+    @Test
+    void eachPageWithCommandsIsRunAtNight() throws IOException {
+        Set<String> expected = new TreeSet<>();
+        try (Stream<Path> pages = Files.list(ROOT.resolve("docs"))) {
+            for (Path page :
+                    pages.filter(each -> each.toString().endsWith(".md")).toList()) {
+                if (COMMANDS.matcher(Files.readString(page)).find()) {
+                    expected.add("docs/" + page.getFileName());
+                }
+            }
+        }
+        expected.removeAll(NOT_AT_NIGHT);
+        assertThat(found(PAGE, "bin/nightly")).isEqualTo(expected);
+    }
+
+    @Test
+    void gradleBuildsWithTheArtifactsOfTheMavenBuild() throws IOException {
+        for (Pattern each : List.of(ARTIFACT, PROJECT_VERSION, BOOT_VERSION)) {
+            assertThat(found(each, "docs/gradle.md")).isNotEmpty().isEqualTo(found(each, "docs/getting-started.md"));
+        }
+    }
+
+    /** The first group of each match that took part, or else the whole match. */
+    private static Set<String> found(Pattern pattern, String file) throws IOException {
+        Set<String> found = new TreeSet<>();
+        for (MatchResult match :
+                pattern.matcher(Files.readString(ROOT.resolve(file))).results().toList()) {
+            String value = match.group();
+            for (int i = match.groupCount(); i > 0; i--) {
+                value = match.group(i) != null ? match.group(i) : value;
+            }
+            found.add(value);
+        }
+        return found;
+    }
+}

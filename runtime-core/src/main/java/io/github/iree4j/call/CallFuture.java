@@ -4,7 +4,6 @@ import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -48,6 +47,7 @@ final class CallFuture<R> extends IreeFuture<R> {
     private final AtomicReference<@Nullable Object> outcome = new AtomicReference<>();
 
     private final AtomicReference<@Nullable Object> handoff = new AtomicReference<>();
+    private Runnable onFailure = () -> {}; // set before the future is passed on
 
     /**
      * Creates the future of a call holding memory as the given holder.
@@ -59,6 +59,11 @@ final class CallFuture<R> extends IreeFuture<R> {
         super(function);
         this.beforeWaiting = beforeWaiting;
         this.holder = holder;
+    }
+
+    /** Sets what runs once a failure is decided, before the future completes and code of the caller runs. Called first. */
+    void onFailure(Runnable listener) {
+        onFailure = listener;
     }
 
     /**
@@ -92,7 +97,11 @@ final class CallFuture<R> extends IreeFuture<R> {
 
     /** Completes with a failure after all. Called after a claim. */
     void deliver(Throwable cause) {
-        woken(super.completeExceptionally(cause));
+        try {
+            onFailure.run();
+        } finally {
+            woken(super.completeExceptionally(cause));
+        }
     }
 
     /**
@@ -174,15 +183,6 @@ final class CallFuture<R> extends IreeFuture<R> {
         }
     }
 
-    /** Waits for the end of a completion whose outcome is claimed; another thread completes the future at once. */
-    void awaitOutcome() {
-        try {
-            join();
-        } catch (CompletionException | CancellationException e) {
-            // the outcome is the caller's
-        }
-    }
-
     /** Returns when the future is complete, when time is up, on an interrupt, or because another thread waits already. */
     private void waitForEnd(boolean interruptibly, long nanos) {
         Thread self = Thread.currentThread();
@@ -243,12 +243,24 @@ final class CallFuture<R> extends IreeFuture<R> {
 
     @Override
     public boolean completeExceptionally(Throwable cause) {
-        return claim(cause) && woken(super.completeExceptionally(cause));
+        boolean isFirst = claim(cause);
+        if (isFirst) {
+            deliver(cause);
+        }
+        return isFirst;
     }
 
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
-        return claim(new CancellationException()) ? woken(super.cancel(mayInterruptIfRunning)) : isCancelled();
+        if (!claim(new CancellationException())) {
+            return isCancelled();
+        }
+        try {
+            onFailure.run();
+        } finally {
+            woken(super.cancel(mayInterruptIfRunning));
+        }
+        return true;
     }
 
     private boolean woken(boolean completed) {

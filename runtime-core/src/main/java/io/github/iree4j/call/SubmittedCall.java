@@ -78,6 +78,7 @@ final class SubmittedCall<R> {
         this.results = results;
         this.discard = discard;
         this.future = new CallFuture<>(function.fullName(), call.holder(), this::checkMayWait);
+        this.future.onFailure(this::cancel);
     }
 
     /** Takes ownership of the use of the program and of the arguments, unless this method throws. */
@@ -108,11 +109,6 @@ final class SubmittedCall<R> {
             }
             throw e;
         }
-        future.whenComplete((_, failure) -> {
-            if (failure != null) {
-                cancel();
-            }
-        });
         if (deadline.hasPassed()) { // a timer would give the call some time
             future.completeExceptionally(late());
         } else {
@@ -369,14 +365,10 @@ final class SubmittedCall<R> {
 
     // Work of the host.
 
-    /** Re-checks for cancellation: the future may have been completed before there was a call to cancel. */
+    /** Re-checks for cancellation: the call may have failed before there was anything to cancel. */
     private void lookAgain() {
-        if (future.isDone()) {
-            future.whenComplete((_, failure) -> {
-                if (failure != null) {
-                    cancel();
-                }
-            });
+        if (future.failure() != null) {
+            cancel();
         }
     }
 
@@ -407,10 +399,7 @@ final class SubmittedCall<R> {
             if (ending.failure != null) {
                 program.withdraw(call, ending.failure); // for example, abandoned after the call's last step
             }
-            call.onLeave(() -> {
-                future.awaitOutcome();
-                leave();
-            });
+            call.onLeave(() -> future.whenComplete((_, _) -> leave()));
             program.linger(call);
             ending.completion.run();
             done.whenReached(failure -> CallThreads.start("iree4j-end " + function.fullName(), () -> {
@@ -548,7 +537,7 @@ final class SubmittedCall<R> {
     /**
      * Releases the program, completes the future, and ends the fence. A call with a fence lingers until the fence has
      * ended: until then the list of calls has to show who will signal. Code of the caller may run, or close the program,
-     * between the future and the fence. The closing thread then ends the fence.
+     * between the future and the fence. Closing then ends the fence, once the future is complete.
      */
     private void conclude(Runnable completion, Consumer<Fence> outcome) {
         if (signal == null) {
@@ -558,10 +547,7 @@ final class SubmittedCall<R> {
         }
         call.beforeSignal(); // keeps no turn, whatever the caller's code does now
         release();
-        call.onLeave(() -> {
-            future.awaitOutcome();
-            endFence(outcome);
-        });
+        call.onLeave(() -> future.whenComplete((_, _) -> endFence(outcome)));
         program.linger(call);
         completion.run();
         endFence(outcome);

@@ -20,6 +20,7 @@ final class Markdown {
 
     private static final Pattern HEADING = Pattern.compile("(#{1,6})(?:\\s+(.*))?");
     private static final Pattern LINK = Pattern.compile("!?\\[([^\\]]*)]\\([^)]*\\)");
+    private static final Pattern QUOTE = Pattern.compile("^>\\s*(\\[!\\w+])?\\s*"); // an alert, such as [!WARNING]
     private static final Pattern RULE = Pattern.compile("\\|?[\\s:|-]+\\|?");
 
     private final String page;
@@ -55,7 +56,7 @@ final class Markdown {
 
     private void line(String line) {
         Matcher heading = HEADING.matcher(line);
-        String stripped = line.strip();
+        String stripped = QUOTE.matcher(line.strip()).replaceFirst("");
         if (heading.matches()) {
             endOfSection();
             int level = heading.group(1).length();

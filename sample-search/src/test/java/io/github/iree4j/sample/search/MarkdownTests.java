@@ -37,10 +37,12 @@ class MarkdownTests {
                 code
                 ```
                 <!-- comment -->
+                > [!WARNING]
+                > Not now.
                 """))
                 .singleElement()
                 .extracting(Passage::text)
-                .isEqualTo("See the page of iree.modules, 2*3.");
+                .isEqualTo("See the page of iree.modules, 2*3. Not now.");
     }
 
     @Test

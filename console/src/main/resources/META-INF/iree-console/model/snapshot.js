@@ -2,7 +2,7 @@
 // Turns what was polled into a run in the laboratory's form, for a system without a recording: counters have no single
 // operations, so that what completed between two answers is one bar, and only what waits is listed one by one.
 import { namesOfMachines } from "./machines.js";
-import { namesOf, timelineNamed } from "./wait-chain.js";
+import { isSignalledBy, namesOf, timelineNamed } from "./wait-chain.js";
 
 /** @param {any} live the latest answer @param {import("./history.js").History} history */
 export function snapshotRun(live, history) {
@@ -37,7 +37,7 @@ export function snapshotRun(live, history) {
     timelines.set(name, { label: timelineNamed(timeline, names) });
     return name;
   };
-  const pending = live.timelines.operations.map((op, index) => ({ ...op, id: `${op.operation} ${index + 1}`, points: (op.signals ?? []).flatMap(pointOf) }));
+  const pending = live.timelines.operations.map((op, index) => ({ ...op, id: `${op.operation} ${index + 1}` }));
   for (const op of pending) {
     ops.push({
       id: op.id,
@@ -46,7 +46,7 @@ export function snapshotRun(live, history) {
       start: null,
       end: null,
       knownWaits: (op.waits ?? []).map((wait) => ({ timeline: named(wait.timeline), value: wait.value, reached: "NO", by: signallerOf(wait, pending)?.id, text: whoSignals(wait) })),
-      signal: Object.fromEntries(op.points.map(({ timeline, value }) => [named(timeline), value])),
+      signal: Object.fromEntries((op.signals ?? []).map(({ timeline, value }) => [named(timeline), value])),
       frontier: {},
       forMemory: op.forMemory ? "YES" : "NO",
       note: op.forMemory ? "waits for memory" : "",
@@ -68,17 +68,8 @@ export function snapshotRun(live, history) {
   };
 }
 
-/** The point that a description of the server names. @param {string} text @returns {{timeline: number, value: number}[]} */
-function pointOf(text) {
-  const [, timeline, value] = /^timeline (\d+)(?: '.*')? to (\d+)$/s.exec(text) ?? [];
-  return timeline === undefined ? [] : [{ timeline: Number(timeline), value: Number(value) }];
-}
-
 /** The listed operation that the server says signals a point; undefined when the list does not have it. */
-function signallerOf({ timeline, value, signaller }, pending) {
-  const signals = (op) => op.points.some((each) => each.timeline === timeline && each.value >= value);
-  return pending.find((op) => op.queue === signaller?.queue && op.operation === signaller?.operation && signals(op));
-}
+const signallerOf = (wait, pending) => pending.find((op) => isSignalledBy(wait, op));
 
 function whoSignals({ promised, producer, epoch, signaller, inFlight }) {
   if (promised) return producer ? `operation ${epoch} of ${producer} signals it` : "promised from outside";

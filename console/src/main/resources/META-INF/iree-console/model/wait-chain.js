@@ -35,10 +35,11 @@ export function awaitedMemory({ timelines }, device) {
 /** Whether nothing that is known will signal a point. */
 export const isOrphan = (wait) => !wait.promised && !wait.signaller && wait.inFlight.length === 0;
 
-const signals = ({ kind, given }, { signaller, timeline }) =>
-  kind === "call"
-    ? signaller?.call === given.id
-    : signaller?.queue === given.queue && signaller?.operation === given.operation && (given.signals ?? []).some((each) => each.startsWith(`timeline ${timeline} `));
+/** Whether a listed operation is the one that the server says signals a point. */
+export const isSignalledBy = ({ signaller, timeline, value }, { queue, operation, signals }) =>
+  signaller?.queue === queue && signaller?.operation === operation && (signals ?? []).some((each) => each.timeline === timeline && each.value >= value);
+
+const signals = ({ kind, given }, wait) => (kind === "call" ? wait.signaller?.call === given.id : isSignalledBy(wait, given));
 
 /** A program's work and, transitively, the work that would signal what it waits for. @param {Waiter[]} all @param {string} program */
 export function withCauses(all, program) {

@@ -87,7 +87,7 @@ export class OperationPanel {
         h("dd", h("ul.plain", op.frontier.length === 0 ? h("li.muted", "empty") : op.frontier.map((entry) => this.#entry(op, entry)))),
         op.axes.length > 0 && [h("dt", "Axes"), h("dd", h("ul.plain", op.axes.map((entry) => this.#axis(op, entry))))],
         op.decision !== "" && [h("dt", "Scheduler"), h("dd", op.decision)],
-        h("dt", "Unordered with"),
+        h("dt", this.schedule.isRecording ? "No known order with" : "Unordered with"),
         h("dd", beside.length === 0 ? h("span.muted", "nothing") : [beside.slice(0, 6).map((each) => [this.#link(each), " "]), rest("span.muted", beside.length - 6)]),
       ),
     );

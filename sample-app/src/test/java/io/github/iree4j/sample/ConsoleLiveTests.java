@@ -171,9 +171,9 @@ class ConsoleLiveTests extends ConsoleTests {
                           const op = (operation, program, waits, signals) => ({ queue: 'q', operation, program, waits, signals });
                           const all = waitersOf({ timelines: {
                             operations: [
-                              op('copy', 'other', [wait(7, null)], ["timeline 8 'x' to 1"]),
-                              op('fill', '', [wait(8, on('copy'))], ['timeline 9 to 1']),
-                              op('fill', '', [wait(7, null)], ['timeline 10 to 1']),
+                              op('copy', 'other', [wait(7, null)], [{ timeline: 8, value: 1 }]),
+                              op('fill', '', [wait(8, on('copy'))], [{ timeline: 9, value: 1 }]),
+                              op('fill', '', [wait(7, null)], [{ timeline: 10, value: 1 }]),
                               op('stranger', 'other', [wait(7, null)], []),
                             ],
                             calls: [

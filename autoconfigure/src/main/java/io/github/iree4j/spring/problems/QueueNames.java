@@ -53,11 +53,6 @@ public final class QueueNames {
         return runtime.device().schedulingDomain().tracker().completed(axis);
     }
 
-    /** Describes a point to be signalled by an operation. */
-    public static String describe(PendingOperation.Point point) {
-        return PendingOperation.nameOf(point.semaphore(), point.timeline()) + " to " + point.value();
-    }
-
     /** Describes an awaited point, and the point's signaller. */
     private String describe(PendingOperation.Wait wait, Signallers signallers) {
         String point = wait.describe() + "; ";

@@ -51,10 +51,23 @@ public record TimelinesDescriptor(
             Duration since,
             List<String> waitsFor,
             List<Wait> waits,
-            List<String> signals,
+            List<Signal> signals,
             boolean forMemory,
             long bytes,
             String pool) {}
+
+    /**
+     * A point to be signalled.
+     *
+     * @param timeline id of the timeline
+     * @param name of the timeline; empty for none
+     * @param value the signalled value
+     */
+    public record Signal(long timeline, String name, long value) {
+        static Signal of(PendingOperation.Point point) {
+            return new Signal(point.semaphore(), point.timeline(), point.value());
+        }
+    }
 
     /**
      * An unreached point of a timeline.
@@ -159,7 +172,7 @@ public record TimelinesDescriptor(
                 operation.since(),
                 names.waitsOf(operation, signallers),
                 waits(operation.waits(), names, signallers),
-                operation.signals().stream().map(QueueNames::describe).toList(),
+                operation.signals().stream().map(Signal::of).toList(),
                 operation.forMemory(),
                 operation.bytes(),
                 operation.pool());

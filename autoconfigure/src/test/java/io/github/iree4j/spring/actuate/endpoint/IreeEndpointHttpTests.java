@@ -217,7 +217,11 @@ class IreeEndpointHttpTests {
                 }
                 JsonNode operation = answer.get("operations").get(0);
                 assertThat(operation.get("waitsFor").get(0).stringValue()).contains("'speech' to reach 7");
-                assertThat(operation.get("signals").get(0).stringValue()).endsWith("'copied' to 1");
+                JsonNode signal = operation.get("signals").get(0);
+                assertThat(signal.get("timeline").longValue())
+                        .isEqualTo(copied.semaphore().id());
+                assertThat(signal.get("name").stringValue()).isEqualTo("copied");
+                assertThat(signal.get("value").longValue()).isEqualTo(1);
                 assertThat(answer.get("activeCalls").intValue()).isEqualTo(3);
                 JsonNode root =
                         new ObjectMapper().readTree(send(context, "iree", null).body());

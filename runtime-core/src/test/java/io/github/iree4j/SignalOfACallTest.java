@@ -157,6 +157,17 @@ class SignalOfACallTest {
         }
     }
 
+    /** END-5: the outcome is delivered on another thread. */
+    @Test
+    void aClosedProgramHasDeliveredTheOutcomesOfItsCalls() {
+        for (int i = 0; i < Effort.rounds(400); i++) {
+            Program program = program();
+            Submission<Results> call = program.function("two").submit(CallOptions.DEFAULTS.after(inputs), 21);
+            program.close();
+            assertThat(call.results()).isCompletedExceptionally();
+        }
+    }
+
     /** Completes with whether the program is freed once a continuation of the call has closed the program. */
     private CompletableFuture<Boolean> closing(Program program, IreeFuture<?> call) {
         CompletableFuture<Boolean> isFreed = new CompletableFuture<>();

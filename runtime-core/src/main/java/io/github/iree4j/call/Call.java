@@ -15,6 +15,7 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -47,7 +48,8 @@ final class Call {
     private @Nullable Thread thread;
     private @Nullable Thread maker; // thread of a confined call; published by the list, or as the call in turn
     private @Nullable Runnable onCancel;
-    private @Nullable Predicate<IreeException> onGiveUp; // published by the list, like onLeave
+    private @Nullable Predicate<IreeException> onGiveUp; // published by the list, like isDelivered and onLeave
+    private BooleanSupplier isDelivered = () -> true;
     private @Nullable Runnable onLeave;
     private @Nullable Fence signal; // published by the list; only read, like the awaited fences
     private boolean cancelled;
@@ -304,9 +306,17 @@ final class Call {
     /**
      * Sets the action for the closing of the program, false where the outcome was decided before; without an action,
      * closing cancels the call. Called before the call is in the list.
+     *
+     * @param isDelivered whether the caller has the outcome
      */
-    void onGiveUp(Predicate<IreeException> listener) {
+    void onGiveUp(Predicate<IreeException> listener, BooleanSupplier isDelivered) {
         onGiveUp = listener;
+        this.isDelivered = isDelivered;
+    }
+
+    /** Whether the caller has the outcome of this call, now that the call was given up. */
+    boolean isDelivered() {
+        return isDelivered.getAsBoolean();
     }
 
     /** Sets the fence to be signalled by the call; null for none. Called before the call is in the list. */

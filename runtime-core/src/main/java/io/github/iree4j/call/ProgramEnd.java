@@ -5,6 +5,8 @@ import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -18,8 +20,12 @@ final class ProgramEnd {
      * the context.
      * END-2: a waiter is notified of the last change: a change is made before the check for waiters, and a waiter
      * registers before checking for changes.
+     * END-5: the future of an abandoned call is complete when closing returns. The delivering thread notifies nobody, since
+     * code of the caller runs first: the closing thread looks again.
      */
     private static final Logger LOG = LoggerFactory.getLogger(ProgramEnd.class);
+
+    private static final long DELIVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final ProgramCalls program;
     private final CallsUnderWay calls;
@@ -28,6 +34,7 @@ final class ProgramEnd {
     private volatile boolean awaited;
     private long changes; // guarded by this, like 'freed'
     private boolean freed;
+    private final List<Call> undelivered = new ArrayList<>(); // given up; guarded by this
 
     ProgramEnd(ProgramCalls program, CallsUnderWay calls, OperationsUnderWay operations) {
         this.program = program;
@@ -55,7 +62,15 @@ final class ProgramEnd {
         program.context().cancelCalls();
         withdraw();
         for (Call call : calls.all()) {
-            call.giveUp(given);
+            giveUp(call, given);
+        }
+    }
+
+    private void giveUp(Call call, IreeException given) {
+        if (call.giveUp(given)) {
+            synchronized (this) {
+                undelivered.add(call);
+            }
         }
     }
 
@@ -63,7 +78,7 @@ final class ProgramEnd {
     void giveUpIfClosed(Call call) {
         IreeException given = cause;
         if (given != null) {
-            call.giveUp(given);
+            giveUp(call, given);
             program.withdraw(call, given);
         }
     }
@@ -93,7 +108,8 @@ final class ProgramEnd {
     }
 
     /**
-     * Waits until the program is freed and no operation of the program is in flight. Does not wait if calls or
+     * Waits until the program is freed, no operation of the program is in flight, and the callers of abandoned calls have
+     * the outcome. Does not wait if calls or
      * operations may need the calling thread. Gives up after the given nanoseconds, or when the thread is interrupted;
      * the thread stays interrupted. Remaining calls then continue, and the last call frees the program.
      */
@@ -116,7 +132,7 @@ final class ProgramEnd {
                 return;
             }
             try {
-                awaitChange(seen, left);
+                awaitChange(seen, hasEnded() ? Math.min(left, DELIVERY_NANOS) : left);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 return;
@@ -138,6 +154,11 @@ final class ProgramEnd {
     }
 
     private synchronized boolean isComplete() {
+        undelivered.removeIf(Call::isDelivered);
+        return hasEnded() && undelivered.isEmpty();
+    }
+
+    private synchronized boolean hasEnded() {
         return freed && operations.isNone();
     }
 

@@ -114,7 +114,7 @@ final class SubmittedCall<R> {
         } else {
             deadline.watch(function.fullName(), this::expire);
         }
-        call.onGiveUp(this::giveUp);
+        call.onGiveUp(this::giveUp, future::isDone);
         call.signals(signal);
         program.track(call);
         make(wait, own);

@@ -68,7 +68,7 @@ function checkOperation(op) {
   const waits = list(op, "knownWaits", MOST.entries);
   waits.forEach((each) => {
     object(each, "a wait");
-    texts(each, ["timeline", "reached", "by", "text"], " of a wait");
+    texts(each, ["timeline", "over", "by", "text"], " of a wait");
     time(each.value, "the value of a wait");
   });
   time(op.moreWaits ?? 0, "'moreWaits'");

@@ -8,10 +8,10 @@ import { firstIndex } from "./search.js";
 import { eachValue, pairsOf } from "./values.js";
 
 /**
- * A wait. What a recorder or a server says of it is `reached` and `text`, as of the end of the run, `by`, an id, and `isLast`,
+ * A wait. What a recorder or a server says of it is `over` and `text`, as of the end of the run, `by`, an id, and `isLast`,
  * whether it was the last condition of all; without a word of them, the run itself is all there is to know.
  *
- * @typedef {{semaphore: string, value: number, producer: Operation | null, reached?: string, by?: string, isLast?: boolean, text?: string}} Wait
+ * @typedef {{semaphore: string, value: number, producer: Operation | null, over?: string, by?: string, isLast?: boolean, text?: string}} Wait
  * @typedef {{semaphore: string, value: number}} Signal
  */
 
@@ -37,8 +37,8 @@ export class Operation {
     /** @type {Wait[]} */
     this.waits = [];
     eachValue(op.wait, (semaphore, value) => this.waits.push({ semaphore, value, producer: null }));
-    for (const { timeline, value, reached, by, last, text } of op.knownWaits ?? []) {
-      this.waits.push({ semaphore: String(timeline), value: Number(value), producer: null, reached: String(reached), by: String(by ?? ""), isLast: last === true, text: isolated(String(text ?? "")) });
+    for (const { timeline, value, over, by, last, text } of op.knownWaits ?? []) {
+      this.waits.push({ semaphore: String(timeline), value: Number(value), producer: null, over: String(over), by: String(by ?? ""), isLast: last === true, text: isolated(String(text ?? "")) });
     }
     /** Waits that are known to have been, and nothing else. */
     this.moreWaits = Number(op.moreWaits ?? 0);
@@ -239,11 +239,11 @@ export class Schedule {
   }
 
   /** Whether a wait of an operation that has not started had ended at a time; null when that is not known. */
-  #hasEnded({ producer, reached }, op, time) {
+  #hasEnded({ producer, over }, op, time) {
     if (producer !== null && producer.end >= 0 && producer.end <= time && producer.failure === "") return true;
-    if (reached === "NO") return false;
-    if (reached === "YES") return producer !== null ? false : time >= this.finalTick ? true : null;
-    if (reached === "UNKNOWN" || (this.isRecording && producer === null)) return null;
+    if (over === "NO") return false;
+    if (over === "YES") return time >= this.finalTick ? true : producer !== null && producer.end >= 0 ? false : null; // a promise ends a wait, too
+    if (over === "UNKNOWN" || (this.isRecording && producer === null)) return null;
     return producer === null && op.start >= 0; // else of a run of the laboratory, which is complete: nothing signals it
   }
 

@@ -45,7 +45,7 @@ export function snapshotRun(live, history) {
       lane: null,
       start: null,
       end: null,
-      knownWaits: (op.waits ?? []).map((wait) => ({ timeline: named(wait.timeline), value: wait.value, reached: "NO", by: signallerOf(wait, pending)?.id, text: whoSignals(wait) })),
+      knownWaits: (op.waits ?? []).map((wait) => ({ timeline: named(wait.timeline), value: wait.value, over: "NO", by: signallerOf(wait, pending)?.id, text: whoSignals(wait) })),
       signal: Object.fromEntries((op.signals ?? []).map(({ timeline, value }) => [named(timeline), value])),
       frontier: {},
       forMemory: op.forMemory ? "YES" : "NO",

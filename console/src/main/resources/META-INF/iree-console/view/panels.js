@@ -95,12 +95,13 @@ export class OperationPanel {
   }
 
   #wait(op, wait, release) {
-    const { semaphore, value, producer, reached } = wait;
+    const { semaphore, value, producer, over, text } = wait;
+    const isShown = over === "YES" && producer !== null && producer.end >= 0;
     return h(
       "li",
       axisChip(this.schedule.axis(semaphore), value, " ≥ "),
       producer && [" by ", this.#link(producer), release && this.#when(op, release)],
-      producer === null ? h("span.muted", ` ${this.#said(op, wait)}`) : wait.text && reached !== "YES" && h("span.muted", ` (${wait.text})`),
+      producer === null ? h("span.muted", ` ${this.#said(op, wait)}`) : text && !isShown && h("span.muted", ` (${text})`),
     );
   }
 

@@ -256,7 +256,7 @@ public final class Explanation {
         String who = producer != null
                 ? "%s by %s%s"
                         .formatted(
-                                states.signals(producer, operation.waits().get(index)),
+                                states.signals(operation, index, producer),
                                 title(producer),
                                 mayBeReached ? ", if not signalled before" : "")
                 : ended != Known.YES

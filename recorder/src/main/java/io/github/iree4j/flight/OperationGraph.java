@@ -68,7 +68,7 @@ public final class OperationGraph {
                         .merge(point.value(), each, OperationGraph::signaller);
             }
         }
-        byPoint.forEach((timeline, byValue) -> signallers.put(timeline, new Signallers(byValue)));
+        byPoint.forEach((timeline, byValue) -> signallers.put(timeline, new Signallers(timeline, byValue)));
         List<RecordedOperation> issued = operations.values().stream()
                 .filter(each -> each.issued != null)
                 .sorted(Comparator.comparingLong(OperationGraph::issueNumber).reversed())
@@ -421,7 +421,10 @@ public final class OperationGraph {
         }
     }
 
-    /** Returns the operation that signals the lowest value reaching a point; null for the host, and for an unrecorded operation. */
+    /**
+     * Returns the operation that signals the lowest value reaching a point, and does not itself wait for the point; null for
+     * the host, and for an unrecorded operation.
+     */
     @Nullable
     RecordedOperation signaller(Point point) {
         return signallers.getOrDefault(point.timeline(), Signallers.NONE).atLeast(point.value());

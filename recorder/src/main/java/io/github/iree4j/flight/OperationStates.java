@@ -110,11 +110,20 @@ final class OperationStates {
     /** Whether an awaited value was reached by a signal other than the signal of the producer, which has not ended or failed. */
     private boolean isReachedByOther(RecordedOperation operation, int index) {
         RecordedOperation found = graph.producer(operation, index);
-        boolean isReached = isReachedAsListed(operation, index) == Known.YES || hasEndedWell(operation);
+        boolean isReached = isReachedAsListed(operation, index) == Known.YES
+                || hasEndedWell(operation)
+                || found != null && isOverBeforePromise(operation, index, found);
         return found != null
                 && isReached
                 && (graph.hasEnded(found) == Known.NO
                         || graph.hasEnded(found) == Known.YES && found.status() != StatusCode.OK);
+    }
+
+    /** Whether a wait has ended while the producer had promised nothing. */
+    private static boolean isOverBeforePromise(RecordedOperation operation, int index, RecordedOperation producer) {
+        return operation.waitsOver.stream()
+                .anyMatch(each -> each.index() == index
+                        && (producer.issued == null || producer.issued.sequence() > each.sequence()));
     }
 
     /** Whether an operation is known to have ended without a failure, and so with all of its waits. */
@@ -144,18 +153,24 @@ final class OperationStates {
                 && awaited(operation).isEmpty();
     }
 
-    /** Returns who signals an awaited point, in a word before the operation: the producer of the wait. */
-    String signals(RecordedOperation producer, Point awaited) {
+    /** Returns what the producer of a wait has to do with the wait, in words before the producer. */
+    String signals(RecordedOperation operation, int index, RecordedOperation producer) {
+        Point awaited = operation.waits().get(index);
         if (producer.refusals().stream().anyMatch(each -> each.point().timeline() == awaited.timeline())) {
             return "promised"; // what the wait was decided by
         }
-        return producer.status() != StatusCode.OK
-                ? "failed"
-                : switch (graph.hasEnded(producer)) {
-                    case YES -> "signalled";
-                    case NO -> "to be signalled";
-                    case UNKNOWN -> "signalled or to be signalled";
-                };
+        if (producer.status() != StatusCode.OK) {
+            return isOverBefore(operation, producer) ? "to have been signalled" : "failed";
+        }
+        return switch (graph.hasEnded(producer)) {
+            case YES -> "signalled";
+            case NO -> "to be signalled";
+            case UNKNOWN -> "signalled or to be signalled";
+        };
+    }
+
+    private static boolean isOverBefore(RecordedOperation operation, RecordedOperation other) {
+        return operation.over != null && other.over != null && operation.over.sequence() < other.over.sequence();
     }
 
     /** Says which signal a timeline refused, and why. */

@@ -171,10 +171,28 @@ final class RecordedCalls {
         boolean isUnknown = states.isWaitingUnknown(operation);
         long at = change(changes, isUnknown ? Part.UNKNOWN : Part.WAITING, from, held - submitted);
         at = change(changes, Part.MEMORY, at, issued - held);
-        RecordedQueue queue = graph.queue(operation.axis());
-        boolean isQueued =
-                queue != null && queue.stream() && operation.beganAt() == RecordedOperation.NEVER; // else has its turn
-        return change(changes, isQueued ? Part.QUEUE : Part.RUNNING, at, taken - issued);
+        return graph.isStream(operation.axis()) && operation.beganAt() == RecordedOperation.NEVER
+                ? onStream(operation, changes, at, taken)
+                : change(changes, Part.RUNNING, at, taken - issued);
+    }
+
+    /**
+     * Adds the parts of the time of an operation on a stream, perhaps not begun: conditions that were not met by the time
+     * of the recording last until then. Returns the end.
+     */
+    private long onStream(RecordedOperation operation, TreeMap<Long, int[]> changes, long from, long taken) {
+        long waited = from;
+        long queued = from;
+        boolean mayWait = false;
+        for (Dependency each : graph.dependencies(operation)) {
+            long until = Math.clamp(each.available(), from, taken);
+            waited = each.kind() == Dependency.Kind.WAIT ? Math.max(waited, until) : waited;
+            queued = each.kind() == Dependency.Kind.QUEUE ? Math.max(queued, until) : queued;
+            mayWait |= each.missing();
+        }
+        long at = change(changes, Part.WAITING, from, waited - from);
+        at = change(changes, Part.QUEUE, at, Math.max(0, queued - waited));
+        return change(changes, mayWait ? Part.UNKNOWN : Part.RUNNING, at, taken - at);
     }
 
     private static long change(TreeMap<Long, int[]> changes, Part part, long from, long nanos) {

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -42,6 +43,7 @@ final class RunExport {
     private final boolean hasMachines; // of several machines
     private final long origin;
     private final long first; // number of the first record shown
+    private final Set<Long> timelines = new TreeSet<>(); // of the written points
     private long last; // the latest of the written times, from the origin on
     private final StringBuilder text = new StringBuilder();
 
@@ -100,6 +102,14 @@ final class RunExport {
         text.append(",\"until\":").append(recording.header().next()).append('}');
         list(",\n\"hardware\":", recording.queues(), this::hardware);
         list(",\n\"ops\":", operations, this::operation);
+        text.append(",\n\"sems\":{");
+        String separator = "";
+        for (long each : timelines) {
+            text.append(separator);
+            label(each);
+            separator = ",\n";
+        }
+        text.append('}');
         list(",\n\"memory\":", memory, this::block);
         putValues(",\n\"heldBefore\":", heldBefore(), name -> name);
         text.append(",\n\"finalTick\":").append(Math.max(1, last)).append(",\n\"problems\":");
@@ -205,8 +215,8 @@ final class RunExport {
     }
 
     /**
-     * Writes the waits: the point, whether the point is reached, the signalling operation of the run, whether the wait was
-     * the last condition, and what is known in words, unless the run shows the end of the wait.
+     * Writes the waits: the point, whether the wait is over since the value is reached or promised, the signalling operation
+     * of the run, whether the wait was the last condition, and what is known in words, unless the run shows the signal.
      */
     private void putWaits(RecordedOperation operation) {
         Dependency decisive = operation.moreWaits() > 0 ? null : graph.decisive(operation);
@@ -214,18 +224,18 @@ final class RunExport {
         for (int i = 0; i < operation.waits().size(); i++) {
             FlightEvent.Point point = operation.waits().get(i);
             RecordedOperation producer = explanation.states().producer(operation, i);
-            Known reached = explanation.states().isEndedWait(operation, i);
+            Known isOver = explanation.states().isEndedWait(operation, i);
             String by = producer == null || !shown.contains(producer) ? null : id(producer);
-            put(i == 0 ? "{\"timeline\":" : ",{\"timeline\":", calls.label(point.timeline()));
+            put(i == 0 ? "{\"timeline\":" : ",{\"timeline\":", timeline(point));
             text.append(",\"value\":").append(point.value());
-            put(",\"reached\":", reached.name());
+            put(",\"over\":", isOver.name());
             if (by != null) {
                 put(",\"by\":", by);
             }
             if (decisive != null && decisive.kind() == Dependency.Kind.WAIT && point.equals(decisive.point())) {
                 text.append(",\"last\":true");
             }
-            if (by == null || reached != Known.YES) {
+            if (by == null || isOver != Known.YES || graph.hasEnded(producer) != Known.YES) {
                 put(",\"text\":", explanation.waitState(operation, i));
             }
             text.append('}');
@@ -253,8 +263,20 @@ final class RunExport {
 
     private Map<String, Long> points(List<FlightEvent.Point> points) {
         Map<String, Long> values = new LinkedHashMap<>();
-        points.forEach(each -> values.put(calls.label(each.timeline()), each.value()));
+        points.forEach(each -> values.put(timeline(each), each.value()));
         return values;
+    }
+
+    /** Returns the id of a timeline in the run: unlike a name, no other timeline and no queue has the id. */
+    private String timeline(FlightEvent.Point point) {
+        timelines.add(point.timeline());
+        return "timeline " + point.timeline();
+    }
+
+    private void label(long timeline) {
+        put("", "timeline " + timeline);
+        put(":{\"label\":", calls.label(timeline));
+        text.append('}');
     }
 
     private String note(RecordedOperation operation) {

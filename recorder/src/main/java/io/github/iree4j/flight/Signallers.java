@@ -9,20 +9,22 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** The operations that signal a timeline, by value. Immutable. */
 final class Signallers {
-    static final Signallers NONE = new Signallers(new TreeMap<>());
+    static final Signallers NONE = new Signallers(0, new TreeMap<>());
 
+    private final Order waiting; // numbered by the highest value of the timeline that an operation itself waits for
     private final Order signalled;
     private final Map<Long, Order> promised = HashMap.newHashMap(1); // by axis; usually one
 
     /**
-     * Operations in the order of their values, each with a record.
+     * Operations in the order of their values, each with a number.
      *
-     * <p>The upper half of the tree has the numbers of the records; each node below has the lower number of two nodes. So a
-     * search for an early record passes over any number of operations with late records, or without one, at once.
+     * <p>The upper half of the tree has the numbers; each node below has the lower number of two nodes. So a search for a
+     * low number passes over any number of operations with high numbers at once.
      */
     private static final class Order {
         private final long[] values;
@@ -30,15 +32,14 @@ final class Signallers {
         private final long[] tree;
         private final int leaves; // a power of 2
 
-        Order(Map<Long, RecordedOperation> byValue, Function<RecordedOperation, @Nullable FlightEvent> record) {
+        Order(Map<Long, RecordedOperation> byValue, ToLongFunction<RecordedOperation> number) {
             values = byValue.keySet().stream().mapToLong(Long::longValue).toArray();
             operations = byValue.values().toArray(RecordedOperation[]::new);
             leaves = Math.max(1, Integer.highestOneBit(2 * operations.length - 1));
             tree = new long[2 * leaves];
             Arrays.fill(tree, Long.MAX_VALUE);
             for (int i = 0; i < operations.length; i++) {
-                FlightEvent found = operations[i].status() == StatusCode.OK ? record.apply(operations[i]) : null;
-                tree[leaves + i] = found == null ? Long.MAX_VALUE : found.sequence();
+                tree[leaves + i] = number.applyAsLong(operations[i]);
             }
             for (int i = leaves - 1; i > 0; i--) {
                 tree[i] = Math.min(tree[2 * i], tree[2 * i + 1]);
@@ -51,22 +52,16 @@ final class Signallers {
             return found < 0 ? -found - 1 : found;
         }
 
+        /** Returns the first operation with a value from a value on, and below another, and with a number below a limit. */
         @Nullable
-        RecordedOperation atLeast(long value) {
-            int index = index(value);
-            return index < operations.length ? operations[index] : null;
-        }
-
-        /** Returns the first operation with a value from a value on, and below another, whose record precedes a number. */
-        @Nullable
-        RecordedOperation first(long value, long below, long number) {
+        RecordedOperation first(long value, long below, long limit) {
             int end = index(below);
             int node = leaves + index(value);
             while (node < leaves + end) {
                 int wide = node >> Integer.numberOfTrailingZeros(node); // covers the most operations from here on
-                if (tree[wide] < number) {
+                if (tree[wide] < limit) {
                     while (wide < leaves) {
-                        wide = tree[2 * wide] < number ? 2 * wide : 2 * wide + 1;
+                        wide = tree[2 * wide] < limit ? 2 * wide : 2 * wide + 1;
                     }
                     return wide < leaves + end ? operations[wide - leaves] : null;
                 }
@@ -79,20 +74,35 @@ final class Signallers {
     /**
      * Creates the signallers of a timeline.
      *
+     * @param timeline the timeline
      * @param byValue the operations
      */
-    Signallers(NavigableMap<Long, RecordedOperation> byValue) {
-        signalled = new Order(byValue, each -> each.completed);
+    Signallers(long timeline, NavigableMap<Long, RecordedOperation> byValue) {
+        waiting = new Order(
+                byValue,
+                each -> OpenCalls.highest(each.waits()).getOrDefault(timeline, Long.MIN_VALUE));
+        signalled = new Order(byValue, number(each -> each.completed));
         Map<Long, Map<Long, RecordedOperation>> byAxis = HashMap.newHashMap(1);
         byValue.forEach((value, each) ->
                 byAxis.computeIfAbsent(each.axis(), axis -> new TreeMap<>()).put(value, each));
-        byAxis.forEach((axis, operations) -> promised.put(axis, new Order(operations, each -> each.issued)));
+        byAxis.forEach((axis, operations) -> promised.put(axis, new Order(operations, number(each -> each.issued))));
     }
 
-    /** Returns the operation that signals the lowest value at or above a value; null for none. */
+    /** Returns the number of a record of an operation that has not failed; the highest number without the record. */
+    private static ToLongFunction<RecordedOperation> number(Function<RecordedOperation, @Nullable FlightEvent> record) {
+        return operation -> {
+            FlightEvent found = operation.status() == StatusCode.OK ? record.apply(operation) : null;
+            return found == null ? Long.MAX_VALUE : found.sequence();
+        };
+    }
+
+    /**
+     * Returns the operation that signals the lowest value at or above a value, without operations that themselves wait for
+     * such a value; null for none.
+     */
     @Nullable
     RecordedOperation atLeast(long value) {
-        return signalled.atLeast(value);
+        return waiting.first(value, Long.MAX_VALUE, value);
     }
 
     /** Whether an operation with a value at or above a value has run. */

@@ -131,10 +131,12 @@ class RunExportTest {
                     .satisfies(each -> assertThat(each.end).isNull())
                     .satisfies(each -> assertThat(each.rest)
                             .contains(
-                                    "\"knownWaits\":[{\"timeline\":\"upload \\\"finished\\\"\",\"value\":1,\"reached\":\"NO\",")
+                                    "\"knownWaits\":[{\"timeline\":\"timeline %d\",\"value\":1,\"over\":\"NO\",".formatted(never.id()))
                             .containsPattern("\"note\":\"submitted [\\d.]+ s before, (held back|not ended)\""));
             assertThat(unknown).allMatch(each -> !shown.containsKey(each.number()));
-            assertThat(json).contains("What is older than record ");
+            assertThat(json)
+                    .contains("\"timeline %d\":{\"label\":\"upload \\\"finished\\\"\"}".formatted(never.id()))
+                    .contains("What is older than record ");
             if (!unknown.isEmpty()) {
                 assertThat(json)
                         .contains("Left out: " + unknown.size() + " of which the recorder does not know the end.");
@@ -211,6 +213,7 @@ class RunExportTest {
                             "records",
                             "hardware",
                             "ops",
+                            "sems",
                             "memory",
                             "heldBefore",
                             "finalTick",
@@ -304,10 +307,9 @@ class RunExportTest {
                 .collect(Collectors.toMap(each -> name(graph, each.axis()), RecordedFrontier.Entry::epoch));
     }
 
-    private static Map<String, Long> points(OperationGraph graph, List<FlightEvent.Point> points) {
-        OpenCalls calls = new Explanation(graph).openCalls();
+    private static Map<String, Long> points(List<FlightEvent.Point> points) {
         return points.stream()
-                .collect(Collectors.toMap(each -> calls.label(each.timeline()), FlightEvent.Point::value));
+                .collect(Collectors.toMap(each -> "timeline " + each.timeline(), FlightEvent.Point::value));
     }
 
     private static Map<String, Object> operation(OperationGraph graph, RecordedOperation operation, long origin) {
@@ -332,7 +334,7 @@ class RunExportTest {
         shown.put("knownWaits", waits(graph, operation));
         shown.put("moreWaits", operation.moreWaits());
         shown.put("forMemory", explanation.states().isHeldForMemory(operation).name());
-        Map<String, Long> signals = new HashMap<>(points(graph, operation.signals()));
+        Map<String, Long> signals = new HashMap<>(points(operation.signals()));
         if (operation.epoch() > 0) {
             signals.put(queue, operation.epoch());
         }
@@ -368,9 +370,9 @@ class RunExportTest {
         for (int i = 0; i < operation.waits().size(); i++) {
             FlightEvent.Point point = operation.waits().get(i);
             Map<String, Object> wait = new HashMap<>();
-            wait.put("timeline", explanation.openCalls().label(point.timeline()));
+            wait.put("timeline", "timeline " + point.timeline());
             wait.put("value", point.value());
-            wait.put("reached", explanation.states().isEndedWait(operation, i).name());
+            wait.put("over", explanation.states().isEndedWait(operation, i).name());
             RecordedOperation producer = explanation.states().producer(operation, i);
             if (producer != null && graph.hasEnded(producer) != Known.UNKNOWN) {
                 wait.put("by", "%s #%d".formatted(producer.name(), producer.number()));
@@ -378,7 +380,7 @@ class RunExportTest {
             if (last != null && point.equals(last.point())) {
                 wait.put("last", true);
             }
-            if (!wait.containsKey("by") || !wait.containsValue("YES")) {
+            if (!wait.containsKey("by") || !wait.containsValue("YES") || graph.hasEnded(producer) != Known.YES) {
                 wait.put("text", lines.get(i).substring(lines.get(i).indexOf(", ") + 2));
             }
             all.add(wait);
@@ -426,9 +428,9 @@ class RunExportTest {
         }
     }
 
-    private static String wait(TimelineSemaphore timeline, String reached, String more) {
-        return Pattern.quote("{\"timeline\":\"timeline %d\",\"value\":1,\"reached\":\"%s\"%s"
-                .formatted(timeline.id(), reached, more));
+    private static String wait(TimelineSemaphore timeline, String over, String more) {
+        return Pattern.quote("{\"timeline\":\"timeline %d\",\"value\":1,\"over\":\"%s\"%s"
+                .formatted(timeline.id(), over, more));
     }
 
     private static Map<String, Object> block(OperationGraph graph, FlightEvent.Reserved block, long origin) {

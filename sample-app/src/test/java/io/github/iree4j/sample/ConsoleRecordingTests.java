@@ -185,7 +185,7 @@ class ConsoleRecordingTests extends ConsoleTests {
              "ops": [
                {"id": "fill #1", "hw": "gpu/0", "lane": "gpu/0", "start": 20, "end": 100, "knownWaits": [], "signal": {"gpu/0": 1, "timeline 3": 1},
                 "frontier": {"gpu/0": 1}, "tainted": false, "decisions": {}, "note": "call 5 of digits.classify"},
-               {"id": "execute #2", "hw": "gpu/0", "lane": "gpu/0", "start": 100, "end": 200, "knownWaits": [{"timeline": "timeline 3", "value": 1, "reached": "YES", "by": "fill #1", "last": true,
+               {"id": "execute #2", "hw": "gpu/0", "lane": "gpu/0", "start": 100, "end": 200, "knownWaits": [{"timeline": "timeline 3", "value": 1, "over": "YES", "by": "fill #1", "last": true,
                   "text": "signalled by #1 fill on gpu/0: elided, its producer is earlier on the stream"}],
                 "signal": {"gpu/0": 2, "timeline 3": 2}, "frontier": {"gpu/0": 2}, "tainted": false, "failure": "kernel trapped",
                 "decisions": {"ELIDED_FIFO": 1}, "note": "call 6 of digits.classify"}],
@@ -264,15 +264,15 @@ class ConsoleRecordingTests extends ConsoleTests {
              "ops": [
                {"id": "fill #1", "hw": "gpu/0", "lane": "gpu/0", "start": 0, "end": 50, "knownWaits": [], "signal": {"t": 1}},
                {"id": "copy #2", "hw": "gpu/0", "lane": "gpu/0", "start": 80, "end": 120, "signal": {},
-                "knownWaits": [{"timeline": "t", "value": 1, "reached": "YES", "by": "fill #1", "text": "signalled by #1 fill"},
-                          {"timeline": "host", "value": 1, "reached": "YES", "last": true, "text": "signalled by the host: reached"}]},
+                "knownWaits": [{"timeline": "t", "value": 1, "over": "YES", "by": "fill #1", "text": "signalled by #1 fill"},
+                          {"timeline": "host", "value": 1, "over": "YES", "last": true, "text": "signalled by the host: reached"}]},
                {"id": "held #3", "hw": "gpu/0", "start": null, "end": null, "signal": {},
-                "knownWaits": [{"timeline": "host", "value": 1, "reached": "YES", "text": "signalled by the host: reached"},
-                          {"timeline": "call", "value": 1, "reached": "NO", "text": "to be signalled by call 5: not decided"}]},
+                "knownWaits": [{"timeline": "host", "value": 1, "over": "YES", "text": "signalled by the host: reached"},
+                          {"timeline": "call", "value": 1, "over": "NO", "text": "to be signalled by call 5: not decided"}]},
                {"id": "alloca #4", "hw": "gpu/0", "start": null, "end": null, "signal": {}, "forMemory": "YES",
-                "knownWaits": [{"timeline": "host", "value": 1, "reached": "YES", "text": "signalled by the host: reached"}]},
+                "knownWaits": [{"timeline": "host", "value": 1, "over": "YES", "text": "signalled by the host: reached"}]},
                {"id": "lost #5", "hw": "gpu/0", "start": null, "end": null, "signal": {},
-                "knownWaits": [{"timeline": "call", "value": 2, "reached": "UNKNOWN", "text": "not known whether signalled"}]}]}""";
+                "knownWaits": [{"timeline": "call", "value": 2, "over": "UNKNOWN", "text": "not known whether signalled"}]}]}""";
 
     private static String panel(String operation) {
         browser.eval("window.ireeConsole.explore.select(window.ireeConsole.explore.schedule.byId.get('%s'))"

@@ -13,12 +13,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.logging.Level;
 import java.util.stream.Stream;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Dimension;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.OutputType;
+import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebElement;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
@@ -139,11 +141,27 @@ final class Browser implements AutoCloseable {
     }
 
     String text(String selector) {
-        return find(selector).getText();
+        return current(selector, WebElement::getText);
     }
 
     void click(String selector) {
-        find(selector).click();
+        current(selector, element -> {
+            element.click();
+            return element;
+        });
+    }
+
+    /** Uses the element that is on the page: between two answers Live may replace an element that was found. */
+    private <T> T current(String selector, Function<WebElement, T> use) {
+        for (int tries = 1; ; tries++) {
+            try {
+                return use.apply(find(selector));
+            } catch (StaleElementReferenceException e) {
+                if (tries == 10) {
+                    throw e;
+                }
+            }
+        }
     }
 
     /** Types keys where the focus is. */

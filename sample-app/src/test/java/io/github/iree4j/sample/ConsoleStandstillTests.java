@@ -50,12 +50,12 @@ class ConsoleStandstillTests extends ConsoleTests {
     @Autowired
     private InvocationService invocations;
 
-    /** Keeps pictures for wide and narrow screens, by day and night. */
+    /** Keeps pictures for five widths of screens, by day and night. */
     private static void pictures(String name) {
         for (boolean dark : new boolean[] {false, true}) {
             browser.preferDark(dark);
             browser.assertAccessible(name);
-            for (int width : new int[] {1440, 400}) {
+            for (int width : new int[] {1440, 1280, 768, 400, 320}) {
                 browser.resize(width, 900);
                 browser.until("innerWidth === " + width);
                 assertThat((Long) browser.eval("document.documentElement.scrollWidth"))

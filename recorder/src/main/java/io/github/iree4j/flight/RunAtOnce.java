@@ -1,10 +1,12 @@
 package io.github.iree4j.flight;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.PriorityQueue;
 import java.util.TreeMap;
 
 /**
@@ -38,11 +40,33 @@ record RunAtOnce(int most, boolean isLimit) {
 
     private static RunAtOnce of(OperationGraph graph, Explanation explanation, List<RecordedOperation> ended) {
         NavigableMap<Long, Integer> running = running(graph, explanation, ended);
-        int most = running.values().stream().mapToInt(each -> each).reduce(1, Math::max);
+        int most = most(graph, explanation, ended);
         boolean isLimit = ended.stream()
                 .filter(each -> each.issued != null)
                 .anyMatch(each -> waits(each, begin(graph, explanation, each), running, most));
         return new RunAtOnce(most, isLimit);
+    }
+
+    /**
+     * Returns the most operations that ran at once. An operation of no duration ran beside all that had begun before, or at
+     * the same time if issued earlier: on one lane, the operation would have had to wait for these.
+     */
+    private static int most(OperationGraph graph, Explanation explanation, List<RecordedOperation> ended) {
+        List<RecordedOperation> begun = ended.stream()
+                .sorted(Comparator.comparingLong((RecordedOperation each) -> begin(graph, explanation, each))
+                        .thenComparingLong(OperationGraph::issueNumber))
+                .toList();
+        PriorityQueue<Long> ends = new PriorityQueue<>(); // of those that run
+        int most = 1;
+        for (RecordedOperation each : begun) {
+            long begin = begin(graph, explanation, each);
+            while (!ends.isEmpty() && ends.peek() <= begin) {
+                ends.remove();
+            }
+            ends.add(graph.end(each));
+            most = Math.max(most, ends.size());
+        }
+        return most;
     }
 
     private static long begin(OperationGraph graph, Explanation explanation, RecordedOperation operation) {

@@ -328,6 +328,31 @@ class ScenarioExportTest {
         assertThat(scenario.description()).contains("100 operations of a queue ran at once, and 64 lanes");
     }
 
+    /** Operations of no duration: one after a long operation needs no lane more, and one inside does. */
+    @Test
+    void anOperationOfNoDurationThatRanInsideALongerOneHasALaneInTheLaboratoryToo() throws IOException {
+        for (boolean isInside : new boolean[] {false, true}) {
+            List<TimelineSemaphore> timelines =
+                    IntStream.range(0, 3).mapToObj(_ -> TimelineSemaphore.create(0)).toList();
+            Scenario scenario = record(false, List.of("cpu"), () -> {
+                duration = 10_000;
+                submit(0, timelines.get(0), 0, timelines.get(0), 1);
+                clock.runUntil(clock.now() + (isInside ? 500 : 10_000));
+                duration = 0;
+                submit(0, timelines.get(1), 0, timelines.get(1), 1);
+                clock.runUntilIdle();
+                duration = 10_000;
+                submit(0, timelines.get(2), 0, timelines.get(2), 1);
+            });
+            timelines.forEach(TimelineSemaphore::close);
+            devices.clear();
+            assertThat(scenario.hardware().getFirst().lanes()).isEqualTo(isInside ? 2 : 1);
+            LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT);
+            assertThat(result.violations()).isEmpty();
+            assertThat(result.operations().get(1).end()).isEqualTo(isInside ? 500 : 10_000);
+        }
+    }
+
     @Test
     void operationLongerThanOneOfAScenarioIsRefused() {
         duration = 200_000_000_000L;

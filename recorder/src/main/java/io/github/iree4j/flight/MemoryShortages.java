@@ -7,7 +7,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.StringJoiner;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -24,11 +26,12 @@ final class MemoryShortages {
     private final OperationGraph graph;
     private final RecordedMemory memory;
     private final Explanation explanation;
-    private final Map<Request, List<FlightEvent.InLine>> lines = new HashMap<>(); // without memory so far
-    private final Map<Integer, String> devices; // by the set of pools that their operations used
+    private final Map<Asked, Map<Integer, NavigableMap<Long, FlightEvent.InLine>>> lines =
+            new HashMap<>(); // without memory so far, by set of pools and number of the record
+    private final PoolDevices devices;
 
-    /** What a request in line and the reservation for the request have in common. */
-    private record Request(int set, long bytes, long call) {}
+    /** What a request in line has in common with its operation and, beside the set of pools, with its reservation. */
+    private record Asked(long bytes, long call) {}
 
     /**
      * A waiting request.
@@ -38,6 +41,7 @@ final class MemoryShortages {
      * @param pool the name of the pool; empty if not known
      * @param queue the queue of the operation; null if not known
      * @param place the device, or as much as is known of it: requests of different places may be of different devices
+     * @param isAlike whether the set is not known because requests like this one wait for several sets
      * @param quota the consumer whose quota leaves no room for the request; null for none, or if not known
      */
     private record Work(
@@ -50,44 +54,47 @@ final class MemoryShortages {
             String pool,
             @Nullable RecordedQueue queue,
             String place,
+            boolean isAlike,
             FlightEvent.@Nullable ConsumerBytes quota) {
         Limit limit() {
-            return new Limit(set, set == UNKNOWN ? place : "", quota);
+            return new Limit(set, set == UNKNOWN ? place : "", set == UNKNOWN && isAlike, quota);
         }
     }
 
     /** A limit on memory: of the pools of a set, of a place where the set is not known, or of a consumer in the set. */
-    private record Limit(int set, String place, FlightEvent.@Nullable ConsumerBytes quota) {}
+    private record Limit(int set, String place, boolean isAlike, FlightEvent.@Nullable ConsumerBytes quota) {}
 
     MemoryShortages(OperationGraph graph, Explanation explanation) {
         this.graph = graph;
         this.memory = graph.memory();
         this.explanation = explanation;
-        this.devices = PoolDevices.ofOperations(graph);
+        this.devices = new PoolDevices(graph);
     }
 
     /** Returns a problem for each set of pools. */
     Stream<RecordedProblem> find() {
         for (FlightEvent each : graph.recording().events()) {
             if (each instanceof FlightEvent.InLine line) {
-                lines.computeIfAbsent(
-                                new Request(memory.set(line.pool()), line.bytes(), line.call()),
-                                unused -> new ArrayList<>())
-                        .add(line);
+                lines.computeIfAbsent(new Asked(line.bytes(), line.call()), unused -> HashMap.newHashMap(1))
+                        .computeIfAbsent(memory.set(line.pool()), unused -> new TreeMap<>())
+                        .put(line.sequence(), line);
             } else if (each instanceof FlightEvent.Reserved given) {
                 leave(given);
             }
         }
         for (RecordedOperation each : explanation.states().failed()) {
             if (each.held != null && each.issued == null) {
-                take(each, each.held); // left the line with its failure
+                take(alike(each, each.held), each.held); // left the line with its failure
             }
         }
         List<Work> ofOperations = new ArrayList<>();
-        for (RecordedOperation each : explanation.open()) {
+        // A request stands in line after its operation was held: the fewest requests can be of the last one held.
+        for (RecordedOperation each : explanation.open().reversed()) {
             FlightEvent.Held held = each.held;
             if (held != null && explanation.states().isHeldForMemory(each) == Known.YES) {
-                FlightEvent.InLine line = take(each, held);
+                RecordedQueue queue = graph.queue(each.axis());
+                List<NavigableMap<Long, FlightEvent.InLine>> alike = alike(each, held);
+                FlightEvent.InLine line = take(alike, held);
                 ofOperations.add(new Work(
                         explanation.title(each),
                         false,
@@ -95,24 +102,22 @@ final class MemoryShortages {
                         held.bytes(),
                         explanation.age(held.time()),
                         line == null || memory.set(line.pool()) == UNKNOWN
-                                ? setOfDevice(each)
+                                ? devices.onlySet(queue)
                                 : memory.set(line.pool()),
                         line == null ? "" : pool(line),
-                        graph.queue(each.axis()),
-                        graph.queue(each.axis()) == null ? "queue " + each.axis() : "device " + device(each),
+                        queue,
+                        queue == null || devices.isNameOfSeveral(queue)
+                                ? "queue " + each.axis()
+                                : "device " + queue.device(),
+                        alike.size() > 1,
                         line == null ? null : quota(line)));
             }
         }
         Map<Limit, List<Work>> all = new LinkedHashMap<>();
-        Stream.concat(ofCalls(), ofOperations.stream())
+        Stream.concat(ofCalls(), ofOperations.reversed().stream())
                 .forEach(each -> all.computeIfAbsent(each.limit(), unused -> new ArrayList<>())
                         .add(each));
         return all.entrySet().stream().map(each -> problem(each.getKey(), each.getValue()));
-    }
-
-    private String device(RecordedOperation operation) {
-        RecordedQueue queue = graph.queue(operation.axis());
-        return queue == null ? "" : queue.device();
     }
 
     /** Takes the request of a reservation out of the line, unless the request never stood there. */
@@ -122,40 +127,31 @@ final class MemoryShortages {
             return;
         }
         long held = allocator == null || allocator.held == null ? -1 : allocator.held.sequence();
-        List<FlightEvent.InLine> all =
-                lines.getOrDefault(new Request(memory.set(given.pool()), given.size(), given.call()), List.of());
-        all.stream().filter(each -> each.sequence() > held).findFirst().ifPresent(all::remove);
+        NavigableMap<Long, FlightEvent.InLine> all = lines.getOrDefault(
+                        new Asked(given.size(), given.call()), Map.of())
+                .get(memory.set(given.pool()));
+        Long first = all == null ? null : all.higherKey(held);
+        if (first != null) {
+            all.remove(first);
+        }
+    }
+
+    /** Returns the requests like an operation's, of each set of pools that may be of its device and has one. */
+    private List<NavigableMap<Long, FlightEvent.InLine>> alike(RecordedOperation operation, FlightEvent.Held held) {
+        RecordedQueue queue = graph.queue(operation.axis());
+        return lines.getOrDefault(new Asked(held.bytes(), operation.call()), Map.of()).entrySet().stream()
+                .filter(each -> each.getValue().higherKey(held.sequence()) != null
+                        && devices.mayBeOf(each.getKey(), queue))
+                .map(Map.Entry::getValue)
+                .toList();
     }
 
     /** Takes the request of an operation out of the line; returns null when it is not known which request, if any, is the operation's. */
-    private FlightEvent.@Nullable InLine take(RecordedOperation operation, FlightEvent.Held held) {
-        List<Request> found = lines.entrySet().stream()
-                .filter(each -> each.getKey().bytes() == held.bytes()
-                        && each.getKey().call() == operation.call()
-                        && devices.getOrDefault(each.getKey().set(), device(operation))
-                                .equals(device(operation))
-                        && each.getValue().stream().anyMatch(line -> line.sequence() > held.sequence()))
-                .map(Map.Entry::getKey)
-                .toList();
-        if (found.size() != 1) {
-            return null;
-        }
-        List<FlightEvent.InLine> all = lines.getOrDefault(found.getFirst(), List.of());
-        FlightEvent.InLine first = all.stream()
-                .filter(each -> each.sequence() > held.sequence())
-                .findFirst()
-                .orElseThrow();
-        all.remove(first);
-        return first;
-    }
-
-    /** Returns the only set of pools known to be of an operation's device. */
-    private int setOfDevice(RecordedOperation operation) {
-        List<Integer> sets = devices.entrySet().stream()
-                .filter(each -> each.getValue().equals(device(operation)))
-                .map(Map.Entry::getKey)
-                .toList();
-        return sets.size() == 1 ? sets.getFirst() : UNKNOWN;
+    private static FlightEvent.@Nullable InLine take(
+            List<NavigableMap<Long, FlightEvent.InLine>> alike, FlightEvent.Held held) {
+        return alike.size() == 1
+                ? alike.getFirst().remove(alike.getFirst().higherKey(held.sequence()))
+                : null;
     }
 
     private String pool(FlightEvent.InLine line) {
@@ -183,24 +179,26 @@ final class MemoryShortages {
         Map<Long, FlightEvent.Call> open = new HashMap<>();
         explanation.openCalls().all().forEach(each -> open.put(each.call(), each));
         List<Work> found = new ArrayList<>();
-        for (List<FlightEvent.InLine> each : lines.values()) {
-            for (FlightEvent.InLine line : each) {
-                FlightEvent.Call call = open.get(line.call());
-                if (call != null && graph.isCompleteFrom(line)) { // else there may have been memory
-                    found.add(new Work(
-                            OpenCalls.title(call),
-                            true,
-                            call.call(),
-                            line.bytes(),
-                            explanation.age(line.time()),
-                            memory.set(line.pool()),
-                            pool(line),
-                            null,
-                            "call " + call.call(),
-                            quota(line)));
-                }
+        lines.forEach((asked, sets) -> {
+            FlightEvent.Call call = open.get(asked.call());
+            if (call != null) {
+                sets.values().stream()
+                        .flatMap(each -> each.values().stream())
+                        .filter(graph::isCompleteFrom) // else there may have been memory
+                        .forEach(line -> found.add(new Work(
+                                OpenCalls.title(call),
+                                true,
+                                call.call(),
+                                line.bytes(),
+                                explanation.age(line.time()),
+                                memory.set(line.pool()),
+                                pool(line),
+                                null,
+                                "call " + call.call(),
+                                false,
+                                quota(line))));
             }
-        }
+        });
         return found.stream().sorted(Comparator.comparingLong(Work::age).reversed());
     }
 
@@ -265,7 +263,11 @@ final class MemoryShortages {
     private String holders(Limit limit) {
         int set = limit.set();
         if (set == UNKNOWN) {
-            return "who holds memory is not known: the records of the request, or of its pool, are missing";
+            return "who holds memory is not known: "
+                    + (limit.isAlike()
+                            ? "equal requests wait for memory of several devices or kinds, and which one is of which"
+                                    + " operation is not recorded"
+                            : "the records of the request, or of its pool, are missing");
         }
         List<HeldMemory> held = HeldMemory.of(graph, set).stream()
                 .filter(each -> limit.quota() == null

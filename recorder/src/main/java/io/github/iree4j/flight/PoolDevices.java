@@ -2,31 +2,77 @@ package io.github.iree4j.flight;
 
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/** Finds the devices of the sets of pools in a recording. */
+/** The devices of the sets of pools in a recording. Several devices may have one name. Immutable. */
 final class PoolDevices {
-    private PoolDevices() {}
+    private final Map<Integer, Set<RecordedQueue>> users = new HashMap<>(); // queues of operations given memory, by set
+    private final Set<String> namesOfSeveral = new HashSet<>();
 
-    /** Returns the device of each set, as far as known by an operation that was given memory. */
-    static Map<Integer, String> ofOperations(OperationGraph graph) {
-        Map<Integer, String> devices = new HashMap<>();
+    /** Finds what the operations that were given memory show. */
+    PoolDevices(OperationGraph graph) {
         for (RecordedOperation each : graph.operations()) {
             RecordedQueue queue = graph.queue(each.axis());
             int set = each.reserved == null
                     ? RecordedPool.UNKNOWN_SET
                     : graph.memory().set(each.reserved.pool());
             if (set != RecordedPool.UNKNOWN_SET && queue != null) {
-                devices.put(set, queue.device());
+                users.computeIfAbsent(set, unused -> new HashSet<>()).add(queue);
             }
         }
-        return devices;
+        Map<String, Map<Integer, RecordedQueue>> seen = new HashMap<>(); // by name and index
+        for (RecordedQueue each : graph.recording().queues()) {
+            Map<Integer, RecordedQueue> same = seen.computeIfAbsent(each.device(), unused -> new HashMap<>());
+            boolean isOther = same.values().stream().limit(1).anyMatch(known -> !mayShareDevice(known, each));
+            if (same.putIfAbsent(each.index(), each) != null || isOther) {
+                namesOfSeveral.add(each.device());
+            }
+        }
     }
 
-    /** Returns the same, and other sets that have the limit of one device only. */
+    /** Whether two queues may be of one device: each of its queues has an index, and all have its limit. */
+    private static boolean mayShareDevice(RecordedQueue one, RecordedQueue other) {
+        return one.axis() == other.axis()
+                || one.device().equals(other.device())
+                        && one.index() != other.index()
+                        && one.memoryLimit() == other.memoryLimit();
+    }
+
+    /** Returns whether more than one device is known to have the name of a queue's device. */
+    boolean isNameOfSeveral(RecordedQueue queue) {
+        return namesOfSeveral.contains(queue.device());
+    }
+
+    /** Returns whether a set may be of the device of a queue; of a queue that is not known, only a set of no known device. */
+    boolean mayBeOf(int set, @Nullable RecordedQueue queue) {
+        return users.getOrDefault(set, Set.of()).stream()
+                .allMatch(each -> queue != null && mayShareDevice(each, queue));
+    }
+
+    /** Returns the only set known to be of the device of a queue. */
+    int onlySet(@Nullable RecordedQueue queue) {
+        List<Integer> sets = users.entrySet().stream()
+                .filter(each -> queue != null && isOf(each.getValue(), queue))
+                .map(Map.Entry::getKey)
+                .toList();
+        return sets.size() == 1 ? sets.getFirst() : RecordedPool.UNKNOWN_SET;
+    }
+
+    private boolean isOf(Set<RecordedQueue> users, RecordedQueue queue) {
+        return isNameOfSeveral(queue)
+                ? users.contains(queue)
+                : users.stream().anyMatch(each -> each.device().equals(queue.device()));
+    }
+
+    /** Returns the name of the device of each set known by its operations, and of other sets that have the limit of one device only. */
     static Map<Integer, String> ofOperationsAndLimits(OperationGraph graph) {
-        Map<Integer, String> devices = ofOperations(graph);
+        Map<Integer, String> devices = new HashMap<>();
+        new PoolDevices(graph)
+                .users.forEach((set, queues) ->
+                        devices.put(set, queues.iterator().next().device()));
         Map<Long, Set<String>> byLimit = new HashMap<>();
         graph.recording()
                 .queues()

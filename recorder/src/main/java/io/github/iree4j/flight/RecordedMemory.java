@@ -1,10 +1,10 @@
 package io.github.iree4j.flight;
 
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** The memory of a recording: reservations, releases and requests in line. Immutable once the recording has been read. */
@@ -13,13 +13,16 @@ final class RecordedMemory {
     private final Map<Long, FlightEvent.Released> releases = new HashMap<>();
     private final Map<Long, RecordedOperation> allocators = new HashMap<>(); // by reservation; null for the host
     private final Map<Long, RecordedOperation> releasers = new HashMap<>();
-    private final List<FlightEvent.InLine> lines = new ArrayList<>();
+    private final Map<Request, TreeSet<Long>> lines = new HashMap<>(); // numbers of records
     private final Map<Integer, FlightEvent.PoolsHold> opened = new HashMap<>(); // by set
     private final Map<Integer, FlightEvent.PoolsHold> taken = new HashMap<>(); // by set
     private final Map<Integer, Long> releasedUnseen = new HashMap<>(); // bytes by set
     private final Map<Integer, SlabHistory> slabs = new HashMap<>();
     private final Map<Long, FlightEvent.Released> earlier = new HashMap<>(); // by the present reservation of the bytes
     private final List<RecordedPool> pools;
+
+    /** What a request in line and the reservation for the request have in common. */
+    private record Request(int set, long bytes, long call) {}
 
     /** Begins without records of the memory of some pools. */
     RecordedMemory(List<RecordedPool> pools) {
@@ -46,7 +49,9 @@ final class RecordedMemory {
     }
 
     void read(FlightEvent.InLine line) {
-        lines.add(line);
+        lines.computeIfAbsent(
+                        new Request(set(line.pool()), line.bytes(), line.call()), unused -> new TreeSet<>())
+                .add(line.sequence());
     }
 
     void read(FlightEvent.PoolsHold pools) {
@@ -148,15 +153,8 @@ final class RecordedMemory {
         if (held == null || reserved == null) {
             return held != null;
         }
-        for (FlightEvent.InLine each : lines) {
-            if (each.sequence() > held.sequence()
-                    && each.sequence() < reserved.sequence()
-                    && set(each.pool()) == set(reserved.pool())
-                    && each.bytes() == reserved.size()
-                    && each.call() == reserved.call()) {
-                return true;
-            }
-        }
-        return false;
+        TreeSet<Long> alike = lines.get(new Request(set(reserved.pool()), reserved.size(), reserved.call()));
+        Long first = alike == null ? null : alike.higher(held.sequence());
+        return first != null && first < reserved.sequence();
     }
 }

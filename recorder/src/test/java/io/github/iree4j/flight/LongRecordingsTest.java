@@ -7,6 +7,7 @@ import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
+import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.SchedulingDomain;
@@ -15,7 +16,9 @@ import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -185,6 +188,38 @@ class LongRecordingsTest {
             assertThat(last.name()).isEqualTo("(more pools than a recording keeps)");
             assertThat(recording.pools().stream().filter(each -> each.set() == last.set()))
                     .containsExactly(last);
+        }
+    }
+
+    /** A server short of memory, with a call for each request. Looking at all requests for each took minutes. */
+    @Test
+    void problemsOfManyCallsThatWaitForMemoryAreFoundInSeconds() throws IOException {
+        List<VirtualDevice> devices = new ArrayList<>();
+        List<Buffer> buffers = new ArrayList<>();
+        try (FlightRecorder recorder = recorder(RecorderOptions.DEFAULT.withBytes(64 << 20))) {
+            for (int i = 0; i < 50; i++) { // few requests of each: the pools compare the requests in line
+                VirtualDevice each = device();
+                devices.add(each);
+                buffers.add(each.allocator().allocate(BufferParams.DEFAULT, 64 << 10));
+                for (int k = 0; k < 1000; k++) {
+                    call("server", "find", () -> buffers.add(
+                            each.queue(0).alloca(null, null, BufferParams.DEFAULT, 4096, 0)));
+                }
+                clock.runUntilIdle();
+            }
+            Explanation explanation = new Explanation(new OperationGraph(recorder.recording()));
+            long begin = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+            List<RecordedProblem> problems = explanation.allProblems();
+            long time = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - begin;
+            assertThat(problems)
+                    .hasSize(50)
+                    .allSatisfy(each -> assertThat(each.summary())
+                            .contains("1000 operations; memory is held by no program with 65536 bytes"));
+            assertThat(time).isLessThan(6_000_000_000L);
+        } finally {
+            buffers.forEach(Buffer::close);
+            clock.runUntilIdle();
+            devices.forEach(VirtualDevice::close);
         }
     }
 

@@ -80,7 +80,7 @@ final class ReplayOrder {
     private final Map<RecordedOperation, Action> submits = new HashMap<>();
     private final Map<RecordedOperation, Action> completes = new HashMap<>();
     private final Set<RecordedOperation> cancelled = new HashSet<>();
-    private final Map<Point, Action> signals = new HashMap<>(); // of the host
+    private final Map<Point, Action> signals; // of the host
     private final Map<RecordedOperation, List<RecordedOperation>> grants = new HashMap<>();
     private final TreeSet<Long> changes = new TreeSet<>(); // sequence numbers
     private final TreeMap<Long, FlightEvent.Completed> completions = new TreeMap<>();
@@ -106,6 +106,7 @@ final class ReplayOrder {
         this.gaps = new ReplayGaps(graph, this);
         List<Action> all = new ArrayList<>();
         operations.forEach(each -> plan(each, all));
+        this.signals = new ReplayHostSignals(graph, gaps, operations).planned();
         for (RecordedOperation each : operations) {
             changes.add(each.submitted.sequence());
             each.decided.stream().skip(1).forEach(decided -> changes.add(decided.sequence()));
@@ -216,7 +217,6 @@ final class ReplayOrder {
             submit.before(cancel);
             all.add(cancel);
         }
-        hostSignals(operation);
     }
 
     /**
@@ -343,60 +343,9 @@ final class ReplayOrder {
         return new Point(-(operation.number() * 2 * RecordingObserver.MAXIMUM_POINTS + number), 1);
     }
 
-    private static Point unknown(RecordedOperation operation, int wait) {
+    /** Returns a point of a timeline without recorded use, for a wait for anything missing in the recording. */
+    static Point unknown(RecordedOperation operation, int wait) {
         return unshared(operation, wait + 1);
-    }
-
-    /**
-     * Plans the host's signals: values found reached without a signalling operation were signalled by the host, before
-     * the decision or before the end of a wait for the value.
-     */
-    private void hostSignals(RecordedOperation operation) {
-        for (int i = 0; i < operation.waits().size(); i++) {
-            FlightEvent end = gaps.isUnknown(operation, i) ? endOfWait(operation, i) : null;
-            if (end != null) {
-                hostSignal(unknown(operation, i), end);
-            }
-        }
-        for (FlightEvent.Decided decided : operation.decided) {
-            for (int i = 0; i < decided.decisions().size(); i++) {
-                Decision decision = decided.decisions().get(i);
-                long timeline = operation.waits().get(i).timeline();
-                if (decision.decision() == WaitDecision.REACHED
-                        && decision.value() > 0
-                        && !gaps.isUnknown(operation, i)
-                        && graph.producer(operation, i) == null) {
-                    FlightEvent.WaitOver over = operation.waitOver(i, decided);
-                    if (over != null) {
-                        hostSignal(new Point(timeline, operation.waits().get(i).value()), over);
-                    }
-                    hostSignal(new Point(timeline, decision.value()), decided);
-                }
-            }
-        }
-    }
-
-    /** Returns the first event at which a wait did not hold an operation back; null when the wait always did. */
-    private static @Nullable FlightEvent endOfWait(RecordedOperation operation, int wait) {
-        for (FlightEvent.Decided decided : operation.decided) {
-            if (decided.decisions().get(wait).decision().compareTo(WaitDecision.DEVICE_WAIT) <= 0) {
-                FlightEvent.WaitOver over = operation.waitOver(wait, decided);
-                return over == null ? decided : over;
-            }
-        }
-        return operation.waitsOver.stream()
-                .filter(over -> over.index() == wait)
-                .findFirst()
-                .orElse(null);
-    }
-
-    /** Plans a signal by the host at a point before an event, if not earlier. */
-    private void hostSignal(Point point, FlightEvent before) {
-        Action known = signals.get(point);
-        long key = 2 * before.sequence() - 1;
-        if (known == null || known.key > key) {
-            signals.put(point, new Action(Kind.SIGNAL, null, point, key, before.time()));
-        }
     }
 
     /** Constrains the order by the decisions about the waits of an operation. */

@@ -4,13 +4,13 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.flight.FlightEvent.Point;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.Known;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Timelines representing the recorded timelines. Confined to one thread. */
@@ -19,25 +19,38 @@ final class ReplayTimelines implements AutoCloseable {
     private final List<Fence> fences = new ArrayList<>();
 
     ReplayTimelines(List<RecordedOperation> operations) {
-        Map<Long, TreeMap<Long, Integer>> signals = new HashMap<>();
-        Set<Long> ids = new HashSet<>();
+        Map<Point, List<RecordedOperation>> signallers = new HashMap<>();
         for (RecordedOperation each : operations) {
-            each.waits().forEach(point -> ids.add(point.timeline()));
             for (Point point : each.signals()) {
-                ids.add(point.timeline());
-                signals.computeIfAbsent(point.timeline(), unused -> new TreeMap<>())
-                        .merge(point.value(), 1, Integer::sum);
+                signallers.computeIfAbsent(point, unused -> new ArrayList<>()).add(each);
             }
         }
-        for (long id : ids) {
-            TimelineSemaphore timeline = TimelineSemaphore.create(0);
-            timelines.put(id, timeline);
-            signals.getOrDefault(id, new TreeMap<>()).forEach((value, count) -> {
-                if (count > 1 && isPossible(value)) {
-                    timeline.expectSignals(value, count);
+        signallers.values().removeIf(all -> all.size() == 1);
+        Set<Point> found = new HashSet<>(); // by decisions, reached or promised
+        for (RecordedOperation each : signallers.isEmpty() ? List.<RecordedOperation>of() : operations) {
+            for (FlightEvent.Decided decided : each.decided) {
+                for (int i = 0; i < decided.decisions().size(); i++) {
+                    long value = decided.decisions().get(i).value();
+                    found.add(new Point(each.waits().get(i).timeline(), value));
                 }
-            });
+            }
         }
+        signallers.forEach((point, all) -> {
+            long signals = found.contains(point) ? accepted(point, all) : all.size();
+            if (signals > 1 && isPossible(point.value())) {
+                timeline(point).expectSignals(point.value(), (int) signals);
+            }
+        });
+    }
+
+    /**
+     * Returns how many signals have brought a timeline to a value: one, or all signals of a value that the application
+     * expected several of. Signals still to come would be refused.
+     */
+    private static long accepted(Point point, List<RecordedOperation> signallers) {
+        return signallers.stream()
+                .filter(each -> each.over != null && each.isAccepted(point) != Known.NO)
+                .count();
     }
 
     private TimelineSemaphore timeline(Point point) {

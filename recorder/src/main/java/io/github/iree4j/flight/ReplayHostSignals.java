@@ -1,0 +1,137 @@
+package io.github.iree4j.flight;
+
+import io.github.iree4j.flight.FlightEvent.Decided;
+import io.github.iree4j.flight.FlightEvent.Decision;
+import io.github.iree4j.flight.FlightEvent.Point;
+import io.github.iree4j.flight.FlightEvent.WaitOver;
+import io.github.iree4j.flight.ReplayOrder.Action;
+import io.github.iree4j.flight.ReplayOrder.Kind;
+import io.github.iree4j.hal.schedule.WaitDecision;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The host's signals, which are not recorded. Values found reached without a signalling operation were signalled by the
+ * host, before the decision or before the end of a wait for the value. A wait that ended before any operation could
+ * have signalled the value was ended by the host too, even if the operation failed instead of deciding again.
+ */
+final class ReplayHostSignals {
+    private final OperationGraph graph;
+    private final ReplayGaps gaps;
+    private final Map<Point, Action> planned = new HashMap<>();
+    // by timeline and value: the number of the first promise, or completion, of an operation signalling the value or more
+    private final Map<Long, NavigableMap<Long, Long>> promises = new HashMap<>();
+    private final Map<Long, NavigableMap<Long, Long>> completions = new HashMap<>();
+
+    ReplayHostSignals(OperationGraph graph, ReplayGaps gaps, List<RecordedOperation> operations) {
+        this.graph = graph;
+        this.gaps = gaps;
+        graph.operations().forEach(this::noteSignals);
+        promises.values().forEach(ReplayHostSignals::accumulate);
+        completions.values().forEach(ReplayHostSignals::accumulate);
+        operations.forEach(this::plan);
+    }
+
+    /** Returns the signals. */
+    Map<Point, Action> planned() {
+        return planned;
+    }
+
+    private void noteSignals(RecordedOperation operation) {
+        for (Point each : operation.attemptedSignals()) {
+            if (operation.completed != null && !operation.isRefused(each)) {
+                note(completions, each, operation.completed);
+            }
+            if (operation.issued != null && graph.isStream(operation.axis())) {
+                note(promises, each, operation.issued);
+            } else if (operation.completed != null && !operation.isRefused(each)) {
+                note(promises, each, operation.completed);
+            }
+        }
+    }
+
+    private static void note(Map<Long, NavigableMap<Long, Long>> all, Point point, FlightEvent event) {
+        all.computeIfAbsent(point.timeline(), unused -> new TreeMap<>())
+                .merge(point.value(), event.sequence(), Math::min);
+    }
+
+    private static void accumulate(NavigableMap<Long, Long> first) {
+        long last = Long.MAX_VALUE;
+        for (Map.Entry<Long, Long> each : first.descendingMap().entrySet()) {
+            last = Math.min(last, each.getValue());
+            each.setValue(last);
+        }
+    }
+
+    private void plan(RecordedOperation operation) {
+        for (int i = 0; i < operation.waits().size(); i++) {
+            FlightEvent end = gaps.isUnknown(operation, i) ? endOfWait(operation, i) : null;
+            if (end != null) {
+                plan(ReplayOrder.unknown(operation, i), end);
+            }
+        }
+        for (Decided decided : operation.decided) {
+            for (int i = 0; i < decided.decisions().size(); i++) {
+                Decision decision = decided.decisions().get(i);
+                long timeline = operation.waits().get(i).timeline();
+                if (decision.decision() == WaitDecision.REACHED
+                        && decision.value() > 0
+                        && !gaps.isUnknown(operation, i)
+                        && graph.producer(operation, i) == null) {
+                    WaitOver over = operation.waitOver(i, decided);
+                    if (over != null) {
+                        plan(new Point(timeline, operation.waits().get(i).value()), over);
+                    }
+                    plan(new Point(timeline, decision.value()), decided);
+                }
+            }
+        }
+        for (WaitOver each : operation.waitsOver) {
+            int wait = (int) each.index();
+            if (!gaps.isUnknown(operation, wait) && isEndedByHost(operation, each)) {
+                plan(operation.waits().get(wait), each);
+            }
+        }
+    }
+
+    /** Returns whether no operation could have ended a wait, without a decision about the wait afterwards. */
+    private boolean isEndedByHost(RecordedOperation operation, WaitOver over) {
+        Decided last = operation.decided.isEmpty() ? null : operation.decided.getLast();
+        if (last == null || last.sequence() > over.sequence()) {
+            return false;
+        }
+        boolean forPromise = last.decisions().get((int) over.index()).decision() == WaitDecision.DEFERRED_UNKNOWN;
+        Point point = operation.waits().get((int) over.index());
+        Map.Entry<Long, Long> first = (forPromise ? promises : completions)
+                .getOrDefault(point.timeline(), new TreeMap<>())
+                .ceilingEntry(point.value());
+        return first == null || first.getValue() > over.sequence();
+    }
+
+    /** Returns the first event at which a wait did not hold an operation back; null when the wait always did. */
+    private static @Nullable FlightEvent endOfWait(RecordedOperation operation, int wait) {
+        for (Decided decided : operation.decided) {
+            if (decided.decisions().get(wait).decision().compareTo(WaitDecision.DEVICE_WAIT) <= 0) {
+                WaitOver over = operation.waitOver(wait, decided);
+                return over == null ? decided : over;
+            }
+        }
+        return operation.waitsOver.stream()
+                .filter(over -> over.index() == wait)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Plans a signal by the host at a point before an event, if not earlier. */
+    private void plan(Point point, FlightEvent before) {
+        Action known = planned.get(point);
+        long key = 2 * before.sequence() - 1;
+        if (known == null || known.key > key) {
+            planned.put(point, new Action(Kind.SIGNAL, null, point, key, before.time()));
+        }
+    }
+}

@@ -98,7 +98,8 @@ final class CallbackOrder {
                 Map.Entry<Long, Action> first = hostSignals.containsKey(point)
                         ? given.getOrDefault(point.timeline(), new TreeMap<>()).ceilingEntry(point.value())
                         : null;
-                Action signal = first == null ? null : first.getValue();
+                // a signal planned after the end of the wait did not end the wait: a promise did
+                Action signal = first == null || first.getValue().key > 2 * over.sequence() ? null : first.getValue();
                 all.add(new Turn(over.sequence(), signal, point, signal == null ? cause(each, over) : UNKNOWN));
             }
             each.decided.forEach(decided -> noteOpen(each, decided, open));

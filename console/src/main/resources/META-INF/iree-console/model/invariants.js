@@ -82,8 +82,8 @@ export class Invariants {
 
 /**
  * The rule that a recording can break. The recorder takes an operation to have begun when all it waits for had ended, and
- * to have ended before what follows it: so nothing starts early, and no frontier names what ends later. What is in flight at
- * the end may end after it, and why an operation failed is not recorded.
+ * to have ended before what follows it: so nothing starts early, and a frontier names no signaller of a wait that ends later.
+ * What is in flight at the end may end after it, and why an operation failed is not recorded.
  */
 function recordedRules(ended) {
   const followed = ended.filter((op) => op.failure === "" && op.before.length > 0);

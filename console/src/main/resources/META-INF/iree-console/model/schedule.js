@@ -242,7 +242,7 @@ export class Schedule {
   #hasEnded({ producer, over }, op, time) {
     if (producer !== null && producer.end >= 0 && producer.end <= time && producer.failure === "") return true;
     if (over === "NO") return false;
-    if (over === "YES") return time >= this.finalTick ? true : producer !== null && producer.end >= 0 ? false : null; // a promise ends a wait, too
+    if (over === "YES") return time >= this.finalTick ? true : producer !== null && producer.end >= 0 ? false : null; // until the signal, where a promise ended the wait
     if (over === "UNKNOWN" || (this.isRecording && producer === null)) return null;
     return producer === null && op.start >= 0; // else of a run of the laboratory, which is complete: nothing signals it
   }

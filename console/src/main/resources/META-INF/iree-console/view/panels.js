@@ -96,7 +96,7 @@ export class OperationPanel {
 
   #wait(op, wait, release) {
     const { semaphore, value, producer, over, text } = wait;
-    const isShown = over === "YES" && producer !== null && producer.end >= 0;
+    const isShown = over === "YES" && producer !== null && producer.end >= 0 && producer.failure === "";
     return h(
       "li",
       axisChip(this.schedule.axis(semaphore), value, " ≥ "),

@@ -87,7 +87,7 @@ public final class Submission<T> {
      * Returns the fence of this call, for {@link CallOptions#after} of the next calls.
      *
      * @return always the same fence; reached when the contents of the results are ready; failed by a failure of the
-     *     call or of its future, cancellation and lateness included. A failed {@linkplain ResultType#read(Submission)
+     *     call or of its future, cancellation and lateness included, perhaps shortly before the future completes. A failed {@linkplain ResultType#read(Submission)
      *     conversion} fails the future only: the fence tells that the work is complete, also to calls that need nothing
      *     but the effects of this call
      */

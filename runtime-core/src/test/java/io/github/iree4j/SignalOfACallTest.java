@@ -3,6 +3,7 @@ package io.github.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.IreeFuture;
@@ -206,6 +207,16 @@ class SignalOfACallTest {
         }
         assertThat(isFreed.get()).isTrue();
         assertThat(call.fence().failure()).isNotNull();
+    }
+
+    @Test
+    void aFailureThatIsNullIsRefusedAndEndsNothing() {
+        try (Program program = program()) {
+            Submission<Results> call = program.function("two").submit(CallOptions.DEFAULTS.after(inputs), 21);
+            assertThatNullPointerException().isThrownBy(() -> call.results().completeExceptionally(null));
+            inputs.signal();
+            call.await().close();
+        }
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.github.iree4j.flight;
 
 import io.github.iree4j.status.Known;
+import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -8,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.StringJoiner;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -82,42 +84,56 @@ final class MemoryShortages {
                 leave(given);
             }
         }
-        for (RecordedOperation each : explanation.states().failed()) {
-            if (each.held != null && each.issued == null) {
-                take(alike(each, each.held), each.held); // left the line with its failure
-            }
-        }
-        List<Work> ofOperations = new ArrayList<>();
-        // A request stands in line after its operation was held: the fewest requests can be of the last one held.
-        for (RecordedOperation each : explanation.open().reversed()) {
-            FlightEvent.Held held = each.held;
-            if (held != null && explanation.states().isHeldForMemory(each) == Known.YES) {
-                RecordedQueue queue = graph.queue(each.axis());
-                List<NavigableMap<Long, FlightEvent.InLine>> alike = alike(each, held);
-                FlightEvent.InLine line = take(alike, held);
-                ofOperations.add(new Work(
-                        explanation.title(each),
-                        false,
-                        each.call(),
-                        held.bytes(),
-                        explanation.age(held.time()),
-                        line == null || memory.set(line.pool()) == UNKNOWN
-                                ? devices.onlySet(queue)
-                                : memory.set(line.pool()),
-                        line == null ? "" : pool(line),
-                        queue,
-                        queue == null || devices.isNameOfSeveral(queue)
-                                ? "queue " + each.axis()
-                                : "device " + queue.device(),
-                        alike.size() > 1,
-                        line == null ? null : quota(line)));
+        Map<RecordedOperation, Work> ofOperations = new HashMap<>();
+        for (FlightEvent.Held held : held()) {
+            RecordedOperation each = Objects.requireNonNull(graph.operation(held.operation()));
+            List<NavigableMap<Long, FlightEvent.InLine>> alike = alike(each, held);
+            FlightEvent.InLine line = take(alike, held); // of a failed operation, too: it left the line with its failure
+            if (each.status() == StatusCode.OK) {
+                ofOperations.put(each, work(each, held, line, alike.size() > 1));
             }
         }
         Map<Limit, List<Work>> all = new LinkedHashMap<>();
-        Stream.concat(ofCalls(), ofOperations.reversed().stream())
+        Stream.concat(ofCalls(), explanation.open().stream().map(ofOperations::get).filter(Objects::nonNull))
                 .forEach(each -> all.computeIfAbsent(each.limit(), unused -> new ArrayList<>())
                         .add(each));
         return all.entrySet().stream().map(each -> problem(each.getKey(), each.getValue()));
+    }
+
+    /**
+     * Returns the holds of operations that wait for memory, or failed then, the last one first: a request stands in line
+     * after its operation was held, so the fewest requests can be of the operation held last.
+     */
+    private List<FlightEvent.Held> held() {
+        return Stream.concat(
+                        explanation.states().failed().stream(),
+                        explanation.open().stream()
+                                .filter(each -> explanation.states().isHeldForMemory(each) == Known.YES))
+                .filter(each -> each.issued == null)
+                .map(each -> each.held)
+                .filter(Objects::nonNull)
+                .sorted(Comparator.comparingLong(FlightEvent.Held::sequence).reversed())
+                .toList();
+    }
+
+    private Work work(
+            RecordedOperation operation, FlightEvent.Held held, FlightEvent.@Nullable InLine line, boolean isAlike) {
+        RecordedQueue queue = graph.queue(operation.axis());
+        int set = line == null ? UNKNOWN : memory.set(line.pool());
+        return new Work(
+                explanation.title(operation),
+                false,
+                operation.call(),
+                held.bytes(),
+                explanation.age(held.time()),
+                set == UNKNOWN && !isAlike ? devices.onlySet(queue) : set,
+                line == null ? "" : pool(line),
+                queue,
+                queue == null || devices.isNameOfSeveral(queue)
+                        ? "queue " + operation.axis()
+                        : "device " + queue.device(),
+                isAlike,
+                line == null ? null : quota(line));
     }
 
     /** Takes the request of a reservation out of the line, unless the request never stood there. */

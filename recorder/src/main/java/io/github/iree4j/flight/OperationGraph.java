@@ -65,7 +65,7 @@ public final class OperationGraph {
             }
             for (Point point : each.signals()) {
                 byPoint.computeIfAbsent(point.timeline(), timeline -> new TreeMap<>())
-                        .merge(point.value(), each, OperationGraph::signaller);
+                        .merge(point.value(), each, (first, second) -> signaller(first, second, point));
             }
         }
         byPoint.forEach((timeline, byValue) -> signallers.put(timeline, new Signallers(timeline, byValue)));
@@ -132,11 +132,17 @@ public final class OperationGraph {
         unrecorded.subList(next, unrecorded.size()).forEach(each -> operations.put(each.number(), each));
     }
 
-    /** Returns the operation that signalled a value, as far as is known: the completed one, or else the first submitted. */
-    private static RecordedOperation signaller(RecordedOperation first, RecordedOperation second) {
-        boolean isOnlySecondDone =
-                first.completedAt() == RecordedOperation.NEVER && second.completedAt() != RecordedOperation.NEVER;
-        return isOnlySecondDone ? second : first;
+    /**
+     * Returns the operation that signalled a value, as far as is known: the completed one, or else the one that waits for the
+     * lower value of the timeline, or else the first submitted.
+     */
+    private static RecordedOperation signaller(RecordedOperation first, RecordedOperation second, Point point) {
+        if (first.completed != null) {
+            return first;
+        }
+        return second.completed != null || second.awaits(point.timeline()) < first.awaits(point.timeline())
+                ? second
+                : first;
     }
 
     static long issueNumber(RecordedOperation operation) {
@@ -293,6 +299,12 @@ public final class OperationGraph {
     boolean isStream(long axis) {
         RecordedQueue queue = queues.get(axis);
         return queue != null && queue.stream();
+    }
+
+    /** Returns the record with which an operation promised its signals, or signalled: a queue without order promises nothing. */
+    @Nullable
+    FlightEvent promise(RecordedOperation operation) {
+        return operation.issued != null && isStream(operation.axis()) ? operation.issued : operation.completed;
     }
 
     /** Returns the memory of the recording. */

@@ -112,22 +112,23 @@ final class OperationStates {
         RecordedOperation found = graph.producer(operation, index);
         boolean isReached = isReachedAsListed(operation, index) == Known.YES
                 || hasEndedWell(operation)
-                || found != null && isOverBeforePromise(operation, index, found);
+                || found != null && isOverBeforeSignal(operation, index, found);
         return found != null
                 && isReached
                 && (graph.hasEnded(found) == Known.NO
                         || graph.hasEnded(found) == Known.YES && found.status() != StatusCode.OK);
     }
 
-    /** Whether a wait has ended while the producer had promised nothing. */
-    private static boolean isOverBeforePromise(RecordedOperation operation, int index, RecordedOperation producer) {
+    /** Whether a wait is known to have ended while the producer had promised and signalled nothing. */
+    private boolean isOverBeforeSignal(RecordedOperation operation, int index, RecordedOperation producer) {
+        FlightEvent signal = graph.promise(producer);
         return operation.waitsOver.stream()
                 .anyMatch(each -> each.index() == index
-                        && (producer.issued == null || producer.issued.sequence() > each.sequence()));
+                        && (signal == null ? graph.isWhole(producer) : signal.sequence() > each.sequence()));
     }
 
     /** Whether an operation is known to have ended without a failure, and so with all of its waits. */
-    private boolean hasEndedWell(RecordedOperation operation) {
+    boolean hasEndedWell(RecordedOperation operation) {
         return graph.hasEnded(operation) == Known.YES && operation.status() == StatusCode.OK;
     }
 
@@ -160,17 +161,13 @@ final class OperationStates {
             return "promised"; // what the wait was decided by
         }
         if (producer.status() != StatusCode.OK) {
-            return isOverBefore(operation, producer) ? "to have been signalled" : "failed";
+            return operation.isOverBefore(producer) ? "to have been signalled" : "failed";
         }
         return switch (graph.hasEnded(producer)) {
             case YES -> "signalled";
             case NO -> "to be signalled";
             case UNKNOWN -> "signalled or to be signalled";
         };
-    }
-
-    private static boolean isOverBefore(RecordedOperation operation, RecordedOperation other) {
-        return operation.over != null && other.over != null && operation.over.sequence() < other.over.sequence();
     }
 
     /** Says which signal a timeline refused, and why. */

@@ -182,16 +182,22 @@ final class RecordedCalls {
      */
     private long onStream(RecordedOperation operation, TreeMap<Long, int[]> changes, long from, long taken) {
         long waited = from;
+        long memory = from;
         long queued = from;
-        boolean mayWait = false;
+        boolean mayWait = operation.moreWaits() > 0;
         for (Dependency each : graph.dependencies(operation)) {
             long until = Math.clamp(each.available(), from, taken);
-            waited = each.kind() == Dependency.Kind.WAIT ? Math.max(waited, until) : waited;
-            queued = each.kind() == Dependency.Kind.QUEUE ? Math.max(queued, until) : queued;
+            switch (each.kind()) {
+                case WAIT -> waited = Math.max(waited, until);
+                case MEMORY -> memory = Math.max(memory, until);
+                case QUEUE -> queued = Math.max(queued, until);
+                case SUBMISSION -> {}
+            }
             mayWait |= each.missing();
         }
         long at = change(changes, Part.WAITING, from, waited - from);
-        at = change(changes, Part.QUEUE, at, Math.max(0, queued - waited));
+        at = change(changes, Part.MEMORY, at, Math.max(0, memory - at));
+        at = change(changes, Part.QUEUE, at, Math.max(0, queued - at));
         return change(changes, mayWait ? Part.UNKNOWN : Part.RUNNING, at, taken - at);
     }
 

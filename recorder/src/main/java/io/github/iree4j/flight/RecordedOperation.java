@@ -335,6 +335,26 @@ public final class RecordedOperation {
         return over == null ? "" : over.message();
     }
 
+    /** Returns the highest recorded value of a timeline that this operation waits for; the least number for none. */
+    long awaits(long timeline) {
+        long highest = Long.MIN_VALUE;
+        for (FlightEvent.Point each : waits()) {
+            highest = each.timeline() == timeline ? Math.max(highest, each.value()) : highest;
+        }
+        return highest;
+    }
+
+    /** Returns whether this operation was over before another had run, or failed for another reason. */
+    boolean isOverBefore(RecordedOperation other) {
+        // An operation that fails without running fails the waiting operations before its own end is recorded.
+        FlightEvent end = other.completed == null ? other.over : other.completed;
+        boolean isSameFailure = other.completed == null
+                && status() != StatusCode.OK
+                && status() == other.status()
+                && failure().equals(other.failure());
+        return over != null && end != null && over.sequence() < end.sequence() && !isSameFailure;
+    }
+
     @Override
     public String toString() {
         return "#%d %s".formatted(number(), name());

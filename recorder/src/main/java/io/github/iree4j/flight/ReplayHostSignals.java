@@ -30,7 +30,7 @@ final class ReplayHostSignals {
     ReplayHostSignals(OperationGraph graph, ReplayGaps gaps, List<RecordedOperation> operations) {
         this.graph = graph;
         this.gaps = gaps;
-        graph.operations().forEach(this::noteSignals);
+        operations.forEach(this::noteSignals); // an operation that is not repeated signals nothing
         promises.values().forEach(ReplayHostSignals::accumulate);
         completions.values().forEach(ReplayHostSignals::accumulate);
         operations.forEach(this::plan);
@@ -43,13 +43,13 @@ final class ReplayHostSignals {
 
     private void noteSignals(RecordedOperation operation) {
         for (Point each : operation.attemptedSignals()) {
-            if (operation.completed != null && !operation.isRefused(each)) {
-                note(completions, each, operation.completed);
+            FlightEvent completed = operation.isRefused(each) ? null : operation.completed;
+            FlightEvent promise = graph.promise(operation) == operation.completed ? completed : graph.promise(operation);
+            if (completed != null) {
+                note(completions, each, completed);
             }
-            if (operation.issued != null && graph.isStream(operation.axis())) {
-                note(promises, each, operation.issued);
-            } else if (operation.completed != null && !operation.isRefused(each)) {
-                note(promises, each, operation.completed);
+            if (promise != null) {
+                note(promises, each, promise);
             }
         }
     }

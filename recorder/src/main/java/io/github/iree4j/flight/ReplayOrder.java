@@ -317,7 +317,7 @@ final class ReplayOrder {
     private boolean failsByItself(RecordedOperation operation) {
         for (int i = 0; i < operation.waits().size(); i++) {
             RecordedOperation producer = graph.producer(operation, i);
-            if (producer != null && producer.status() != StatusCode.OK) {
+            if (producer != null && producer.status() != StatusCode.OK && !operation.isOverBefore(producer)) {
                 return true;
             }
         }

@@ -41,9 +41,10 @@ record RunAtOnce(int most, boolean isLimit) {
     private static RunAtOnce of(OperationGraph graph, Explanation explanation, List<RecordedOperation> ended) {
         NavigableMap<Long, Integer> running = running(graph, explanation, ended);
         int most = most(graph, explanation, ended);
+        int full = running.values().stream().mapToInt(each -> each).reduce(1, Math::max); // with a duration
         boolean isLimit = ended.stream()
                 .filter(each -> each.issued != null)
-                .anyMatch(each -> waits(each, begin(graph, explanation, each), running, most));
+                .anyMatch(each -> waits(each, begin(graph, explanation, each), running, full));
         return new RunAtOnce(most, isLimit);
     }
 

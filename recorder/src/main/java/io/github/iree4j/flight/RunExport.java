@@ -216,7 +216,8 @@ final class RunExport {
 
     /**
      * Writes the waits: the point, whether the wait is over since the value is reached or promised, the signalling operation
-     * of the run, whether the wait was the last condition, and what is known in words, unless the run shows the signal.
+     * of the run, whether the wait was the last condition, and what is known in words, unless the run shows the signal of an
+     * operation that ended well.
      */
     private void putWaits(RecordedOperation operation) {
         Dependency decisive = operation.moreWaits() > 0 ? null : graph.decisive(operation);
@@ -235,7 +236,9 @@ final class RunExport {
             if (decisive != null && decisive.kind() == Dependency.Kind.WAIT && point.equals(decisive.point())) {
                 text.append(",\"last\":true");
             }
-            if (by == null || isOver != Known.YES || graph.hasEnded(producer) != Known.YES) {
+            boolean isShown =
+                    by != null && producer != null && isOver == Known.YES && explanation.states().hasEndedWell(producer);
+            if (!isShown) {
                 put(",\"text\":", explanation.waitState(operation, i));
             }
             text.append('}');

@@ -78,9 +78,7 @@ final class Signallers {
      * @param byValue the operations
      */
     Signallers(long timeline, NavigableMap<Long, RecordedOperation> byValue) {
-        waiting = new Order(
-                byValue,
-                each -> OpenCalls.highest(each.waits()).getOrDefault(timeline, Long.MIN_VALUE));
+        waiting = new Order(byValue, each -> each.awaits(timeline));
         signalled = new Order(byValue, number(each -> each.completed));
         Map<Long, Map<Long, RecordedOperation>> byAxis = HashMap.newHashMap(1);
         byValue.forEach((value, each) ->

@@ -148,6 +148,46 @@ class WhoSignalsTest {
                 .contains(isReached ? "" : " later on");
     }
 
+    /** An operation that runs has promised nothing on a queue without order. */
+    @Test
+    void aWaitEndedByTheHostIsNotEndedByAnOperationThatRuns() {
+        TimelineSemaphore first = timeline();
+        TimelineSemaphore second = timeline();
+        durations.put("later", LONG);
+        submit(unordered, 0, "failed", Fence.join(List.of(Fence.at(first, 1), Fence.at(second, 1))), null);
+        submit(unordered, 0, "later", null, Fence.at(first, 3));
+        clock.runUntil(100);
+        first.signal(1);
+        second.fail(IreeException.of(StatusCode.DATA_LOSS, "the cause"));
+        clock.runUntil(200);
+        assertThat(waits(graph(), "failed").getFirst()).contains("signalled by the host");
+        clock.runUntilIdle();
+    }
+
+    /** The waiting operation fails before the end of the operation that fails it is recorded. */
+    @Test
+    void anOperationFailsByOneThatFailsWithoutRunning() {
+        TimelineSemaphore first = timeline();
+        TimelineSemaphore second = timeline();
+        submit(unordered, 0, "waiter", Fence.at(second, 1), null);
+        submit(unordered, 0, "cause", Fence.at(first, 1), Fence.at(second, 1));
+        first.fail(IreeException.of(StatusCode.DATA_LOSS, "the cause"));
+        clock.runUntilIdle();
+        assertThat(waits(graph(), "waiter").getFirst()).contains("failed by #");
+    }
+
+    /** Two operations signal one value; the first one waits for a lower value. */
+    @Test
+    void ofTwoSignallersTheOneThatDoesNotWaitForTheValueIsNamed() {
+        TimelineSemaphore shared = timeline();
+        TimelineSemaphore never = timeline();
+        submit(unordered, 0, "first", Fence.at(shared, 2), Fence.at(shared, 3));
+        submit(unordered, 0, "second", Fence.at(never, 1), Fence.at(shared, 3));
+        submit(unordered, 0, "reader", Fence.at(shared, 2), null);
+        clock.runUntilIdle();
+        assertThat(waits(graph(), "reader").getFirst()).contains(" second on ");
+    }
+
     @Test
     void aWaitOfTheDeviceIsAWaitOfTheCall() {
         TimelineSemaphore slow = timeline();

@@ -3,6 +3,7 @@ package io.github.iree4j.call;
 import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -61,7 +62,7 @@ final class CallFuture<R> extends IreeFuture<R> {
         this.holder = holder;
     }
 
-    /** Sets what runs once a failure is decided, before the future completes and code of the caller runs. Called first. */
+    /** Sets what runs once a failure is decided, before the future completes and code of the caller runs. Called before a claim. */
     void onFailure(Runnable listener) {
         onFailure = listener;
     }
@@ -243,7 +244,7 @@ final class CallFuture<R> extends IreeFuture<R> {
 
     @Override
     public boolean completeExceptionally(Throwable cause) {
-        boolean isFirst = claim(cause);
+        boolean isFirst = claim(Objects.requireNonNull(cause));
         if (isFirst) {
             deliver(cause);
         }

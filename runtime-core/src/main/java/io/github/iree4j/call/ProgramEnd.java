@@ -20,7 +20,7 @@ final class ProgramEnd {
      * the context.
      * END-2: a waiter is notified of the last change: a change is made before the check for waiters, and a waiter
      * registers before checking for changes.
-     * END-5: the future of an abandoned call is complete when closing returns. The delivering thread notifies nobody, since
+     * END-5: the future of a call abandoned by closing is complete when closing returns. The delivering thread notifies nobody, since
      * code of the caller runs first: the closing thread looks again.
      */
     private static final Logger LOG = LoggerFactory.getLogger(ProgramEnd.class);
@@ -108,10 +108,10 @@ final class ProgramEnd {
     }
 
     /**
-     * Waits until the program is freed, no operation of the program is in flight, and the callers of abandoned calls have
-     * the outcome. Does not wait if calls or
-     * operations may need the calling thread. Gives up after the given nanoseconds, or when the thread is interrupted;
-     * the thread stays interrupted. Remaining calls then continue, and the last call frees the program.
+     * Waits until the program is freed, no operation of the program is in flight, and the callers of calls abandoned by
+     * closing have the outcome. Does not wait if calls or operations may need the calling thread. Gives up after the given
+     * nanoseconds, or when the thread is interrupted; the thread stays interrupted. Remaining calls then continue, and the
+     * last call frees the program.
      */
     void await(long bound) {
         awaited = true;
@@ -123,12 +123,7 @@ final class ProgramEnd {
             endThoseThatLinger();
             long left = bound - (System.nanoTime() - start);
             if (left <= 0) {
-                LOG.warn(
-                        "{} was closed {} ms ago; {} calls and {} of its calls have not ended, and it is freed after the last",
-                        program,
-                        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start),
-                        program.active(),
-                        operations);
+                warn(System.nanoTime() - start);
                 return;
             }
             try {
@@ -137,6 +132,20 @@ final class ProgramEnd {
                 Thread.currentThread().interrupt();
                 return;
             }
+        }
+    }
+
+    private void warn(long nanos) {
+        long millis = TimeUnit.NANOSECONDS.toMillis(nanos);
+        if (hasEnded()) {
+            LOG.warn("{} was closed {} ms ago; callers of its calls have not yet got the outcome", program, millis);
+        } else {
+            LOG.warn(
+                    "{} was closed {} ms ago; {} calls and {} of its calls have not ended, and it is freed after the last",
+                    program,
+                    millis,
+                    program.active(),
+                    operations);
         }
     }
 
@@ -154,8 +163,7 @@ final class ProgramEnd {
     }
 
     private synchronized boolean isComplete() {
-        undelivered.removeIf(Call::isDelivered);
-        return hasEnded() && undelivered.isEmpty();
+        return hasEnded() && undelivered.stream().allMatch(Call::isDelivered);
     }
 
     private synchronized boolean hasEnded() {

@@ -537,7 +537,8 @@ final class SubmittedCall<R> {
     /**
      * Releases the program, completes the future, and ends the fence. A call with a fence lingers until the fence has
      * ended: until then the list of calls has to show who will signal. Code of the caller may run, or close the program,
-     * between the future and the fence. Closing then ends the fence, once the future is complete.
+     * between the future and the fence. Closing then ends the fence, once the future is complete. The fence of an abandoned call
+     * ends before the future completes.
      */
     private void conclude(Runnable completion, Consumer<Fence> outcome) {
         if (signal == null) {

@@ -88,13 +88,16 @@ final class MemoryShortages {
         for (FlightEvent.Held held : held()) {
             RecordedOperation each = Objects.requireNonNull(graph.operation(held.operation()));
             List<NavigableMap<Long, FlightEvent.InLine>> alike = alike(each, held);
-            FlightEvent.InLine line = take(alike, held); // of a failed operation, too: it left the line with its failure
+            FlightEvent.InLine line =
+                    take(alike, held); // of a failed operation, too: it left the line with its failure
             if (each.status() == StatusCode.OK) {
                 ofOperations.put(each, work(each, held, line, alike.size() > 1));
             }
         }
         Map<Limit, List<Work>> all = new LinkedHashMap<>();
-        Stream.concat(ofCalls(), explanation.open().stream().map(ofOperations::get).filter(Objects::nonNull))
+        Stream.concat(
+                        ofCalls(),
+                        explanation.open().stream().map(ofOperations::get).filter(Objects::nonNull))
                 .forEach(each -> all.computeIfAbsent(each.limit(), unused -> new ArrayList<>())
                         .add(each));
         return all.entrySet().stream().map(each -> problem(each.getKey(), each.getValue()));
@@ -143,8 +146,7 @@ final class MemoryShortages {
             return;
         }
         long held = allocator == null || allocator.held == null ? -1 : allocator.held.sequence();
-        NavigableMap<Long, FlightEvent.InLine> all = lines.getOrDefault(
-                        new Asked(given.size(), given.call()), Map.of())
+        NavigableMap<Long, FlightEvent.InLine> all = lines.getOrDefault(new Asked(given.size(), given.call()), Map.of())
                 .get(memory.set(given.pool()));
         Long first = all == null ? null : all.higherKey(held);
         if (first != null) {
@@ -156,8 +158,8 @@ final class MemoryShortages {
     private List<NavigableMap<Long, FlightEvent.InLine>> alike(RecordedOperation operation, FlightEvent.Held held) {
         RecordedQueue queue = graph.queue(operation.axis());
         return lines.getOrDefault(new Asked(held.bytes(), operation.call()), Map.of()).entrySet().stream()
-                .filter(each -> each.getValue().higherKey(held.sequence()) != null
-                        && devices.mayBeOf(each.getKey(), queue))
+                .filter(each ->
+                        each.getValue().higherKey(held.sequence()) != null && devices.mayBeOf(each.getKey(), queue))
                 .map(Map.Entry::getValue)
                 .toList();
     }
@@ -165,9 +167,7 @@ final class MemoryShortages {
     /** Takes the request of an operation out of the line; returns null when it is not known which request, if any, is the operation's. */
     private static FlightEvent.@Nullable InLine take(
             List<NavigableMap<Long, FlightEvent.InLine>> alike, FlightEvent.Held held) {
-        return alike.size() == 1
-                ? alike.getFirst().remove(alike.getFirst().higherKey(held.sequence()))
-                : null;
+        return alike.size() == 1 ? alike.getFirst().remove(alike.getFirst().higherKey(held.sequence())) : null;
     }
 
     private String pool(FlightEvent.InLine line) {

@@ -49,8 +49,7 @@ final class RecordedMemory {
     }
 
     void read(FlightEvent.InLine line) {
-        lines.computeIfAbsent(
-                        new Request(set(line.pool()), line.bytes(), line.call()), unused -> new TreeSet<>())
+        lines.computeIfAbsent(new Request(set(line.pool()), line.bytes(), line.call()), unused -> new TreeSet<>())
                 .add(line.sequence());
     }
 

@@ -23,7 +23,8 @@ final class ReplayHostSignals {
     private final OperationGraph graph;
     private final ReplayGaps gaps;
     private final Map<Point, Action> planned = new HashMap<>();
-    // by timeline and value: the number of the first promise, or completion, of an operation signalling the value or more
+    // by timeline and value: the number of the first promise, or completion, of an operation signalling the value or
+    // more
     private final Map<Long, NavigableMap<Long, Long>> promises = new HashMap<>();
     private final Map<Long, NavigableMap<Long, Long>> completions = new HashMap<>();
 
@@ -44,7 +45,8 @@ final class ReplayHostSignals {
     private void noteSignals(RecordedOperation operation) {
         for (Point each : operation.attemptedSignals()) {
             FlightEvent completed = operation.isRefused(each) ? null : operation.completed;
-            FlightEvent promise = graph.promise(operation) == operation.completed ? completed : graph.promise(operation);
+            FlightEvent promise =
+                    graph.promise(operation) == operation.completed ? completed : graph.promise(operation);
             if (completed != null) {
                 note(completions, each, completed);
             }

@@ -236,8 +236,10 @@ final class RunExport {
             if (decisive != null && decisive.kind() == Dependency.Kind.WAIT && point.equals(decisive.point())) {
                 text.append(",\"last\":true");
             }
-            boolean isShown =
-                    by != null && producer != null && isOver == Known.YES && explanation.states().hasEndedWell(producer);
+            boolean isShown = by != null
+                    && producer != null
+                    && isOver == Known.YES
+                    && explanation.states().hasEndedWell(producer);
             if (!isShown) {
                 put(",\"text\":", explanation.waitState(operation, i));
             }

@@ -202,8 +202,10 @@ class LongRecordingsTest {
                 devices.add(each);
                 buffers.add(each.allocator().allocate(BufferParams.DEFAULT, 64 << 10));
                 for (int k = 0; k < 1000; k++) {
-                    call("server", "find", () -> buffers.add(
-                            each.queue(0).alloca(null, null, BufferParams.DEFAULT, 4096, 0)));
+                    call(
+                            "server",
+                            "find",
+                            () -> buffers.add(each.queue(0).alloca(null, null, BufferParams.DEFAULT, 4096, 0)));
                 }
                 clock.runUntilIdle();
             }

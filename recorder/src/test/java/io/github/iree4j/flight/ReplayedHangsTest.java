@@ -63,8 +63,11 @@ class ReplayedHangsTest {
     }
 
     private void device(boolean streams) {
-        VirtualDevice.Builder builder =
-                VirtualDevice.builder().id("v").clock(clock).schedulingDomain(domain).script(new VirtualScript() {
+        VirtualDevice.Builder builder = VirtualDevice.builder()
+                .id("v")
+                .clock(clock)
+                .schedulingDomain(domain)
+                .script(new VirtualScript() {
                     @Override
                     public long duration(int queue, long number, QueueOperation operation) {
                         return DURATION;

@@ -130,8 +130,8 @@ class RunExportTest {
                     .satisfies(each -> assertThat(each.start).isNull())
                     .satisfies(each -> assertThat(each.end).isNull())
                     .satisfies(each -> assertThat(each.rest)
-                            .contains(
-                                    "\"knownWaits\":[{\"timeline\":\"timeline %d\",\"value\":1,\"over\":\"NO\",".formatted(never.id()))
+                            .contains("\"knownWaits\":[{\"timeline\":\"timeline %d\",\"value\":1,\"over\":\"NO\","
+                                    .formatted(never.id()))
                             .containsPattern("\"note\":\"submitted [\\d.]+ s before, (held back|not ended)\""));
             assertThat(unknown).allMatch(each -> !shown.containsKey(each.number()));
             assertThat(json)
@@ -429,8 +429,8 @@ class RunExportTest {
     }
 
     private static String wait(TimelineSemaphore timeline, String over, String more) {
-        return Pattern.quote("{\"timeline\":\"timeline %d\",\"value\":1,\"over\":\"%s\"%s"
-                .formatted(timeline.id(), over, more));
+        return Pattern.quote(
+                "{\"timeline\":\"timeline %d\",\"value\":1,\"over\":\"%s\"%s".formatted(timeline.id(), over, more));
     }
 
     private static Map<String, Object> block(OperationGraph graph, FlightEvent.Reserved block, long origin) {

@@ -332,8 +332,9 @@ class ScenarioExportTest {
     @Test
     void anOperationOfNoDurationThatRanInsideALongerOneHasALaneInTheLaboratoryToo() throws IOException {
         for (boolean isInside : new boolean[] {false, true}) {
-            List<TimelineSemaphore> timelines =
-                    IntStream.range(0, 3).mapToObj(_ -> TimelineSemaphore.create(0)).toList();
+            List<TimelineSemaphore> timelines = IntStream.range(0, 3)
+                    .mapToObj(_ -> TimelineSemaphore.create(0))
+                    .toList();
             Scenario scenario = record(false, List.of("cpu"), () -> {
                 duration = 10_000;
                 submit(0, timelines.get(0), 0, timelines.get(0), 1);

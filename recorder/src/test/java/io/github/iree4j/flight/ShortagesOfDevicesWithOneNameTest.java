@@ -77,8 +77,9 @@ class ShortagesOfDevicesWithOneNameTest {
         allocate(right, 4 * MIB);
         assertThat(problems())
                 .hasSize(2)
-                .allMatch(each -> each.startsWith(
-                        "waiting for 4194304 bytes of pool 'large' of device 'dev', limited to 8388608 bytes: 1 operation; "))
+                .allMatch(
+                        each -> each.startsWith(
+                                "waiting for 4194304 bytes of pool 'large' of device 'dev', limited to 8388608 bytes: 1 operation; "))
                 .anyMatch(each -> each.contains("memory is held by no program with 6291456 bytes in 1 block"))
                 .anyMatch(each -> each.contains("memory is held by no program with 5242880 bytes in 1 block"));
     }

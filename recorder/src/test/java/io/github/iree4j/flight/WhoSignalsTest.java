@@ -111,11 +111,12 @@ class WhoSignalsTest {
         submit(unordered, 0, "reader", Fence.at(tokens, 2), null);
         clock.runUntilIdle();
         OperationGraph open = graph();
-        Stream.of("third", "reader").forEach(each -> assertThat(waits(open, each))
-                .as(each)
-                .singleElement()
-                .asString()
-                .contains("signalled by nobody in the recording"));
+        Stream.of("third", "reader")
+                .forEach(each -> assertThat(waits(open, each))
+                        .as(each)
+                        .singleElement()
+                        .asString()
+                        .contains("signalled by nobody in the recording"));
         RecordedOperation third = named(open, "third");
         assertThat(waits(open, "fourth").getFirst()).contains("to be signalled by #%d third".formatted(third.number()));
         assertThat(open.producer(third, 0)).isNull();
@@ -219,8 +220,9 @@ class WhoSignalsTest {
         OperationGraph graph = graph();
         long number = named(graph, "slow").number();
         assertThat(new RunExport(graph).json())
-                .contains("{\"timeline\":\"timeline %d\",\"value\":1,\"over\":\"YES\",\"by\":\"slow #%d\",\"text\":\"to be signalled by #%d slow"
-                        .formatted(slow.id(), number, number));
+                .contains(
+                        "{\"timeline\":\"timeline %d\",\"value\":1,\"over\":\"YES\",\"by\":\"slow #%d\",\"text\":\"to be signalled by #%d slow"
+                                .formatted(slow.id(), number, number));
         clock.runUntilIdle();
     }
 

@@ -43,7 +43,9 @@ class ConsoleRecordingTests extends ConsoleTests {
         assertThat(texts(".invariants b"))
                 .as("no recording could break the others")
                 .containsExactly("Failures are passed on");
-        assertThat(browser.text("#operation-box")).contains("No known order with").doesNotContain("Unordered with");
+        assertThat(browser.text("#operation-box"))
+                .contains("No known order with")
+                .doesNotContain("Unordered with");
         browser.picture("explore-recording-sample");
         browser.assertAccessible("a recording of the sample");
     }

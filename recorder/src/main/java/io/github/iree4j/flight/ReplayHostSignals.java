@@ -7,6 +7,7 @@ import io.github.iree4j.flight.FlightEvent.WaitOver;
 import io.github.iree4j.flight.ReplayOrder.Action;
 import io.github.iree4j.flight.ReplayOrder.Kind;
 import io.github.iree4j.hal.schedule.WaitDecision;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,10 +24,20 @@ final class ReplayHostSignals {
     private final OperationGraph graph;
     private final ReplayGaps gaps;
     private final Map<Point, Action> planned = new HashMap<>();
+    private final List<Overtaking> overtaking = new ArrayList<>();
     // by timeline and value: the number of the first promise, or completion, of an operation signalling the value or
     // more
     private final Map<Long, NavigableMap<Long, Long>> promises = new HashMap<>();
     private final Map<Long, NavigableMap<Long, Long>> completions = new HashMap<>();
+
+    /**
+     * A signal of a value that was promised.
+     *
+     * @param found the point
+     * @param promised the number of the record of a decision that found the promise
+     * @param resumed the number of the record of the resumption that found the value reached
+     */
+    private record Overtaking(Point found, long promised, long resumed) {}
 
     ReplayHostSignals(OperationGraph graph, ReplayGaps gaps, List<RecordedOperation> operations) {
         this.graph = graph;
@@ -76,6 +87,7 @@ final class ReplayHostSignals {
                 plan(ReplayOrder.unknown(operation, i), end);
             }
         }
+        Decided before = null;
         for (Decided decided : operation.decided) {
             for (int i = 0; i < decided.decisions().size(); i++) {
                 Decision decision = decided.decisions().get(i);
@@ -86,11 +98,19 @@ final class ReplayHostSignals {
                         && graph.producer(operation, i) == null) {
                     WaitOver over = operation.waitOver(i, decided);
                     if (over != null) {
-                        plan(new Point(timeline, operation.waits().get(i).value()), over);
+                        plan(operation.waits().get(i), over);
                     }
-                    plan(new Point(timeline, decision.value()), decided);
+                    WaitOver resumption = over == null ? resumption(operation, decided) : null;
+                    Point found = new Point(timeline, decision.value());
+                    plan(found, resumption == null ? decided : resumption);
+                    if (resumption != null
+                            && before != null
+                            && before.decisions().get(i).decision() != WaitDecision.REACHED) {
+                        overtaking.add(new Overtaking(found, before.sequence(), resumption.sequence()));
+                    }
                 }
             }
+            before = decided;
         }
         for (WaitOver each : operation.waitsOver) {
             int wait = (int) each.index();
@@ -112,6 +132,45 @@ final class ReplayHostSignals {
                 .getOrDefault(point.timeline(), new TreeMap<>())
                 .ceilingEntry(point.value());
         return first == null || first.getValue() > over.sequence();
+    }
+
+    /**
+     * Returns the end of the wait that resumed an operation for a decision; null for the first decision. A value found then,
+     * without an end of its own wait, was promised before: the host signalled before the operation was resumed.
+     */
+    private static @Nullable WaitOver resumption(RecordedOperation operation, Decided decided) {
+        WaitOver last = null;
+        for (WaitOver each : operation.waitsOver) {
+            boolean isLater = last == null || each.sequence() > last.sequence();
+            last = isLater && each.sequence() < decided.sequence() ? each : last;
+        }
+        return last;
+    }
+
+    /**
+     * Orders signals that overtook a promise before the actions that resumed the operations finding the values.
+     *
+     * @param all the actions
+     */
+    void order(List<Action> all) {
+        if (overtaking.isEmpty()) {
+            return;
+        }
+        NavigableMap<Long, List<Action>> byKey = new TreeMap<>();
+        all.forEach(each -> byKey.computeIfAbsent(each.key, unused -> new ArrayList<>(1)).add(each));
+        for (Overtaking each : overtaking) {
+            Action signal = planned.get(each.found);
+            if (signal != null) {
+                byKey
+                        .subMap(2 * each.promised, false, 2 * each.resumed, false)
+                        .descendingMap()
+                        .values()
+                        .stream()
+                        .filter(some -> some.size() > 1 || some.getFirst() != signal)
+                        .findFirst()
+                        .ifPresent(causes -> causes.forEach(signal::before));
+            }
+        }
     }
 
     /** Returns the first event at which a wait did not hold an operation back; null when the wait always did. */

@@ -106,7 +106,8 @@ final class ReplayOrder {
         this.gaps = new ReplayGaps(graph, this);
         List<Action> all = new ArrayList<>();
         operations.forEach(each -> plan(each, all));
-        this.signals = new ReplayHostSignals(graph, gaps, operations).planned();
+        ReplayHostSignals host = new ReplayHostSignals(graph, gaps, operations);
+        this.signals = host.planned();
         for (RecordedOperation each : operations) {
             changes.add(each.submitted.sequence());
             each.decided.stream().skip(1).forEach(decided -> changes.add(decided.sequence()));
@@ -126,6 +127,7 @@ final class ReplayOrder {
         SignallingCompletions signalling = new SignallingCompletions(graph);
         operations.forEach(each -> constrain(each, signalling));
         constrainQueues();
+        host.order(all);
         this.actions = sorted(all);
         this.callbacks = new CallbackOrder(graph, operations, signals, submits.values());
     }

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Work beside work that hangs or fails runs in a replay as in the recording. */
 @Timeout(300)
@@ -170,6 +171,25 @@ class ReplayedHangsTest {
         assertIsRepeated(recorder.recording(), 4, "");
     }
 
+    /** A wait for a promise is reached by the host before another wait resumes the operation. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void theHostOvertakesAPromise(boolean isResumedByAnOperation) {
+        device(true);
+        TimelineSemaphore promised = timeline();
+        TimelineSemaphore other = timeline();
+        submit("promising", 2, null, Fence.at(promised, 3));
+        submit("resumed", 0, Fence.join(List.of(Fence.at(promised, 2), Fence.at(other, 1))), Fence.at(timeline(), 1));
+        promised.signal(2);
+        if (isResumedByAnOperation) {
+            submit("resuming", 1, null, Fence.at(other, 1));
+        } else {
+            other.signal(1);
+        }
+        clock.runUntilIdle();
+        assertIsRepeated(recorder.recording(), isResumedByAnOperation ? 3 : 2, "");
+    }
+
     private static Fence.Entry entry(TimelineSemaphore timeline, long value) {
         return new Fence.Entry(timeline, value);
     }
@@ -211,7 +231,7 @@ class ReplayedHangsTest {
         clock.runUntilIdle();
     }
 
-    /** Signals a value neither reached nor promised: of a wait for a promise, a replay does not know when the host overtook the promise. */
+    /** Signals a value neither reached nor promised: of a wait for a promise, a replay does not always know when the host overtook the promise. */
     private static void host(TimelineSemaphore timeline) {
         if (timeline.failure() == null && timeline.frontierAt(1) == null) {
             timeline.signal(1);

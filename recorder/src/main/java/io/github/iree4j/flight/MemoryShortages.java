@@ -148,8 +148,7 @@ final class MemoryShortages {
         long held = allocator == null || allocator.held == null ? -1 : allocator.held.sequence();
         NavigableMap<Long, FlightEvent.InLine> all = lines.getOrDefault(new Asked(given.size(), given.call()), Map.of())
                 .get(memory.set(given.pool()));
-        Long first = all == null ? null : all.higherKey(held);
-        if (first != null) {
+        if (all != null && all.higherKey(held) instanceof Long first) {
             all.remove(first);
         }
     }

@@ -301,10 +301,15 @@ public final class OperationGraph {
         return queue != null && queue.stream();
     }
 
-    /** Returns the record with which an operation promised its signals, or signalled: a queue without order promises nothing. */
+    /** Returns the record with which an operation promised its signals, or signalled. */
     @Nullable
     FlightEvent promise(RecordedOperation operation) {
-        return operation.issued != null && isStream(operation.axis()) ? operation.issued : operation.completed;
+        return isPromising(operation) ? operation.issued : operation.completed;
+    }
+
+    /** Whether an operation promised its signals with its issue: a queue without order promises nothing. */
+    boolean isPromising(RecordedOperation operation) {
+        return operation.issued != null && isStream(operation.axis());
     }
 
     /** Returns the memory of the recording. */

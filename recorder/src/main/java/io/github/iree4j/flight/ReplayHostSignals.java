@@ -56,8 +56,7 @@ final class ReplayHostSignals {
     private void noteSignals(RecordedOperation operation) {
         for (Point each : operation.attemptedSignals()) {
             FlightEvent completed = operation.isRefused(each) ? null : operation.completed;
-            FlightEvent promise =
-                    graph.promise(operation) == operation.completed ? completed : graph.promise(operation);
+            FlightEvent promise = graph.isPromising(operation) ? operation.issued : completed;
             if (completed != null) {
                 note(completions, each, completed);
             }
@@ -157,15 +156,12 @@ final class ReplayHostSignals {
             return;
         }
         NavigableMap<Long, List<Action>> byKey = new TreeMap<>();
-        all.forEach(each -> byKey.computeIfAbsent(each.key, unused -> new ArrayList<>(1)).add(each));
+        all.forEach(each ->
+                byKey.computeIfAbsent(each.key, unused -> new ArrayList<>(1)).add(each));
         for (Overtaking each : overtaking) {
             Action signal = planned.get(each.found);
             if (signal != null) {
-                byKey
-                        .subMap(2 * each.promised, false, 2 * each.resumed, false)
-                        .descendingMap()
-                        .values()
-                        .stream()
+                byKey.subMap(2 * each.promised, false, 2 * each.resumed, false).descendingMap().values().stream()
                         .filter(some -> some.size() > 1 || some.getFirst() != signal)
                         .findFirst()
                         .ifPresent(causes -> causes.forEach(signal::before));

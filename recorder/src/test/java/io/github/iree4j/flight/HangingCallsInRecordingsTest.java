@@ -146,7 +146,7 @@ class HangingCallsInRecordingsTest {
         OperationGraph graph;
         do {
             graph = new OperationGraph(recorder.recording());
-        } while (!awaited(graph).equals(expected) && System.nanoTime() - begin < PATIENCE);
+        } while (!(awaited(graph).equals(expected) && isNamed(graph)) && System.nanoTime() - begin < PATIENCE);
         assertThat(awaited(graph)).as(what).isEqualTo(expected);
         List<String> summary = new Explanation(graph).summary(Integer.MAX_VALUE);
         for (Hanging each : hanging) {
@@ -165,6 +165,12 @@ class HangingCallsInRecordingsTest {
             boolean inProgress = new Explanation(graph).openCalls().contains(each.number());
             assertThat(each.hasEnded() == Known.NO).as("%s: %s", what, each).isEqualTo(inProgress);
         }
+    }
+
+    /** Whether the awaited timelines are listed with their names: not of an operation that is just being submitted. */
+    private boolean isNamed(OperationGraph graph) {
+        OpenCalls calls = new Explanation(graph).openCalls();
+        return hanging.stream().noneMatch(each -> calls.name(each.id()).isEmpty());
     }
 
     /** The timelines that open operations and calls wait for, and that nothing in the recording signals. */

@@ -131,8 +131,8 @@ final class OtlpExport {
         List<Decision> decisions = operation.decisions();
         for (int i = 0; i < operation.waits().size(); i++) {
             RecordedOperation producer = graph.producer(operation, i);
-            if (producer == null) {
-                continue; // the host, or an operation without records
+            if (producer == null || producer.status() != StatusCode.OK && operation.isOverBefore(producer)) {
+                continue; // the host, an operation without records, or one that failed later
             }
             if (graph.hasEnded(producer) != Known.YES) {
                 dropped++;

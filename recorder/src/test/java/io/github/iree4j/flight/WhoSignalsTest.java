@@ -15,7 +15,9 @@ import io.github.iree4j.hal.virtual.VirtualOperation;
 import io.github.iree4j.hal.virtual.VirtualScript;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -129,7 +131,7 @@ class WhoSignalsTest {
     /** The host reaches the first point of an operation, and fails the second; later the signaller of a higher value fails. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aLaterFailureIsNotTheCause(boolean isReached) {
+    void aLaterFailureIsNotTheCause(boolean isReached) throws IOException {
         TimelineSemaphore first = timeline();
         TimelineSemaphore second = timeline();
         TimelineSemaphore never = timeline();
@@ -147,6 +149,11 @@ class WhoSignalsTest {
         assertThat(waits(graph, "failed").getFirst())
                 .contains(isReached ? "signalled by the host" : "to have been signalled by #")
                 .contains(isReached ? "" : " later on");
+        ByteArrayOutputStream spans = new ByteArrayOutputStream();
+        ExportFormat.OTLP.write(graph, spans);
+        assertThat(spans.toString(StandardCharsets.UTF_8))
+                .contains("\"links\":[]")
+                .doesNotContain("\"links\":[{");
     }
 
     /** An operation that runs has promised nothing on a queue without order. */

@@ -70,7 +70,7 @@ public class SynchronousCallBenchmark {
     @Setup
     public void load() throws IOException {
         open = recorder.equals("on")
-                ? FlightRecorder.open(runtime.device().schedulingDomain(), RecorderOptions.DEFAULT)
+                ? FlightRecorder.open(runtime.device().schedulingDomain(), RecorderOptions.DEFAULTS)
                 : null;
         program = runtime.load(Path.of(module));
         add = program.function("add");

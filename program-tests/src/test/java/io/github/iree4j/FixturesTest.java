@@ -155,7 +155,7 @@ class FixturesTest {
     private static IreeRuntime onDevices(String uri, String... names) {
         RuntimeBuilder builder = IreeRuntime.builder();
         for (String name : names) {
-            builder.device(name, uri, DeviceOptions.DEFAULT);
+            builder.device(name, uri, DeviceOptions.DEFAULTS);
         }
         return builder.build();
     }

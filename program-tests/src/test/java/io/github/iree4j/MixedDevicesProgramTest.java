@@ -35,8 +35,8 @@ class MixedDevicesProgramTest {
         VulkanOfProcess.assume();
         Assumptions.assumeTrue(CpuFeatures.architecture().equals("x86_64"), "the modules are compiled for x86_64");
         runtime = IreeRuntime.builder()
-                .device("a", "local", DeviceOptions.DEFAULT)
-                .device("b", "vulkan", DeviceOptions.DEFAULT)
+                .device("a", "local", DeviceOptions.DEFAULTS)
+                .device("b", "vulkan", DeviceOptions.DEFAULTS)
                 .build();
     }
 

@@ -41,12 +41,12 @@ class RecoveredDeclarationsTest {
             ProgramFunction function = program.function("classifier");
             assertThat(function.arguments())
                     .containsExactly(
-                            new ValueDeclaration("input0", "tensor<?x8xf32>", ElementType.F32, List.of(-1L, 8L)),
-                            new ValueDeclaration("input1", "tensor<?xi64>", ElementType.I64, List.of(-1L)));
+                            ValueDeclaration.known("input0", "tensor<?x8xf32>", ElementType.F32, List.of(-1L, 8L)),
+                            ValueDeclaration.known("input1", "tensor<?xi64>", ElementType.I64, List.of(-1L)));
             assertThat(function.results())
                     .containsExactly(
-                            new ValueDeclaration("output0", "tensor<?x4xf32>", ElementType.F32, List.of(-1L, 4L)),
-                            new ValueDeclaration("output1", "tensor<?xi64>", ElementType.I64, List.of(-1L)));
+                            ValueDeclaration.known("output0", "tensor<?x4xf32>", ElementType.F32, List.of(-1L, 4L)),
+                            ValueDeclaration.known("output1", "tensor<?xi64>", ElementType.I64, List.of(-1L)));
             assertThat(function.declaration())
                     .isEqualTo(
                             "sync func @classifier(%input0: tensor<?x8xf32>, %input1: tensor<?xi64>) -> (%output0: tensor<?x4xf32>, %output1: tensor<?xi64>)");

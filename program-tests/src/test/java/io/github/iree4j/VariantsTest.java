@@ -372,8 +372,7 @@ class VariantsTest {
     @Test
     void aFurtherModuleIsAPartOfTheProgram() {
         ProgramOptions options = options("cpu")
-                .variants(VariantOptions.of("encode", RULES)
-                        .module(new ProgramOptions.Source.File(Fixtures.file("3.13.0/cpu/variants_wide.vmfb"), false)))
+                .variants(VariantOptions.of("encode", RULES).module(Fixtures.file("3.13.0/cpu/variants_wide.vmfb")))
                 .build();
         try (Program program = runtime.load(options)) {
             Program second = program.newInstance();
@@ -411,14 +410,14 @@ class VariantsTest {
     void aPartThatCannotBeLoadedLeavesNothing() {
         ProgramOptions options = options("cpu")
                 .variants(VariantOptions.of("encode", RULES)
-                        .module(new ProgramOptions.Source.File(Fixtures.file("3.13.0/cpu/variants_wide.vmfb"), false))
-                        .module(new ProgramOptions.Source.File(Fixtures.file("3.13.0/cpu/add.vmfb"), false)))
+                        .module(Fixtures.file("3.13.0/cpu/variants_wide.vmfb"))
+                        .module(Fixtures.file("3.13.0/cpu/add.vmfb")))
                 .build();
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> runtime.load(options))
                 .withMessageContaining("variants of 'encode' cannot be used")
                 .withMessageContaining("'variants.add'")
-                .satisfies(e -> assertThat(e.detail(VariantFault.class)).isEqualTo(new VariantFault("encode")));
+                .satisfies(e -> assertThat(e.detail(VariantFault.class)).contains(new VariantFault("encode")));
         assertThat(runtime.programs()).isEmpty();
     }
 }

@@ -7,6 +7,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -96,28 +97,28 @@ public final class CallOptions {
     /**
      * Returns the fence at which inputs are ready.
      *
-     * @return null when inputs are ready now
+     * @return empty when inputs are ready now
      */
-    public @Nullable Fence after() {
-        return after;
+    public Optional<Fence> after() {
+        return Optional.ofNullable(after);
     }
 
     /**
      * Returns the fence to reach when the work is complete.
      *
-     * @return null when the future suffices
+     * @return empty when the future suffices
      */
-    public @Nullable Fence signal() {
-        return signal;
+    public Optional<Fence> signal() {
+        return Optional.ofNullable(signal);
     }
 
     /**
      * Returns the maximum duration of the call.
      *
-     * @return null for no limit
+     * @return empty for no limit
      */
-    public @Nullable Duration timeout() {
-        return timeout;
+    public Optional<Duration> timeout() {
+        return Optional.ofNullable(timeout);
     }
 
     /**

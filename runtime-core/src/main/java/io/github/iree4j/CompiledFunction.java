@@ -125,11 +125,15 @@ final class CompiledFunction extends ProgramFunction {
      */
     IreeFuture<Results> callHere(
             CallOptions options, @Nullable Duration limit, UnaryOperator<Results> cut, @Nullable Object[] inputs) {
-        CallTerms terms =
-                new CallTerms(options.after(), options.signal(), options.priority(), options.timeout(), limit);
+        CallTerms terms = new CallTerms(
+                options.after().orElse(null),
+                options.signal().orElse(null),
+                options.priority(),
+                options.timeout().orElse(null),
+                limit);
         return startWithin(
                 terms.duration(),
-                options.signal(),
+                terms.signal(),
                 () -> calls.submit(
                         terms, Tensor.inputs(inputs), values -> cut.apply(returned(values)), Results::close));
     }

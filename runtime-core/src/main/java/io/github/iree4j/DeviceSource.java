@@ -17,6 +17,6 @@ public record DeviceSource(String name, String uri, DeviceOptions options) {
      * @return the source
      */
     public static DeviceSource of(String uri) {
-        return new DeviceSource(uri, uri, DeviceOptions.DEFAULT);
+        return new DeviceSource(uri, uri, DeviceOptions.DEFAULTS);
     }
 }

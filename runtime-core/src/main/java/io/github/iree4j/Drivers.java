@@ -65,13 +65,13 @@ final class Drivers {
     private static Device open(
             DeviceSource source, List<DriverProvider> drivers, ProcessExecutor executor, int sharers) {
         DeviceOptions options = source.options();
-        CpuOptions cpu = options.driver(CpuOptions.DEFAULT).withSharers(Math.max(1, sharers));
+        CpuOptions cpu = options.driver(CpuOptions.DEFAULTS).sharers(Math.max(1, sharers));
         return open(
                 source.uri(),
                 drivers,
                 options.toBuilder()
                         .name(source.name())
-                        .with(cpu.executor() != null ? cpu : cpu.withExecutor(executor))
+                        .with(cpu.executor() != null ? cpu : cpu.executor(executor))
                         .build());
     }
 

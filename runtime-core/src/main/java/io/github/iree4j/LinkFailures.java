@@ -15,7 +15,7 @@ final class LinkFailures {
 
     /** The failure itself, or a failure with a remedy. */
     static IreeException explain(IreeException failure) {
-        UnresolvedImport unresolved = failure.detail(UnresolvedImport.class);
+        UnresolvedImport unresolved = failure.detail(UnresolvedImport.class).orElse(null);
         if (unresolved == null) {
             return failure;
         }
@@ -40,7 +40,7 @@ final class LinkFailures {
 
     /** The failure of a call, or a failure with a remedy if the call has reached an optional import from a missing part. */
     static IreeException explainCall(IreeException failure) {
-        UnresolvedImport unresolved = failure.detail(UnresolvedImport.class);
+        UnresolvedImport unresolved = failure.detail(UnresolvedImport.class).orElse(null);
         String part = unresolved == null ? "" : MissingPart.atEnd(List.of(unresolved.module()));
         return failure.getMessage().contains(part)
                 ? failure

@@ -16,7 +16,7 @@ final class OpenTimelines {
 
     /** Creates a timeline at 0 with a history of the given number of signals; the caller closes the timeline. */
     Timeline create(String name, int history) {
-        Timeline timeline = Timeline.create(SemaphoreOptions.DEFAULT.withHistoryCapacity(history));
+        Timeline timeline = Timeline.create(SemaphoreOptions.DEFAULTS.withHistoryCapacity(history));
         timeline.semaphore().setName(name);
         synchronized (timelines) {
             timelines.add(timeline.semaphore());

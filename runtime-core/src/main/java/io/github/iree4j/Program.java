@@ -28,6 +28,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -287,10 +288,10 @@ public final class Program implements AutoCloseable {
     /**
      * Returns the maximum duration of calls.
      *
-     * @return null for none
+     * @return empty for no limit
      */
-    public @Nullable Duration timeout() {
-        return timeout;
+    public Optional<Duration> timeout() {
+        return Optional.ofNullable(timeout);
     }
 
     ThreadDeadlines deadlines() {

@@ -204,7 +204,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
      */
     public final Results invoke(@Nullable Object... inputs) {
         ProgramFunction now = program.successor(this);
-        Duration limit = now.program.timeout();
+        Duration limit = now.program.timeout().orElse(null);
         try {
             return limit == null || ThreadDeadlines.isThreadLimited()
                     ? now.invokeHere(inputs(inputs))
@@ -332,7 +332,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     public final IreeFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
         ProgramFunction now = program.successor(this);
         try {
-            return now.callHere(options, now.program.timeout(), inputs(inputs));
+            return now.callHere(options, now.program.timeout().orElse(null), inputs(inputs));
         } catch (IreeException e) {
             if (now.program.hasHandedOver(e)) {
                 return now.call(options, inputs);

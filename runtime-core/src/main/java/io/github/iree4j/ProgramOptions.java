@@ -59,7 +59,7 @@ public final class ProgramOptions {
     }
 
     /** The source of a module. */
-    public sealed interface Source {
+    sealed interface Source {
         /**
          * A compiled file.
          *

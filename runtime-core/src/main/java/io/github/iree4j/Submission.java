@@ -54,7 +54,7 @@ public final class Submission<T> {
     @NotForApplications
     public static <T> Submission<T> of(
             String function, CallOptions options, Function<CallOptions, IreeFuture<T>> call) {
-        if (options.signal() != null) {
+        if (options.signal().isPresent()) {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "submission of '%s' has a fence of its own, and cannot signal another; use a call"

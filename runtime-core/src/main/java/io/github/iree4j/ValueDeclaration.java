@@ -6,6 +6,7 @@ import io.github.iree4j.call.Signature;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.tensor.TensorType;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -18,22 +19,23 @@ import org.jspecify.annotations.Nullable;
  * @param name for example {@code input0}; empty when unnamed
  * @param type the type's text: {@code tensor<4x?xf32>}, {@code i32}, {@code !hal.buffer}, or {@code !vm.ref<?>} for an
  *     unknown reference
- * @param elementType the type of a tensor's elements, or of the primitive; null for other references and tensors not
+ * @param elementType the type of a tensor's elements, or of the primitive; none for other references and tensors not
  *     understood
- * @param shape a tensor's dimensions, -1 for each dimension chosen by the caller; empty for scalars and primitives,
- *     null where {@code elementType} is null
+ * @param shape a tensor's dimensions, -1 for each dimension chosen by the caller; an empty list for scalars and
+ *     primitives, none where {@code elementType} is none
  */
 public record ValueDeclaration(
-        String name,
-        String type,
-        @Nullable ElementType elementType,
-        @Nullable List<Long> shape) {
+        String name, String type, Optional<ElementType> elementType, Optional<List<Long>> shape) {
     static final String INPUT = "input";
     static final String OUTPUT = "output";
 
     /** Copies the shape. */
     public ValueDeclaration {
-        shape = shape == null ? null : List.copyOf(shape);
+        shape = shape.map(List::copyOf);
+    }
+
+    static ValueDeclaration known(String name, String type, ElementType elementType, List<Long> shape) {
+        return new ValueDeclaration(name, type, Optional.of(elementType), Optional.of(shape));
     }
 
     /**
@@ -42,7 +44,7 @@ public record ValueDeclaration(
      * @return false for primitives and for references of other or unknown types
      */
     public boolean isTensor() {
-        return elementType != null && type.startsWith("tensor<");
+        return elementType.isPresent() && type.startsWith("tensor<");
     }
 
     /**
@@ -52,11 +54,12 @@ public record ValueDeclaration(
      * @return true also where the type is unknown; false for primitives
      */
     public boolean accepts(Tensor tensor) {
-        if (elementType == null || shape == null) {
+        if (elementType.isEmpty() || shape.isEmpty()) {
             return true;
         }
-        long[] dimensions = shape.stream().mapToLong(Long::longValue).toArray();
-        return isTensor() && new TensorType(elementType, dimensions).accepts(tensor.elementType(), tensor.shape());
+        long[] dimensions = shape.get().stream().mapToLong(Long::longValue).toArray();
+        return isTensor()
+                && new TensorType(elementType.get(), dimensions).accepts(tensor.elementType(), tensor.shape());
     }
 
     /**
@@ -108,16 +111,19 @@ public record ValueDeclaration(
         String name = declared == null ? "" : declared.name();
         if (declared != null && tensor != null && kind == 'r') {
             List<Long> shape = LongStream.of(tensor.shape()).boxed().toList();
-            return new ValueDeclaration(name, declared.type(), tensor.type(), shape);
+            return known(name, declared.type(), tensor.type(), shape);
         }
         return switch (kind) {
-            case 'i' -> new ValueDeclaration(name, "i32", ElementType.I32, List.of());
-            case 'I' -> new ValueDeclaration(name, "i64", ElementType.I64, List.of());
-            case 'f' -> new ValueDeclaration(name, "f32", ElementType.F32, List.of());
-            case 'F' -> new ValueDeclaration(name, "f64", ElementType.F64, List.of());
+            case 'i' -> known(name, "i32", ElementType.I32, List.of());
+            case 'I' -> known(name, "i64", ElementType.I64, List.of());
+            case 'f' -> known(name, "f32", ElementType.F32, List.of());
+            case 'F' -> known(name, "f64", ElementType.F64, List.of());
             default ->
                 new ValueDeclaration(
-                        name, declared == null ? AbiDeclaration.Value.UNKNOWN : declared.type(), null, null);
+                        name,
+                        declared == null ? AbiDeclaration.Value.UNKNOWN : declared.type(),
+                        Optional.empty(),
+                        Optional.empty());
         };
     }
 }

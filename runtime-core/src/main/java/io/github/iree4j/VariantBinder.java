@@ -149,7 +149,7 @@ final class VariantBinder {
             TensorType type = type(of.get(i), i, arguments);
             if (type != null) {
                 List<Long> shape = Arrays.stream(type.shape()).boxed().toList();
-                value = new ValueDeclaration(value.name(), type.toString(), type.type(), shape);
+                value = ValueDeclaration.known(value.name(), type.toString(), type.type(), shape);
             }
             open.add(value);
         }
@@ -397,7 +397,7 @@ final class VariantBinder {
     }
 
     private void checkFills(String where, Value rule, ValueDeclaration value) {
-        ElementType type = value.isTensor() ? value.elementType() : rule.type();
+        ElementType type = value.isTensor() ? value.elementType().orElse(null) : rule.type();
         try {
             if (type != null) { // otherwise the type of the input
                 Fills.encoded(type, rule.mask() ? 1 : rule.fill());
@@ -458,11 +458,11 @@ final class VariantBinder {
     }
 
     private static List<Long> shape(ValueDeclaration value) {
-        return value.shape() == null ? List.of() : value.shape();
+        return value.shape().orElse(List.of());
     }
 
     private static ElementType elementType(ValueDeclaration value) {
-        return value.elementType() == null ? ElementType.NONE : value.elementType();
+        return value.elementType().orElse(ElementType.NONE);
     }
 
     private IreeException fault(String what) {

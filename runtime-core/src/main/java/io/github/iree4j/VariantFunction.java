@@ -130,7 +130,8 @@ final class VariantFunction extends ProgramFunction {
     @Override
     IreeFuture<Results> callHere(CallOptions options, @Nullable Duration limit, @Nullable Object[] inputs) {
         VariantInputs given = new VariantInputs(this, inputs);
-        FunctionVariant variant = variants.choose(given, options.after() != null || options.signal() != null);
+        FunctionVariant variant = variants.choose(
+                given, options.after().isPresent() || options.signal().isPresent());
         long[] padded = variant.padded(given.sizes());
         IreeFuture<Results> call = variant.compiled()
                 .callHere(options, limit, returned -> cut(returned, given.sizes(), padded), given.padded(padded));

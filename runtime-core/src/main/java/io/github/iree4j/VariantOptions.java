@@ -3,6 +3,8 @@ package io.github.iree4j;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.TensorText;
+import io.github.iree4j.vm.bytecode.ModuleBytes;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -77,23 +79,38 @@ public final class VariantOptions {
      * Returns these options with a further module with such functions. The module declares shapes, and is loaded
      * separately, with the parameters and devices of the program.
      *
-     * @param source the compiled module
+     * @param file the compiled module
      * @return the options
      */
-    public VariantOptions module(ProgramOptions.Source source) {
-        return module(source, Map.of());
+    public VariantOptions module(Path file) {
+        return module(file, Map.of());
     }
 
     /**
-     * Returns these options with a further module, as {@link #module(ProgramOptions.Source)} does, for a module that
-     * declares no shapes.
+     * Returns these options with a further module, as {@link #module(Path)} does, for a module that declares no shapes.
      *
-     * @param source the compiled module
+     * @param file the compiled module
      * @param sizes the compiled sizes of the module's functions, by axis; an omitted axis is open
      * @return the options
      * @throws IreeException INVALID_ARGUMENT for a negative size
      */
-    public VariantOptions module(ProgramOptions.Source source, Map<String, Long> sizes) {
+    public VariantOptions module(Path file, Map<String, Long> sizes) {
+        return module(new ProgramOptions.Source.File(file, false), sizes);
+    }
+
+    /**
+     * Returns these options with a further module, as {@link #module(Path, Map)} does.
+     *
+     * @param bytes the compiled module; stays the caller's; a loaded program retains the bytes
+     * @param sizes the compiled sizes of the module's functions, by axis; empty for a module that declares shapes
+     * @return the options
+     * @throws IreeException INVALID_ARGUMENT for a negative size
+     */
+    public VariantOptions module(ModuleBytes bytes, Map<String, Long> sizes) {
+        return module(new ProgramOptions.Source.Shared(bytes), sizes);
+    }
+
+    private VariantOptions module(ProgramOptions.Source source, Map<String, Long> sizes) {
         sizes.forEach((axis, size) -> {
             if (size < 0) {
                 throw IreeException.of(

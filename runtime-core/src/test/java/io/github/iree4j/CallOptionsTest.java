@@ -12,6 +12,7 @@ import io.github.iree4j.vm.NativeModule;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -135,13 +136,13 @@ class CallOptionsTest {
         ProgramFunction typed = program.function("typed");
         assertThat(typed.arguments())
                 .containsExactly(
-                        new ValueDeclaration("x", "tensor<?x4xf32>", ElementType.F32, List.of(-1L, 4L)),
-                        new ValueDeclaration("n", "i64", ElementType.I64, List.of()),
-                        new ValueDeclaration("b", "!hal.buffer", null, null));
+                        ValueDeclaration.known("x", "tensor<?x4xf32>", ElementType.F32, List.of(-1L, 4L)),
+                        ValueDeclaration.known("n", "i64", ElementType.I64, List.of()),
+                        new ValueDeclaration("b", "!hal.buffer", Optional.empty(), Optional.empty()));
         assertThat(typed.results())
                 .containsExactly(
-                        new ValueDeclaration("y", "tensor<f16>", ElementType.F16, List.of()),
-                        new ValueDeclaration("z", "f32", ElementType.F32, List.of()));
+                        ValueDeclaration.known("y", "tensor<f16>", ElementType.F16, List.of()),
+                        ValueDeclaration.known("z", "f32", ElementType.F32, List.of()));
         assertThat(typed.arguments().stream().map(ValueDeclaration::isTensor)).containsExactly(true, false, false);
     }
 
@@ -149,7 +150,7 @@ class CallOptionsTest {
     void withoutADeclarationKindsAreWhatIsKnown() {
         assertThat(Objects.requireNonNull(program.function("bare").arguments()))
                 .containsExactly(
-                        new ValueDeclaration("", "i32", ElementType.I32, List.of()),
-                        new ValueDeclaration("", "!vm.ref<?>", null, null));
+                        ValueDeclaration.known("", "i32", ElementType.I32, List.of()),
+                        new ValueDeclaration("", "!vm.ref<?>", Optional.empty(), Optional.empty()));
     }
 }

@@ -8,7 +8,6 @@ import io.github.iree4j.task.ProcessExecutor;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -38,8 +37,8 @@ class CallerWorkTest {
     private static List<Tensor> zeros(ProgramFunction function) {
         return function.arguments().stream()
                 .map(each -> Tensor.zeros(
-                        Objects.requireNonNull(each.elementType()),
-                        Objects.requireNonNull(each.shape()).stream()
+                        each.elementType().orElseThrow(),
+                        each.shape().orElseThrow().stream()
                                 .mapToLong(Long::longValue)
                                 .toArray()))
                 .toList();
@@ -63,7 +62,7 @@ class CallerWorkTest {
                                 "cpu",
                                 "local",
                                 DeviceOptions.builder()
-                                        .with(CpuOptions.DEFAULT.withExecutor(workers))
+                                        .with(CpuOptions.DEFAULTS.executor(workers))
                                         .build())
                         .build();
                 Program program = runtime.load(Fixtures.file("3.11.0/" + name + ".vmfb"))) {

@@ -93,7 +93,7 @@ class HangingFilesTest {
                 .hasMessageContaining("gives no answer")
                 .satisfies(e -> assertThat(((IreeException) e).code()).isEqualTo(StatusCode.UNAVAILABLE))
                 .satisfies(e ->
-                        assertThat(((IreeException) e).detail(FileFault.class)).isNotNull())
+                        assertThat(((IreeException) e).detail(FileFault.class)).isPresent())
                 .satisfies(e -> assertThat(e.getMessage()).doesNotContain(weights.toString()));
         assertThat(program.monitor().failure())
                 .hasMessageContaining(weights.toString())
@@ -149,7 +149,7 @@ class HangingFilesTest {
                 .hasMessageContaining("waiting for a file that the program uses in place to be found unchanged")
                 .satisfies(e -> assertThat(((IreeException) e).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED))
                 .satisfies(e ->
-                        assertThat(((IreeException) e).detail(FileFault.class)).isNotNull());
+                        assertThat(((IreeException) e).detail(FileFault.class)).isPresent());
         assertThat(first).isNotDone();
         first.cancel(true);
         second.cancel(true);

@@ -144,7 +144,7 @@ class NestedCallsPressureTest {
     }
 
     private static long peak() {
-        try (IreeRuntime runtime = open(DeviceOptions.DEFAULT);
+        try (IreeRuntime runtime = open(DeviceOptions.DEFAULTS);
                 Pair pair = Pair.load(runtime, Way.INVOKE)) {
             pair.call(Way.INVOKE, 3);
             return runtime.device().allocator().statistics().bytesPeak();

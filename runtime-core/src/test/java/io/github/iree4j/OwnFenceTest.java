@@ -132,7 +132,7 @@ class OwnFenceTest {
                 Tensor y = zero()) {
             Submission<Results> first = program.function("later").submit(CallOptions.DEFAULTS, x);
             Submission<Results> second = program.function("later").submit(CallOptions.DEFAULTS, y);
-            try (Fence both = Fence.join(List.of(first.fence(), second.fence()))) {
+            try (Fence both = Fence.join(first.fence(), second.fence())) {
                 program.function("later")
                         .submit(CallOptions.DEFAULTS.after(both), y)
                         .await()

@@ -308,7 +308,7 @@ class SignalOfACallTest {
         AtomicReference<Fence> made = new AtomicReference<>();
         assertThatIllegalStateException()
                 .isThrownBy(() -> Submission.of("p.two", CallOptions.DEFAULTS, options -> {
-                    made.set(options.signal());
+                    made.set(options.signal().orElseThrow());
                     throw new IllegalStateException("refused");
                 }));
         assertThat(made.get().failure()).hasMessageContaining("refused");

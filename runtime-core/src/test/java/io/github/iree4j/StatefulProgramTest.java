@@ -93,7 +93,7 @@ class StatefulProgramTest {
             List<@Nullable Fence> both = new ArrayList<>();
             both.add(users);
             both.add(own);
-            Fence joined = Fence.join(both);
+            Fence joined = Fence.joinNullable(both);
             assertThat(joined).isNotNull();
             return joined;
         }

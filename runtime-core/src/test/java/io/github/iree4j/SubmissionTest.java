@@ -311,10 +311,10 @@ class SubmissionTest {
                 Timeline other = runtime.createTimeline();
                 Fence a = timeline.at(1);
                 Fence b = other.at(1);
-                Fence both = Fence.join(List.of(a, b));
+                Fence both = Fence.join(a, b);
                 Fence c = timeline.at(2);
                 Fence d = other.at(2);
-                Fence fork = Fence.join(List.of(c, d))) {
+                Fence fork = Fence.join(c, d)) {
             CompletableFuture<Results> sum = program.function("sum")
                     .call(CallOptions.DEFAULTS.after(both).signal(fork), 1, 2);
             a.signal();

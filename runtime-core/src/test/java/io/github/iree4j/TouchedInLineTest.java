@@ -89,7 +89,7 @@ class TouchedInLineTest {
             timeline.semaphore().signal(1);
             IreeException failure = failure(inTurn);
             assertThat(failure).as("the call in progress").hasMessageContaining("touched during the call");
-            assertThat(failure.detail(FileFault.class)).isNotNull();
+            assertThat(failure.detail(FileFault.class)).isPresent();
         }
         return calls;
     }
@@ -150,7 +150,7 @@ class TouchedInLineTest {
         for (CompletableFuture<Results> each : inLine(this::overwrite)) {
             IreeException failure = failure(each);
             assertThat(failure.code()).isEqualTo(StatusCode.DATA_LOSS);
-            assertThat(failure.detail(FileFault.class)).isNotNull();
+            assertThat(failure.detail(FileFault.class)).isPresent();
         }
     }
 }

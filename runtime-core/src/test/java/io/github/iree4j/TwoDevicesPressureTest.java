@@ -68,7 +68,7 @@ class TwoDevicesPressureTest {
 
     /** The peaks of one call: on the first device of its program, and on the second. */
     private static long[] peaks() {
-        try (IreeRuntime runtime = open(DeviceOptions.DEFAULT, DeviceOptions.DEFAULT);
+        try (IreeRuntime runtime = open(DeviceOptions.DEFAULTS, DeviceOptions.DEFAULTS);
                 Program program = load(runtime, false)) {
             call(program, true, 1);
             return runtime.devices().stream()
@@ -173,7 +173,7 @@ class TwoDevicesPressureTest {
 
     @Test
     void theMessageOfShortageNamesTheDevice() {
-        try (IreeRuntime runtime = open(DeviceOptions.DEFAULT, limit(1, 4L * SIZE));
+        try (IreeRuntime runtime = open(DeviceOptions.DEFAULTS, limit(1, 4L * SIZE));
                 Program program = load(runtime, false)) {
             assertThatThrownBy(() -> call(program, true, 1))
                     .hasMessageContaining("the limit of device 'b'")

@@ -33,7 +33,8 @@ public record ClientText(String text) implements FailureDetail {
      *     nested call of a program unknown to the client
      */
     public static String of(Throwable failure) {
-        ClientText text = failure instanceof IreeException e ? e.detail(ClientText.class) : null;
+        ClientText text =
+                failure instanceof IreeException e ? e.detail(ClientText.class).orElse(null) : null;
         return text == null ? redacted(withoutPlaces(failure)) : text.text();
     }
 

@@ -123,15 +123,16 @@ record DefaultInvocationSpec(
 
     @Override
     public <T> T retrieve(ResultType<T> type) {
-        return options.signal() == null
+        return options.signal().isEmpty()
                 ? type.read(invoke())
                 : retrieveAsync(type).await();
     }
 
     @Override
     public <T> IreeFuture<T> retrieveAsync(ResultType<T> type) {
-        Fence signal = options.signal();
-        return signal == null ? type.read(invokeAsync()) : type.read(invokeAsync(), signal);
+        return options.signal()
+                .map(signal -> type.read(invokeAsync(), signal))
+                .orElseGet(() -> type.read(invokeAsync()));
     }
 
     /** A call that can be made. */
@@ -142,7 +143,7 @@ record DefaultInvocationSpec(
             LocatedFunction called = locate();
             return new Call(called, inputsOf(called.function()));
         } catch (IreeException e) {
-            CallSignal.fail(options.signal(), e);
+            CallSignal.fail(options.signal().orElse(null), e);
             throw e;
         }
     }
@@ -160,10 +161,9 @@ record DefaultInvocationSpec(
         if (located != null) {
             return located;
         }
-        Duration timeout = options.timeout();
-        return timeout == null
-                ? service.programs().locate(function, version, device)
-                : service.programs().locate(function, version, device, timeout);
+        return options.timeout()
+                .map(timeout -> service.programs().locate(function, version, device, timeout))
+                .orElseGet(() -> service.programs().locate(function, version, device));
     }
 
     @Override

@@ -57,7 +57,7 @@ public enum Fault {
         return switch (failure.code()) {
             case INVALID_ARGUMENT, OUT_OF_RANGE, NOT_FOUND, ALREADY_EXISTS, UNAUTHENTICATED, CANCELLED -> CALLER;
             case UNIMPLEMENTED, INCOMPATIBLE, DATA_LOSS -> OPERATOR;
-            case INTERNAL -> failure.detail(KernelFault.class) == null ? MODEL : UNKNOWN;
+            case INTERNAL -> failure.detail(KernelFault.class).isEmpty() ? MODEL : UNKNOWN;
             case ABORTED, UNAVAILABLE -> ofFileOr(DEVICE, failure);
             // The closed object may be an input or the program; the forbidden use may be the caller's or the
             // program's; others may hold the memory.
@@ -68,7 +68,7 @@ public enum Fault {
 
     /** The operator for a file that was changed or touched, or whose file system gives no answer. */
     private static Fault ofFileOr(Fault other, IreeException failure) {
-        return failure.detail(FileFault.class) == null ? other : OPERATOR;
+        return failure.detail(FileFault.class).isEmpty() ? other : OPERATOR;
     }
 
     private static boolean isHaste(@Nullable Duration own, @Nullable Duration limit, Duration took) {

@@ -121,7 +121,8 @@ public final class InvocationService implements InvocationOperations {
 
     private Results invokeUntimed(LocatedFunction located, CallOptions options, @Nullable Object[] inputs) {
         if (interceptors.isEmpty() && isForThisThread(options)) {
-            return callHere(located.program(), located.function(), options.timeout(), inputs);
+            return callHere(
+                    located.program(), located.function(), options.timeout().orElse(null), inputs);
         }
         return proceed(request(located, options, true, inputs)).await();
     }
@@ -141,7 +142,7 @@ public final class InvocationService implements InvocationOperations {
     }
 
     private IreeFuture<Results> proceed(InvocationRequest request) {
-        Fence signal = request.options().signal();
+        Fence signal = request.options().signal().orElse(null);
         CompletableFuture<Results> call;
         try {
             call = chain.proceed(request);
@@ -165,7 +166,7 @@ public final class InvocationService implements InvocationOperations {
                     ? IreeFuture.completed(callHere(
                             request.program(),
                             request.function(),
-                            request.options().timeout(),
+                            request.options().timeout().orElse(null),
                             request.inputs().toArray()))
                     : start(request);
         } catch (IreeException e) {
@@ -175,11 +176,10 @@ public final class InvocationService implements InvocationOperations {
 
     /** Returns whether the options have at most a timeout, long enough for occasional checks. */
     private static boolean isForThisThread(CallOptions options) {
-        Duration timeout = options.timeout();
-        return options.after() == null
-                && options.signal() == null
+        return options.after().isEmpty()
+                && options.signal().isEmpty()
                 && options.priority() == 0
-                && (timeout == null || timeout.compareTo(COARSE) >= 0);
+                && options.timeout().orElse(COARSE).compareTo(COARSE) >= 0;
     }
 
     private Results callHere(
@@ -219,7 +219,7 @@ public final class InvocationService implements InvocationOperations {
             inFlight.add(
                     request.program().source().name(),
                     request.function().fullName(),
-                    request.options().timeout(),
+                    request.options().timeout().orElse(null),
                     call);
         }
         return call;

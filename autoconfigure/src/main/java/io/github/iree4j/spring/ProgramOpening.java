@@ -149,8 +149,7 @@ final class ProgramOpening {
             VariantOptions options = VariantOptions.of(of.function(), of.rules())
                     .functions(of.functions().toArray(String[]::new));
             for (VariantModule each : of.modules()) {
-                options = options.module(
-                        new ProgramOptions.Source.Shared(module(each.location(), each.sha256(), null)), each.sizes());
+                options = options.module(module(each.location(), each.sha256(), null), each.sizes());
             }
             return options;
         }

@@ -11,42 +11,8 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The origin of a program, with the settings for loading. Made with {@link #builder}.
- *
- * @param name the prefix of the names of the program's functions; not empty
- * @param version the program's version; several versions of a name can be loaded at once
- * @param location the module file (.vmfb): a path, or a URL or {@code classpath:} location
- * @param sha256 expected checksum of the module file, in hexadecimal; null for no check
- * @param signature location of the signature of the module file, see {@link Integrity}; null for none
- * @param mapped whether the module file is mapped rather than read, unless verified; a mapped file must not be
- *     overwritten or truncated
- * @param devices names of devices of the runtime; empty for all devices
- * @param placement use of several devices by the program
- * @param parameters locations of parameter files (.irpa, .gguf, .safetensors) by scope; the archives of scope
- *     {@code default} also serve programs without scope names
- * @param contexts number of concurrent calls on each placement, each with separate state
- * @param overlappingCalls whether one call may run while another waits; for programs whose functions keep no state
- *     across waits that another call could change
- * @param warmUps calls to make before the program counts as loaded
- * @param variants functions with shape variants; each call selects the variant fitting the call's shapes
- * @param customizer customizes the load options, after all others
- */
-public record ProgramSource(
-        String name,
-        String version,
-        String location,
-        @Nullable String sha256,
-        @Nullable String signature,
-        boolean mapped,
-        List<String> devices,
-        Placement placement,
-        Map<String, List<String>> parameters,
-        int contexts,
-        boolean overlappingCalls,
-        List<WarmUp> warmUps,
-        List<Variants> variants,
-        Consumer<ProgramOptions.Builder> customizer) {
+/** The origin of a program, with the settings for loading. Immutable; made with {@link #builder}. */
+public final class ProgramSource {
 
     /** The scope whose archives also serve programs without scope names. */
     public static final String DEFAULT_SCOPE = "default";
@@ -56,6 +22,21 @@ public record ProgramSource(
 
     /** The maximum number of contexts of a program. */
     public static final int MAXIMUM_CONTEXTS = 256;
+
+    private final String name;
+    private final String version;
+    private final String location;
+    private final @Nullable String sha256;
+    private final @Nullable String signature;
+    private final boolean mapped;
+    private final List<String> devices;
+    private final Placement placement;
+    private final Map<String, List<String>> parameters;
+    private final int contexts;
+    private final boolean overlappingCalls;
+    private final List<WarmUp> warmUps;
+    private final List<Variants> variants;
+    private final Consumer<ProgramOptions.Builder> customizer;
 
     /**
      * Calls of a function.
@@ -132,12 +113,10 @@ public record ProgramSource(
         return digits;
     }
 
-    /**
-     * Checks and copies.
-     *
-     * @throws IllegalArgumentException when the name, version or location is empty, or another value is out of range
-     */
-    public ProgramSource {
+    private ProgramSource(Builder builder) {
+        name = builder.name;
+        version = builder.version;
+        location = builder.location;
         if (name.isBlank()) {
             throw new IllegalArgumentException("'name' must not be blank");
         }
@@ -147,17 +126,23 @@ public record ProgramSource(
         if (location.isBlank()) {
             throw new IllegalArgumentException("'location' of program '%s' must not be blank".formatted(name));
         }
-        sha256 = checksum(sha256, name);
+        sha256 = checksum(builder.sha256, name);
+        signature = builder.signature;
+        mapped = builder.mapped;
+        devices = List.copyOf(builder.devices);
+        placement = builder.placement;
+        Map<String, List<String>> copy = new TreeMap<>();
+        builder.parameters.forEach((scope, locations) -> copy.put(scope, List.copyOf(locations)));
+        parameters = Collections.unmodifiableMap(copy);
+        contexts = builder.contexts;
         if (contexts < 1 || contexts > MAXIMUM_CONTEXTS) {
             throw new IllegalArgumentException("'contexts' of program '%s' is %d and must be within [1, %d]"
                     .formatted(name, contexts, MAXIMUM_CONTEXTS));
         }
-        devices = List.copyOf(devices);
-        warmUps = List.copyOf(warmUps);
-        variants = List.copyOf(variants);
-        Map<String, List<String>> copy = new TreeMap<>();
-        parameters.forEach((scope, locations) -> copy.put(scope, List.copyOf(locations)));
-        parameters = Collections.unmodifiableMap(copy);
+        overlappingCalls = builder.overlappingCalls;
+        warmUps = List.copyOf(builder.warmUps);
+        variants = List.copyOf(builder.variants);
+        customizer = builder.customizer;
     }
 
     /**
@@ -180,6 +165,90 @@ public record ProgramSource(
      */
     public static Builder builder(String name, String location) {
         return new Builder(name, location);
+    }
+
+    /** Returns the prefix of the names of the program's functions; not empty. */
+    public String name() {
+        return name;
+    }
+
+    /** Returns the program's version; several versions of a name can be loaded at once. */
+    public String version() {
+        return version;
+    }
+
+    /** Returns the module file (.vmfb): a path, or a URL or {@code classpath:} location. */
+    public String location() {
+        return location;
+    }
+
+    /** Returns the expected checksum of the module file, in lower-case hexadecimal; null for no check. */
+    public @Nullable String sha256() {
+        return sha256;
+    }
+
+    /** Returns the location of the signature of the module file, see {@link Integrity}; null for none. */
+    public @Nullable String signature() {
+        return signature;
+    }
+
+    /**
+     * Returns whether the module file is mapped rather than read, unless verified; a mapped file must not be
+     * overwritten or truncated.
+     */
+    public boolean mapped() {
+        return mapped;
+    }
+
+    /** Returns names of devices of the runtime; empty for all devices. */
+    public List<String> devices() {
+        return devices;
+    }
+
+    /** Returns the use of several devices by the program. */
+    public Placement placement() {
+        return placement;
+    }
+
+    /**
+     * Returns locations of parameter files (.irpa, .gguf, .safetensors) by scope; the archives of scope {@code default}
+     * also serve programs without scope names.
+     */
+    public Map<String, List<String>> parameters() {
+        return parameters;
+    }
+
+    /** Returns the number of concurrent calls on each placement, each with separate state. */
+    public int contexts() {
+        return contexts;
+    }
+
+    /**
+     * Returns whether one call may run while another waits; for programs whose functions keep no state across waits
+     * that another call could change.
+     */
+    public boolean overlappingCalls() {
+        return overlappingCalls;
+    }
+
+    /** Returns calls to make before the program counts as loaded. */
+    public List<WarmUp> warmUps() {
+        return warmUps;
+    }
+
+    /** Returns functions with shape variants; each call selects the variant fitting the call's shapes. */
+    public List<Variants> variants() {
+        return variants;
+    }
+
+    /** Returns what customizes the load options, after all others. */
+    public Consumer<ProgramOptions.Builder> customizer() {
+        return customizer;
+    }
+
+    @Override
+    public String toString() {
+        return "ProgramSource[name=%s, version=%s, location=%s]".formatted(name, version, location);
     }
 
     /** Returns name and version, for messages. */
@@ -257,7 +326,7 @@ public record ProgramSource(
         /**
          * Adds devices.
          *
-         * @param names of devices of the runtime
+         * @param names of devices of the runtime; all devices unless set
          * @return this builder
          */
         public Builder devices(List<String> names) {
@@ -289,9 +358,9 @@ public record ProgramSource(
         }
 
         /**
-         * Sets the number of concurrent calls.
+         * Sets the number of concurrent calls on each placement, each with separate state.
          *
-         * @param count 1 unless set
+         * @param count 1 to {@value #MAXIMUM_CONTEXTS}; 1 unless set
          * @return this builder
          */
         public Builder contexts(int count) {
@@ -302,7 +371,8 @@ public record ProgramSource(
         /**
          * Sets whether one call may run while another waits.
          *
-         * @param overlap for programs whose functions keep no state across waits that another call could change
+         * @param overlap false unless set; true for programs whose functions keep no state across waits that another
+         *     call could change
          * @return this builder
          */
         public Builder overlappingCalls(boolean overlap) {
@@ -350,21 +420,7 @@ public record ProgramSource(
          * @throws IllegalArgumentException when a value is out of range; names the value
          */
         public ProgramSource build() {
-            return new ProgramSource(
-                    name,
-                    version,
-                    location,
-                    sha256,
-                    signature,
-                    mapped,
-                    devices,
-                    placement,
-                    parameters,
-                    contexts,
-                    overlappingCalls,
-                    warmUps,
-                    variants,
-                    customizer);
+            return new ProgramSource(this);
         }
     }
 }

@@ -443,7 +443,7 @@ class HungLoadTests {
                     .isThrownBy(action::run)
                     .withMessageContaining("program 'counter' is being loaded")
                     .satisfies(HungLoadTests::isUnavailable)
-                    .satisfies(e -> assertThat(e.detail(RetryLater.class)).isNotNull());
+                    .satisfies(e -> assertThat(e.detail(RetryLater.class)).isPresent());
         }
         programs.actions().load("ready", null);
         programs.actions().unload("counter", null);

@@ -135,7 +135,8 @@ class IntegrityTests {
         assertThat(parameters)
                 .hasMessageContaining("weights.irpa', with SHA-256 ")
                 .hasMessageContaining("weights.irpa.sig'");
-        assertThat(parameters.detail(IntegrityFault.class).remedy()).contains("iree.integrity.public-key");
+        assertThat(parameters.detail(IntegrityFault.class).orElseThrow().remedy())
+                .contains("iree.integrity.public-key");
         damage(module);
         assertThat(refused(all, source().build(), StatusCode.DATA_LOSS)).hasMessageContaining("weights.vmfb.sig'");
     }
@@ -172,7 +173,7 @@ class IntegrityTests {
                 requiring(Requirement.NONE, null),
                 source().signature("file:" + signature).build(),
                 StatusCode.FAILED_PRECONDITION);
-        assertThat(failure.detail(IntegrityFault.class).remedy()).contains("iree.integrity.public-key");
+        assertThat(failure.detail(IntegrityFault.class).orElseThrow().remedy()).contains("iree.integrity.public-key");
         assertThatIllegalArgumentException().isThrownBy(() -> new Integrity(Requirement.SIGNATURE, null));
     }
 

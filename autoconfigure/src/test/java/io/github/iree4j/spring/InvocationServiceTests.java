@@ -445,7 +445,7 @@ class InvocationServiceTests {
         InvocationService refusing = new InvocationService(programs, List.of((_, _) -> later));
         List<Fence> fences = new ArrayList<>();
         InvocationService throwing = new InvocationService(programs, List.of((request, _) -> {
-            fences.add(request.options().signal());
+            fences.add(request.options().signal().orElse(null));
             throw new IllegalStateException("refused on purpose");
         }));
         try (Timeline timeline = runtime.createTimeline();

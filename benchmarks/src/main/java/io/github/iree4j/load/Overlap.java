@@ -196,7 +196,7 @@ public final class Overlap implements AutoCloseable {
                 int program = i % PROGRAMS;
                 long point = points[program]++;
                 try (Fence before = timelines.get(program).at(Math.max(1, point));
-                        Fence wait = Fence.join(List.of(start, point == 0 ? start : before));
+                        Fence wait = Fence.join(start, point == 0 ? start : before);
                         Fence signal = timelines.get(program).at(point + 1)) {
                     work.submit(program, wait, signal);
                     if (isWaiting) {

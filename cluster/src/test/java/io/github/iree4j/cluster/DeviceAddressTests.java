@@ -51,10 +51,10 @@ class DeviceAddressTests {
 
     @Test
     void withoutANodeTheDriverSaysHowToGetOne() {
-        assertThatThrownBy(() -> new ClusterDriverProvider().open("1/local", DeviceOptions.DEFAULT))
+        assertThatThrownBy(() -> new ClusterDriverProvider().open("1/local", DeviceOptions.DEFAULTS))
                 .hasMessageContaining("cluster://1/local")
                 .hasMessageContaining("iree.cluster.enabled=true");
-        assertThatThrownBy(() -> new ClusterDriverProvider().open("cluster", DeviceOptions.DEFAULT))
+        assertThatThrownBy(() -> new ClusterDriverProvider().open("cluster", DeviceOptions.DEFAULTS))
                 .hasMessageContaining("cluster://1/local");
     }
 }

@@ -25,7 +25,7 @@ public class LookupIsOfOneMoment {
     private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 0);
 
     private final TimelineSemaphore timeline =
-            TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withHistoryCapacity(1));
+            TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withHistoryCapacity(1));
 
     /** Makes the first signal before the actors start. */
     public LookupIsOfOneMoment() {

@@ -21,10 +21,10 @@ class ThreadDriverTest {
                 .findAny()
                 .orElseThrow();
         assertThat(provider.availability()).isEqualTo(Availability.AVAILABLE);
-        try (Device device = provider.open("threads", DeviceOptions.DEFAULT)) {
+        try (Device device = provider.open("threads", DeviceOptions.DEFAULTS)) {
             assertThat(device.info()).isEqualTo(provider.devices().getFirst());
         }
-        assertThatThrownBy(() -> provider.open("threads:7", DeviceOptions.DEFAULT))
+        assertThatThrownBy(() -> provider.open("threads:7", DeviceOptions.DEFAULTS))
                 .hasMessageContaining("has no device 'threads:7'");
     }
 

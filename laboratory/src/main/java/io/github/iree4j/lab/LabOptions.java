@@ -16,7 +16,7 @@ public record LabOptions(Scale scale, List<Fault> faults, long hostDelay, WaitKn
     public static final int MAXIMUM_FAULTS = 1024;
 
     /** The unchanged scenario, without faults; the host observes everything at once. */
-    public static final LabOptions DEFAULT = new LabOptions(Scale.ONE, List.of(), 0, WaitKnowledge.FRONTIERS);
+    public static final LabOptions DEFAULTS = new LabOptions(Scale.ONE, List.of(), 0, WaitKnowledge.FRONTIERS);
 
     /** Copies and checks the parts. */
     public LabOptions {

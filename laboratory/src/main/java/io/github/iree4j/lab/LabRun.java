@@ -166,7 +166,7 @@ final class LabRun {
             try (var _ = QueueObservation.begin(domain, notes)) {
                 openQueues(domain);
                 for (Scenario.Semaphore each : scenario.semaphores()) {
-                    TimelineSemaphore semaphore = TimelineSemaphore.create(SemaphoreOptions.DEFAULT);
+                    TimelineSemaphore semaphore = TimelineSemaphore.create(SemaphoreOptions.DEFAULTS);
                     semaphores.put(each.id(), semaphore);
                     names.put(semaphore, each.id());
                 }

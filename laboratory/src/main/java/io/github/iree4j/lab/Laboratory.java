@@ -6,7 +6,7 @@ import java.util.List;
  * Runs scenarios on virtual devices, with the scheduler used for real work.
  *
  * <pre>{@code
- * LabResult result = Laboratory.run(Laboratory.scenario("late-waiter"), LabOptions.DEFAULT);
+ * LabResult result = Laboratory.run(Laboratory.scenario("late-waiter"), LabOptions.DEFAULTS);
  * assert result.finalTick() == 11 && result.violations().isEmpty();
  * }</pre>
  *

@@ -57,7 +57,7 @@ class BuiltinScenarioTest {
     void annotationsFollowOneAnotherWhenSomethingHappens(String id) {
         Scenario scenario = Laboratory.scenario(id);
         Set<Long> moments = new HashSet<>(Set.of(0L));
-        Laboratory.run(scenario, LabOptions.DEFAULT).operations().forEach(each -> {
+        Laboratory.run(scenario, LabOptions.DEFAULTS).operations().forEach(each -> {
             moments.add(each.start());
             moments.add(each.end());
         });
@@ -70,7 +70,7 @@ class BuiltinScenarioTest {
     @MethodSource("ids")
     void annotationsSayWhatHappens(String id) {
         Scenario scenario = Laboratory.scenario(id);
-        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT);
+        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULTS);
         Map<String, OperationRun> operations = result.operations().stream()
                 .collect(Collectors.toMap(each -> each.operation().label(), each -> each));
         Map<String, String> semaphores =

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.TestFactory;
 class ComparisonTest {
     private static final Path PAGE = Path.of("..", "docs", "comparisons.md");
 
-    private static final LabOptions OPTIONS = LabOptions.DEFAULT.withHostDelay(1);
+    private static final LabOptions OPTIONS = LabOptions.DEFAULTS.withHostDelay(1);
 
     /** A section of the page: a claim, what was measured, and a conclusion with the facts that it rests on. */
     private record Section(
@@ -528,7 +528,7 @@ class ComparisonTest {
                     .filter(each -> each.queue() == 0)
                     .count();
             for (Comparison.Way each :
-                    Comparison.of(scenario, LabOptions.DEFAULT).ways()) {
+                    Comparison.of(scenario, LabOptions.DEFAULTS).ways()) {
                 assertThat(each.strangers())
                         .as(
                                 "seed %d run %d %s: all before 'alone' on its queue, and the gate",
@@ -548,7 +548,7 @@ class ComparisonTest {
                           - {id: early, hw: a, duration: 2, signal: {early: 1}}
                           - {id: late, hw: b, signal: {late: 1}, submitted: 9}
                           - {id: both, hw: c, wait: {early: 1, late: 1}}
-                        """), LabOptions.DEFAULT);
+                        """), LabOptions.DEFAULTS);
         assertThat(comparison.ways()).allSatisfy(each -> {
             assertThat(each.freshWaits()).isEqualTo(2);
             assertThat(each.hostChecks()).isEqualTo(2);

@@ -31,7 +31,7 @@ class FaultTest {
     private static LabResult run(String scenario, String... faults) {
         return Laboratory.run(
                 Laboratory.scenario(scenario),
-                LabOptions.DEFAULT.withFaults(
+                LabOptions.DEFAULTS.withFaults(
                         Arrays.stream(faults).map(Fault::parse).toList()));
     }
 
@@ -67,7 +67,7 @@ class FaultTest {
     private static final Scenario TWO_MACHINES = Laboratory.scenario("cross-node-pipeline");
 
     private static LabResult runOnTwo(String fault) {
-        return Laboratory.run(TWO_MACHINES, LabOptions.DEFAULT.withFaults(List.of(Fault.parse(fault))));
+        return Laboratory.run(TWO_MACHINES, LabOptions.DEFAULTS.withFaults(List.of(Fault.parse(fault))));
     }
 
     @Test
@@ -148,7 +148,7 @@ class FaultTest {
                   - {id: refused, hw: gpu, submitted: 2, wait: {s: 1}, signal: {s: 2}}
                   - {id: victim, hw: npu, wait: {s: 1}}
                 """);
-        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT.withFaults(List.of(Fault.parse("lose:gpu@1"))));
+        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULTS.withFaults(List.of(Fault.parse("lose:gpu@1"))));
         assertThat(failed(result)).containsExactlyInAnyOrder("refused", "victim");
         assertThat(result.collateral()).containsExactly("victim");
         assertThat(result.violations()).isEmpty();
@@ -170,7 +170,7 @@ class FaultTest {
                 List.of(Set.of("op,1@5"), Set.of("b"), Set.of("b"), Set.of("c"), Set.of("op,1@5"), Set.of());
         for (int i = 0; i < each.size(); i++) {
             Fault fault = Fault.parse(each.get(i));
-            LabResult result = Laboratory.run(odd, LabOptions.DEFAULT.withFaults(List.of(fault)));
+            LabResult result = Laboratory.run(odd, LabOptions.DEFAULTS.withFaults(List.of(fault)));
             assertThat(failed(result)).as(each.get(i)).isEqualTo(failed.get(i));
             assertThat(fault).hasToString(each.get(i));
         }
@@ -244,7 +244,7 @@ class FaultTest {
                     targets.add(hardware.id());
                     targets.add(hardware.machine().isEmpty() ? hardware.id() : hardware.machine());
                 });
-                long last = Laboratory.run(scenario, LabOptions.DEFAULT).finalTick();
+                long last = Laboratory.run(scenario, LabOptions.DEFAULTS).finalTick();
                 for (String target : targets) {
                     for (Fault.Kind kind : KINDS) {
                         for (long tick = 0; tick <= last + 1; tick++) {
@@ -286,7 +286,7 @@ class FaultTest {
     }
 
     private static int checkCancelled(Scenario scenario, Fault fault, long hostDelay) {
-        LabOptions options = LabOptions.DEFAULT.withHostDelay(hostDelay);
+        LabOptions options = LabOptions.DEFAULTS.withHostDelay(hostDelay);
         LabResult accepted = Laboratory.run(scenario, options);
         LabResult result = Laboratory.run(scenario, options.withFaults(List.of(fault)));
         String what = "%s %s %s, host %d".formatted(scenario.id(), scenario.placement(), fault, hostDelay);
@@ -332,7 +332,7 @@ class FaultTest {
     }
 
     private static LabOptions faults(String... faults) {
-        return LabOptions.DEFAULT.withFaults(
+        return LabOptions.DEFAULTS.withFaults(
                 Arrays.stream(faults).map(Fault::parse).toList());
     }
 
@@ -353,7 +353,7 @@ class FaultTest {
                 """;
         LabResult result = Laboratory.run(
                 Laboratory.read(rounds).withPlacement(Placement.QUEUES),
-                LabOptions.DEFAULT.withFaults(List.of(Fault.parse("reject:v1"))));
+                LabOptions.DEFAULTS.withFaults(List.of(Fault.parse("reject:v1"))));
         assertThat(failed(result)).containsExactly("d2", "d3", "s1", "v2");
         assertThat(result.rejections()).containsExactly(new LabResult.Rejected("v1", "d1"));
         assertThat(run(result, "d3").start()).as("submitted later").isNegative();
@@ -385,7 +385,7 @@ class FaultTest {
 
     private static void checkFault(Scenario scenario, Fault fault, long hostDelay) {
         LabResult result = Laboratory.run(
-                scenario, LabOptions.DEFAULT.withFaults(List.of(fault)).withHostDelay(hostDelay));
+                scenario, LabOptions.DEFAULTS.withFaults(List.of(fault)).withHostDelay(hostDelay));
         String what = "%s %s %s, host %d".formatted(scenario.id(), scenario.placement(), fault, hostDelay);
         assertThat(result.violations()).as(what).isEmpty();
         Set<String> expected = new TreeSet<>();

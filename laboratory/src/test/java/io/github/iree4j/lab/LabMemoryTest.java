@@ -47,7 +47,7 @@ class LabMemoryTest {
 
     @Test
     void memoryThatIsMissingBecomesAnEdgeBetweenRequests() {
-        LabResult result = Laboratory.run(SHARED, LabOptions.DEFAULT);
+        LabResult result = Laboratory.run(SHARED, LabOptions.DEFAULTS);
         assertThat(result.violations()).isEmpty();
         assertThat(result.isRetired()).isTrue();
         OperationRun prefill = result.operations().get(3);
@@ -68,7 +68,7 @@ class LabMemoryTest {
 
     @Test
     void withMoreMemoryRequestsAreIndependent() {
-        LabResult result = Laboratory.run(withMemory(12), LabOptions.DEFAULT);
+        LabResult result = Laboratory.run(withMemory(12), LabOptions.DEFAULTS);
         assertThat(result.operations().get(3).start()).isEqualTo(1);
         assertThat(result.operations().get(3).frontier()).isEqualTo(Map.of("B", 2L));
         assertThat(result.finalTick()).isEqualTo(9);
@@ -87,7 +87,7 @@ class LabMemoryTest {
     }
 
     private static Map<String, Long> frontier(Scenario scenario, String operation) {
-        return Laboratory.run(scenario, LabOptions.DEFAULT).operations().stream()
+        return Laboratory.run(scenario, LabOptions.DEFAULTS).operations().stream()
                 .filter(each -> each.operation().id().equals(operation))
                 .findFirst()
                 .orElseThrow()
@@ -123,7 +123,7 @@ class LabMemoryTest {
     @Test
     void memoryOfWhatFailedServesOthers() {
         LabResult result =
-                Laboratory.run(SHARED, LabOptions.DEFAULT.withFaults(List.of(Fault.parse("fail:a_prefill"))));
+                Laboratory.run(SHARED, LabOptions.DEFAULTS.withFaults(List.of(Fault.parse("fail:a_prefill"))));
         assertThat(result.violations()).isEmpty();
         assertThat(result.operations().stream().filter(each -> each.failure() != null))
                 .extracting(each -> each.operation().id())
@@ -143,7 +143,7 @@ class LabMemoryTest {
                   - {id: follows, hw: gpu, wait: {s: 1}}
                   - {id: small, hw: gpu, alloc: {c: 1}}
                 """);
-        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT);
+        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULTS);
         assertThat(result.operations().get(1).failure())
                 .contains("RESOURCE_EXHAUSTED", "waits for 6 units of memory of 'gpu' for buffer 'b'");
         assertThat(result.operations().get(2).failure()).contains("buffer 'b'");
@@ -162,7 +162,7 @@ class LabMemoryTest {
                           - {id: first, hw: gpu, signal: {t: 1}, alloc: {b: 6}}
                           - {id: follows, hw: gpu, wait: {s: 1, t: 1}, signal: {s: 2}}
                           - {id: second, hw: gpu, wait: {s: 1}, alloc: {c: 6}}
-                        """), LabOptions.DEFAULT);
+                        """), LabOptions.DEFAULTS);
         assertThat(result.violations()).isEmpty();
         assertThat(result.operations().get(2).failure()).contains("buffer 'b'");
         assertThat(result.operations().get(3).failure()).contains("RESOURCE_EXHAUSTED", "buffer 'c'");
@@ -176,7 +176,7 @@ class LabMemoryTest {
                         operations:
                           - {id: late, hw: gpu, submitted: 3, alloc: {c: 6}, free: [c]}
                           - {id: greedy, hw: gpu, alloc: {a: 4, b: 6}, free: [a, b]}
-                        """), LabOptions.DEFAULT);
+                        """), LabOptions.DEFAULTS);
         assertThat(result.violations()).isEmpty();
         assertThat(result.operations().get(1).failure()).contains("RESOURCE_EXHAUSTED", "buffer 'b'");
         assertThat(result.operations().getFirst().failure()).isNull();
@@ -203,7 +203,7 @@ class LabMemoryTest {
 
     @Test
     void manyQueuesShareTheMemoryOfTheirHardware() {
-        LabResult result = Laboratory.run(independent(2, 100), LabOptions.DEFAULT);
+        LabResult result = Laboratory.run(independent(2, 100), LabOptions.DEFAULTS);
         assertThat(result.violations()).isEmpty();
         assertThat(result.isRetired()).isTrue();
         assertThat(result.operations().getLast().start()).isEqualTo(5);
@@ -211,13 +211,13 @@ class LabMemoryTest {
 
     @Test
     void moreQueuesThanCanShareMemoryAreRefused() {
-        assertThat(Laboratory.run(independent(64, 1), LabOptions.DEFAULT).isRetired())
+        assertThat(Laboratory.run(independent(64, 1), LabOptions.DEFAULTS).isRetired())
                 .isTrue();
         Scenario scenario = independent(65, 0);
-        assertThatThrownBy(() -> Laboratory.run(scenario, LabOptions.DEFAULT))
+        assertThatThrownBy(() -> Laboratory.run(scenario, LabOptions.DEFAULTS))
                 .hasMessageContaining("more than 64 independent operations")
                 .hasMessageContaining("memory of hardware 'gpu'");
-        assertThat(Laboratory.run(scenario.withPlacement(Placement.QUEUES), LabOptions.DEFAULT)
+        assertThat(Laboratory.run(scenario.withPlacement(Placement.QUEUES), LabOptions.DEFAULTS)
                         .isRetired())
                 .isTrue();
     }
@@ -344,7 +344,7 @@ class LabMemoryTest {
                           - {id: free, hw: gpu, wait: {s: 1}, signal: {s: 2}, free: [a]}
                           - {id: allocate, hw: gpu, signal: {s: 1}, alloc: {a: 4}, submitted: %s}
                           - {id: again, hw: gpu, wait: {s: 2}, alloc: {b: 4}, submitted: 4}
-                        """.formatted(submitted)), LabOptions.DEFAULT);
+                        """.formatted(submitted)), LabOptions.DEFAULTS);
         assertThat(result.violations()).isEmpty();
         assertThat(result.isRetired()).isTrue();
         assertThat(result.memory().stream().map(MemoryEvent::units)).containsExactly(4L, -4L, 4L);
@@ -363,7 +363,7 @@ class LabMemoryTest {
                           - {id: c, hw: gpu, alloc: {c1: 2, c2: 2}, free: [c2]}
                           - {id: d, hw: gpu, wait: {t: 1}, alloc: {d1: 2}, free: [b1]}
                           - {id: e, hw: gpu, wait: {t: 1}, alloc: {e1: 3}, free: [a1]}
-                        """), LabOptions.DEFAULT);
+                        """), LabOptions.DEFAULTS);
         long used = 0;
         for (MemoryEvent each : result.memory()) {
             used += each.units();

@@ -44,7 +44,8 @@ class LaboratoryTest {
     Stream<DynamicTest> aScenarioGivesTheExpectedSchedule() {
         return expected().stream()
                 .map(each -> DynamicTest.dynamicTest((String) each.get("id"), () -> {
-                    LabResult result = Laboratory.run(Laboratory.scenario((String) each.get("id")), LabOptions.DEFAULT);
+                    LabResult result =
+                            Laboratory.run(Laboratory.scenario((String) each.get("id")), LabOptions.DEFAULTS);
                     assertThat(result.violations()).isEmpty();
                     assertThat(result.finalTick()).isEqualTo(Long.parseLong((String) each.get("finalTick")));
                     List<Map<String, Object>> operations = cast(each.get("ops"));
@@ -96,7 +97,7 @@ class LaboratoryTest {
                                 point.charAt(1) - '0',
                                 point.charAt(3) - '0',
                                 point.charAt(5) == '-' ? 0 : point.charAt(5) - '0');
-                        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT.withScale(scale));
+                        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULTS.withScale(scale));
                         assertThat("" + result.finalTick()).as(point).isEqualTo(wanted.get("finalTick"));
                         assertThat("" + result.operations().size()).as(point).isEqualTo(wanted.get("retiredOps"));
                         assertThat(result.isRetired()).as(point).isTrue();
@@ -124,7 +125,7 @@ class LaboratoryTest {
                                     lanes <= (scenario.isScalable() ? 4 : 0);
                                     lanes++) {
                                 Scale scale = new Scale(width, depth, lanes);
-                                LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT.withScale(scale));
+                                LabResult result = Laboratory.run(scenario, LabOptions.DEFAULTS.withScale(scale));
                                 assertMatches(result, scale);
                                 Map<String, Map<String, Long>> frontiers = new HashMap<>();
                                 result.operations()
@@ -171,7 +172,7 @@ class LaboratoryTest {
     }
 
     private static void assertCopiesShareNothing(Scenario scenario, int depth) {
-        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT.withScale(new Scale(4, depth, 0)));
+        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULTS.withScale(new Scale(4, depth, 0)));
         Map<String, Integer> owner = new HashMap<>();
         int size = scenario.operations().size() * depth;
         for (int i = 0; i < result.operations().size(); i++) {
@@ -189,7 +190,7 @@ class LaboratoryTest {
 
     @Test
     void aRunIsTheSameEveryTime() {
-        LabOptions options = LabOptions.DEFAULT.withScale(new Scale(3, 4, 2));
+        LabOptions options = LabOptions.DEFAULTS.withScale(new Scale(3, 4, 2));
         assertThat(Laboratory.run(Laboratory.scenario("fork-join"), options).toJson())
                 .isEqualTo(Laboratory.run(Laboratory.scenario("fork-join"), options)
                         .toJson());

@@ -58,7 +58,7 @@ class RandomScenarioTest {
                 assertThat(e).hasMessageContaining("does not follow the allocating operation");
                 continue;
             }
-            LabOptions options = LabOptions.DEFAULT
+            LabOptions options = LabOptions.DEFAULTS
                     .withHostDelay(random.nextInt(3) == 0 ? random.nextInt(5) : 0)
                     .withKnowledge(WaitKnowledge.values()[random.nextInt(3)])
                     .withFaults(faults(random, scenario));
@@ -83,7 +83,7 @@ class RandomScenarioTest {
         Random random = new Random(seed);
         String text = scenario(random);
         Scenario scenario = Laboratory.read(text);
-        LabOptions options = LabOptions.DEFAULT
+        LabOptions options = LabOptions.DEFAULTS
                 .withHostDelay(random.nextInt(3) == 0 ? random.nextInt(5) : 0)
                 .withFaults(faults(random, scenario));
         String what = "seed %d %s%n%s".formatted(seed, options, text);

@@ -17,7 +17,7 @@ class ResultJsonTest {
     /** What readers of results are written against; {@code -Diree4j.docs.update=true} writes it. */
     @Test
     void theExampleIsWhatARunPrints() throws IOException {
-        String json = Laboratory.run(Laboratory.scenario("late-waiter"), LabOptions.DEFAULT)
+        String json = Laboratory.run(Laboratory.scenario("late-waiter"), LabOptions.DEFAULTS)
                 .toJson();
         if (Boolean.getBoolean("iree4j.docs.update")) {
             Files.writeString(EXAMPLE, json);
@@ -38,7 +38,7 @@ class ResultJsonTest {
                 List.of(),
                 List.of(),
                 List.of());
-        String json = Laboratory.run(scenario, LabOptions.DEFAULT).toJson();
+        String json = Laboratory.run(scenario, LabOptions.DEFAULTS).toJson();
         Map<?, ?> read = (Map<?, ?>) YamlReader.read(json);
         assertThat(read.get("id")).isEqualTo(scenario.id());
         assertThat(read.get("label")).isEqualTo(scenario.label());
@@ -57,7 +57,7 @@ class ResultJsonTest {
                         hardware: [cpu, {id: gpu, label: gpu}]
                         semaphores: [s, {id: t}]
                         operations: [{id: a, hw: cpu}, {id: b, label: Second, hw: gpu}]
-                        """), LabOptions.DEFAULT).toJson();
+                        """), LabOptions.DEFAULTS).toJson();
         Map<?, ?> read = (Map<?, ?>) YamlReader.read(json);
         List<?> operations = (List<?>) Objects.requireNonNull(read.get("ops"));
         assertThat((Map<?, ?>) operations.getLast()).extracting("label").isEqualTo("Second");

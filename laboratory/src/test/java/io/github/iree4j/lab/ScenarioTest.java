@@ -122,7 +122,7 @@ class ScenarioTest {
                 operations: [{id: a, label: Encoder, hw: cpu, signal: {s: 1, t: 1}}]
                 chain_through: [s]
                 """);
-        Scenario scaled = Laboratory.run(scenario, LabOptions.DEFAULT.withScale(new Scale(2, 2, 0)))
+        Scenario scaled = Laboratory.run(scenario, LabOptions.DEFAULTS.withScale(new Scale(2, 2, 0)))
                 .scenario();
         assertThat(scaled.operations().stream().map(Scenario.Operation::label))
                 .containsExactly("Encoder", "Encoder/1.2", "Encoder/2", "Encoder/2.2");
@@ -220,7 +220,7 @@ class ScenarioTest {
                 }
             }
             try {
-                assertThat(Laboratory.run(Laboratory.read(damaged.toString()), LabOptions.DEFAULT)
+                assertThat(Laboratory.run(Laboratory.read(damaged.toString()), LabOptions.DEFAULTS)
                                 .violations())
                         .as("seed %d", seed)
                         .isEmpty();
@@ -257,7 +257,7 @@ class ScenarioTest {
             many.append("  - {id: o%d, hw: cpu, signal: {s%d: 1}".formatted(i, i))
                     .append(i == 0 ? "}\n" : ", wait: {s%d: 1}}\n".formatted(i - 1));
         }
-        LabResult result = Laboratory.run(Laboratory.read(many.toString()), LabOptions.DEFAULT);
+        LabResult result = Laboratory.run(Laboratory.read(many.toString()), LabOptions.DEFAULTS);
         assertThat(result.operations().get(999).frontier()).hasSize(1000);
         assertThat(result.operations().getLast().frontier()).isNull();
         assertThat(result.operations().getLast().entries()).isEqualTo(Map.of("cpu:1", 2000L));
@@ -268,10 +268,10 @@ class ScenarioTest {
     @Test
     void whatCannotBeScaledSaysWhatIsMissing() {
         assertThatThrownBy(() -> Laboratory.run(
-                        Laboratory.scenario("late-waiter"), LabOptions.DEFAULT.withScale(new Scale(1, 2, 0))))
+                        Laboratory.scenario("late-waiter"), LabOptions.DEFAULTS.withScale(new Scale(1, 2, 0))))
                 .hasMessageContaining("the depth is 1, not 2; name a semaphore in chain_through");
         assertThatThrownBy(() -> Laboratory.run(
-                        Laboratory.scenario("pipeline"), LabOptions.DEFAULT.withScale(new Scale(1, 1, 2))))
+                        Laboratory.scenario("pipeline"), LabOptions.DEFAULTS.withScale(new Scale(1, 1, 2))))
                 .hasMessageContaining("no scalable hardware");
         assertThatThrownBy(() -> new Scale(5, 1, 0)).hasMessageContaining("width is 5, which is not within [1, 4]");
         assertThatThrownBy(() -> Laboratory.scenario("nothing"))
@@ -283,7 +283,7 @@ class ScenarioTest {
         Scenario scenario = Laboratory.read(
                 "id: x\nplacement: queues\nhardware: [gpu]\nsemaphores: [s, s/2]\noperations:\n"
                         + "  - {id: a, hw: gpu, signal: {s: 1}}\n  - {id: b, hw: gpu, wait: {s: 1}, signal: {s/2: 2}}\n");
-        assertThatThrownBy(() -> Laboratory.run(scenario, LabOptions.DEFAULT.withScale(new Scale(2, 1, 0))))
+        assertThatThrownBy(() -> Laboratory.run(scenario, LabOptions.DEFAULTS.withScale(new Scale(2, 1, 0))))
                 .hasMessageContaining("copies of semaphores 's/2' and 's' would both be 's/2'");
     }
 
@@ -352,7 +352,7 @@ class ScenarioTest {
                 HEAD + "  - {id: last, hw: cpu, wait: {t: 1}}\n"
                         + "  - {id: middle, hw: gpu, wait: {s: 1}, signal: {t: 1}}\n  - {id: first, hw: cpu, signal: {s: 1}}\n");
         for (Placement placement : Placement.values()) {
-            LabResult result = Laboratory.run(scenario.withPlacement(placement), LabOptions.DEFAULT);
+            LabResult result = Laboratory.run(scenario.withPlacement(placement), LabOptions.DEFAULTS);
             assertThat(result.violations()).isEmpty();
             assertThat(result.operations().getFirst().start()).isEqualTo(2);
             assertThat(result.operations().getFirst().frontier()).isEqualTo(Map.of("s", 1L, "t", 1L));
@@ -365,7 +365,7 @@ class ScenarioTest {
         Scenario scenario = Laboratory.read("placement: queues\n" + HEAD
                 + "  - {id: a, hw: gpu, queue: 0, duration: 5}\n  - {id: b, hw: gpu, queue: 0, signal: {s: 1}}\n"
                 + "  - {id: c, hw: gpu, queue: 1, wait: {s: 1}}\n  - {id: d, hw: gpu, queue: 1}\n");
-        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT);
+        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULTS);
         assertThat(result.operations().stream().map(LabResult.OperationRun::start))
                 .containsExactly(0L, 5L, 6L, 7L);
         assertThat(result.operations().get(2).entries()).isEqualTo(Map.of("gpu_0", 2L, "gpu_1", 1L));
@@ -387,7 +387,7 @@ class ScenarioTest {
                   - {id: early, hw: npu, submitted: 3, wait: {s: 1}}
                   - {id: late, hw: npu, submitted: 7, wait: {s: 2}}
                 """);
-        LabOptions options = LabOptions.DEFAULT.withFaults(List.of(Fault.parse(fault)));
+        LabOptions options = LabOptions.DEFAULTS.withFaults(List.of(Fault.parse(fault)));
         assertThatThrownBy(() -> Laboratory.run(scenario, options))
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT))
@@ -407,21 +407,21 @@ class ScenarioTest {
                   - {id: second, hw: gpu, duration: 0, signal: {s: 2}}
                   - {id: follows, hw: npu, wait: {s: 1}}
                 """);
-        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT.withFaults(List.of(Fault.parse(fault))));
+        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULTS.withFaults(List.of(Fault.parse(fault))));
         assertThat(result.violations()).isEmpty();
     }
 
     @Test
     void aRunHasTheDecisionAboutEachWaitAsItWasFirstMade() {
         LabResult frontiers =
-                Laboratory.run(Laboratory.scenario("transitive").withPlacement(Placement.QUEUES), LabOptions.DEFAULT);
+                Laboratory.run(Laboratory.scenario("transitive").withPlacement(Placement.QUEUES), LabOptions.DEFAULTS);
         assertThat(frontiers.operations().stream().map(LabResult.OperationRun::waits))
                 .containsExactly(
                         Map.of(),
                         Map.of("A", WaitDecision.DEVICE_WAIT),
                         Map.of("A", WaitDecision.COVERED, "B", WaitDecision.DEVICE_WAIT),
                         Map.of("A", WaitDecision.ELIDED_FRONTIER, "C", WaitDecision.ELIDED_FIFO));
-        LabResult held = Laboratory.run(Laboratory.scenario("submit-before-wait"), LabOptions.DEFAULT);
+        LabResult held = Laboratory.run(Laboratory.scenario("submit-before-wait"), LabOptions.DEFAULTS);
         assertThat(held.operations().getFirst().waits())
                 .as("not yet submitted, though promised in the end")
                 .isEqualTo(Map.of("S", WaitDecision.DEFERRED_UNKNOWN, "T", WaitDecision.DEFERRED_UNKNOWN));
@@ -434,7 +434,7 @@ class ScenarioTest {
                 + "  - {id: b, hw: gpu, duration: 9, wait: {s: 1}, signal: {s: 2}}\n"
                 + "  - {id: c, hw: cpu, submitted: 5, wait: {s: 1}, signal: {t: 1}}\n"
                 + "  - {id: d, hw: cpu, submitted: 6, wait: {s: 2}}\n");
-        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT);
+        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULTS);
         assertThat(result.operations().stream().map(LabResult.OperationRun::start))
                 .containsExactly(0L, 2L, 5L, 11L);
         assertThat(result.operations().stream().map(LabResult.OperationRun::issued))

@@ -59,7 +59,7 @@ class TrackingBytesTest {
                 List.of(),
                 List.of(),
                 List.of());
-        return Comparison.of(scenario, LabOptions.DEFAULT).way(way).trackingBytes();
+        return Comparison.of(scenario, LabOptions.DEFAULTS).way(way).trackingBytes();
     }
 
     @ParameterizedTest

@@ -42,7 +42,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Modules compiled by IREE, run on contexts directly: VM, hal module, parameters and the local device together. */
 class CompiledProgramsTest {
-    private final Device device = new LocalDriverProvider().open("local", DeviceOptions.DEFAULT);
+    private final Device device = new LocalDriverProvider().open("local", DeviceOptions.DEFAULTS);
     private final VmModule hal = HalModule.create(List.of(device));
     private final List<AutoCloseable> open = new ArrayList<>();
 

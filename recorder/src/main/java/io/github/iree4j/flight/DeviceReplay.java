@@ -89,7 +89,7 @@ public record DeviceReplay(
         ReplayOrder order = new ReplayOrder(graph);
         long bytes = Math.clamp(
                 2L * Long.BYTES * recording.records().size(), RecorderOptions.MINIMUM_BYTES, RecordingFile.limit());
-        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT.withBytes(bytes));
+        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS.withBytes(bytes));
                 DeviceReplayRun run = new DeviceReplayRun(graph, order, recorder, devices, patience)) {
             run.run();
             return compare(order, new DeviceComparison(graph, order, run, run.recorded()));

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * a single recorder.
  *
  * <pre>{@code
- * try (FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULT)) {
+ * try (FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULTS)) {
  *     program.function("main").invoke(inputs);
  *     recorder.recording().write(Path.of("main.iree4j"));
  * }

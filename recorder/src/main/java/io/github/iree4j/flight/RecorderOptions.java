@@ -30,7 +30,7 @@ public record RecorderOptions(long bytes, @Nullable Path file, long fileBytes, i
     public static final int MAXIMUM_DISPATCHES = 1 << 20;
 
     /** A ring of 16 MiB and no file; dispatches of one of 16 executions. */
-    public static final RecorderOptions DEFAULT = new RecorderOptions(16 << 20, null, 256 << 20, 16);
+    public static final RecorderOptions DEFAULTS = new RecorderOptions(16 << 20, null, 256 << 20, 16);
 
     /** Checks. */
     public RecorderOptions {

@@ -65,7 +65,7 @@ final class RecordingFile {
     /** Returns the most bytes of records read: of a file with the usual limit, or an eighth of the heap if smaller. */
     static long limit() {
         return Math.min(
-                RecorderOptions.DEFAULT.fileBytes() + OPEN_BYTES,
+                RecorderOptions.DEFAULTS.fileBytes() + OPEN_BYTES,
                 Runtime.getRuntime().maxMemory() / 8);
     }
 

@@ -79,8 +79,8 @@ final class CallbackWork {
     static FlightRecording record(long seed, int steps, boolean virtual, boolean submits) throws IOException {
         CallbackWork work = new CallbackWork(new Random(seed), submits);
         try (FlightRecorder recorder = virtual
-                ? FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now)
-                : FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
+                ? FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS, work.clock::now)
+                : FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS)) {
             for (int i = 0; i < steps; i++) {
                 work.step();
             }

@@ -72,7 +72,7 @@ class CallbackWorkTest {
         VirtualClock clock = VirtualClock.stepped();
         FrontierTracker tracker = FrontierTracker.create();
         SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, 12);
-        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now);
+        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now);
                 TimelineSemaphore first = TimelineSemaphore.create(0);
                 TimelineSemaphore second = TimelineSemaphore.create(0);
                 TimelineSemaphore third = TimelineSemaphore.create(0);
@@ -126,7 +126,7 @@ class CallbackWorkTest {
                 .mapToObj(each -> TimelineSemaphore.create(0))
                 .toList();
         List<TimelineSemaphore> timelines = reversed ? made.reversed() : made;
-        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now);
+        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now);
                 VirtualDevice device = VirtualDevice.builder()
                         .id("v")
                         .clock(clock)
@@ -136,7 +136,7 @@ class CallbackWorkTest {
             for (int i = 0; i < 3; i++) {
                 device.queue(0).barrier(Fence.at(timelines.get(i), 1), null, 0);
             }
-            Fence found = Fence.join(List.of(Fence.at(timelines.get(1), 1), Fence.at(timelines.get(2), 1)));
+            Fence found = Fence.join(Fence.at(timelines.get(1), 1), Fence.at(timelines.get(2), 1));
             TimelineSemaphore trigger = timelines.getLast();
             trigger.whenReached(1, (value, failure) -> {
                 timelines.subList(0, 3).forEach(each -> each.signal(1));

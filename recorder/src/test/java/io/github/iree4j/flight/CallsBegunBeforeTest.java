@@ -67,7 +67,7 @@ class CallsBegunBeforeTest {
     private FlightRecorder openAfter(int operations) throws IOException {
         submit(early, operations);
         clock.runUntilIdle();
-        return FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now);
+        return FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now);
     }
 
     private static Explanation explanation(FlightRecording recording) {
@@ -144,7 +144,7 @@ class CallsBegunBeforeTest {
     @Test
     void anOperationSubmittedBeforeIsOfACallBegunBefore() throws IOException {
         submit(early, 3);
-        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
             clock.runUntil(clock.now() + 15_000_000);
             assertThat(explanation(recorder.recording()).call(early.number(), 100))
                     .first()

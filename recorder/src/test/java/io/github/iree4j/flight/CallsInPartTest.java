@@ -127,7 +127,7 @@ class CallsInPartTest {
     @Test
     void aFullRingDoesNotKnowHowCallsBegan() throws IOException {
         try (FlightRecorder recorder = FlightRecorder.open(
-                domain, RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES), clock::now)) {
+                domain, RecorderOptions.DEFAULTS.withBytes(RecorderOptions.MINIMUM_BYTES), clock::now)) {
             run("slow", 1);
             runOthers();
             run("last", 2);

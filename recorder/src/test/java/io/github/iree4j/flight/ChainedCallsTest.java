@@ -58,7 +58,7 @@ class ChainedCallsTest {
                         DeviceOptions.builder().schedulingDomain(domain).build())
                 .build();
         program = runtime.load(Fixtures.file("3.13.0/cpu/add.vmfb"));
-        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT);
+        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS);
     }
 
     @AfterEach

@@ -54,7 +54,7 @@ final class ClockedKernels implements ExecutableLoader, LoadedExecutable, AutoCl
     volatile @Nullable Thread ran; // the last workgroup
 
     ClockedKernels() {
-        this(CpuOptions.DEFAULT);
+        this(CpuOptions.DEFAULTS);
     }
 
     ClockedKernels(CpuOptions cpu) {
@@ -63,21 +63,23 @@ final class ClockedKernels implements ExecutableLoader, LoadedExecutable, AutoCl
                         "local",
                         DeviceOptions.builder()
                                 .schedulingDomain(domain)
-                                .with(cpu.withLoader(this))
+                                .with(cpu.loader(this))
                                 .build());
         kernels = device.createExecutable(new ExecutableParams("clocked", MemorySegment.ofArray(new byte[1])));
     }
 
     /** Opens a recorder of one in so many executions, on the kernels' clock. */
     FlightRecorder recorder(int dispatches) throws IOException {
-        return FlightRecorder.open(domain, RecorderOptions.DEFAULT.withDispatches(dispatches), clock::get);
+        return FlightRecorder.open(domain, RecorderOptions.DEFAULTS.withDispatches(dispatches), clock::get);
     }
 
     /** Opens a recorder with the smallest ring and the machine's clock. */
     FlightRecorder smallRecorder() throws IOException {
         return FlightRecorder.open(
                 domain,
-                RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES).withDispatches(1));
+                RecorderOptions.DEFAULTS
+                        .withBytes(RecorderOptions.MINIMUM_BYTES)
+                        .withDispatches(1));
     }
 
     /** Records kernels with a barrier after each; the caller closes the command buffer. */

@@ -43,7 +43,7 @@ class CutListsTest {
     @BeforeEach
     void open() throws IOException {
         recorder = FlightRecorder.open(
-                domain, RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES), clock::now);
+                domain, RecorderOptions.DEFAULTS.withBytes(RecorderOptions.MINIMUM_BYTES), clock::now);
     }
 
     @AfterEach

@@ -45,7 +45,7 @@ class DispatchSamplingTest {
         return new DispatchSampling(
                 rings,
                 definitions,
-                new RecordingDrain(RecorderOptions.DEFAULT, rings, definitions, header),
+                new RecordingDrain(RecorderOptions.DEFAULTS, rings, definitions, header),
                 executions);
     }
 

@@ -187,7 +187,7 @@ class ExportTest {
                     TimelineSemaphore end = TimelineSemaphore.create(0);
                     Fence wait = Fence.at(timeline, 1);
                     Fence signal = Fence.at(end, 1);
-                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
                 first.queue(0).barrier(wait, signal, 0);
                 second.queue(0).barrier(null, wait, 0);
                 clock.runUntilIdle();
@@ -238,7 +238,7 @@ class ExportTest {
                     VirtualDevice signalling = device(clock, lasting(10, 1000), domain, group);
                     TimelineSemaphore timeline = TimelineSemaphore.create(0);
                     Fence signal = Fence.at(timeline, 1);
-                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
                 waiting.queue(0).barrier(signal, null, 0);
                 clock.runUntil(clock.now() + 5);
                 signalling.queue(0).barrier(null, signal, 0);
@@ -379,7 +379,7 @@ class ExportTest {
                 Fence closed = Fence.at(gate, 1);
                 Fence first = Fence.at(timeline, 1);
                 Fence second = Fence.at(timeline, 2);
-                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT)) {
+                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS)) {
             device.queue(0).barrier(null, first, 0);
             device.queue(0).barrier(closed, null, 0);
             device.queue(0).deferredHostCall(null, second, completions::add);
@@ -477,7 +477,7 @@ class ExportTest {
                             .fifoQueues(2)
                             .build();
                     TimelineSemaphore timeline = TimelineSemaphore.create(0);
-                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
                 for (int i = 0; i <= PerfettoExport.MAXIMUM_FLOWS + 3; i++) {
                     try (Fence wait = Fence.at(timeline, i);
                             Fence signal = Fence.at(timeline, i + 1)) {
@@ -514,7 +514,7 @@ class ExportTest {
                     TimelineSemaphore answer = TimelineSemaphore.create(0);
                     Fence wait = Fence.at(upload, 1);
                     Fence signal = Fence.at(answer, 1);
-                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
                 upload.setName("upload-finished");
                 answer.setName("answer-ready");
                 device.queue(0).barrier(wait, signal, 0);
@@ -562,7 +562,7 @@ class ExportTest {
                             .build();
                     TimelineSemaphore upload = TimelineSemaphore.create(0);
                     Fence wait = Fence.at(upload, 1);
-                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
                 for (int i = 0; i < most; i++) {
                     device.queue(0).barrier(wait, null, 0);
                 }
@@ -606,7 +606,7 @@ class ExportTest {
                             .build();
                     TimelineSemaphore timeline = TimelineSemaphore.create(0);
                     FlightRecorder recorder =
-                            FlightRecorder.open(domain, RecorderOptions.DEFAULT.withBytes(1 << 20), clock::now)) {
+                            FlightRecorder.open(domain, RecorderOptions.DEFAULTS.withBytes(1 << 20), clock::now)) {
                 Random random = new Random(7);
                 long value = 0;
                 for (int burst = 0; burst < 400; burst++) {

@@ -48,7 +48,7 @@ class FailedCallsTest {
                         DeviceOptions.builder().schedulingDomain(domain).build())
                 .build();
         program = runtime.load(Fixtures.file("3.13.0/cpu-async/add.vmfb"));
-        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::get);
+        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::get);
         for (int i = 0; i < 3; i++) {
             program.function("add").invoke(FOUR, FOUR).close();
         }

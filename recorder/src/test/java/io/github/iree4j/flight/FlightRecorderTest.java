@@ -46,7 +46,7 @@ class FlightRecorderTest {
 
     static FlightRecording record(long seed, int operations) throws IOException {
         try (RandomWork work = new RandomWork(seed, 64 << 10);
-                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
+                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS)) {
             work.run(operations);
             return recorder.recording();
         }
@@ -56,7 +56,7 @@ class FlightRecorderTest {
     void recordedFrontiersAreThoseThatFencesCarry() throws IOException {
         for (long seed = SEED; seed < SEED + 40; seed++) {
             try (RandomWork work = new RandomWork(seed, 64 << 10);
-                    FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
+                    FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS)) {
                 work.run(14); // timelines retain their last 16 signals
                 FlightRecording recording = recorder.recording();
                 Map<Long, RecordedFrontier> own = new HashMap<>();
@@ -87,7 +87,7 @@ class FlightRecorderTest {
     void recordedDecisionsAreThoseThatAreCounted() throws IOException {
         for (long seed = SEED; seed < SEED + 40; seed++) {
             try (RandomWork work = new RandomWork(seed, 64 << 10);
-                    FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
+                    FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS)) {
                 work.run(100);
                 Map<WaitDecision, Long> counted = new EnumMap<>(WaitDecision.class);
                 for (DeviceQueue queue : work.queues) {
@@ -186,7 +186,7 @@ class FlightRecorderTest {
         FlightRecording ring;
         try (RandomWork work = new RandomWork(SEED, 64 << 10)) {
             FlightRecorder recorder = FlightRecorder.open(
-                    work.domain, RecorderOptions.DEFAULT.withBytes(1 << 20).withFile(file, 64 << 20));
+                    work.domain, RecorderOptions.DEFAULTS.withBytes(1 << 20).withFile(file, 64 << 20));
             work.run(300);
             ring = recorder.recording();
             recorder.close();
@@ -224,7 +224,7 @@ class FlightRecorderTest {
     void fullRingDropsTheOldestAndSaysFromWhereItIsComplete() throws IOException {
         try (RandomWork work = new RandomWork(SEED, 64 << 10);
                 FlightRecorder recorder = FlightRecorder.open(
-                        work.domain, RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES))) {
+                        work.domain, RecorderOptions.DEFAULTS.withBytes(RecorderOptions.MINIMUM_BYTES))) {
             work.run(6000);
             FlightRecording recording = recorder.recording();
             long from = recording.header().completeFrom();
@@ -241,7 +241,7 @@ class FlightRecorderTest {
     // REC-1: what a cut of the sequence has is whole in the rings.
     void readersThatComeBackMissNothing() throws IOException {
         try (RandomWork work = new RandomWork(SEED, 64 << 10);
-                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
+                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS)) {
             List<FlightEvent> pieces = new ArrayList<>();
             long next = 0;
             for (int i = 0; i < 10; i++) {
@@ -257,7 +257,7 @@ class FlightRecorderTest {
     @Test
     void aPageIsCompleteFromItsBeginning() throws IOException {
         try (RandomWork work = new RandomWork(SEED, 64 << 10);
-                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
+                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS)) {
             work.run(10);
             long end = recorder.recording().header().next();
             for (long each = 0; each < end; each += 7) {
@@ -277,15 +277,15 @@ class FlightRecorderTest {
     @Test
     void domainHasOneRecorder() throws IOException {
         try (RandomWork work = new RandomWork(SEED, 64 << 10)) {
-            try (FlightRecorder first = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
-                assertThatThrownBy(() -> FlightRecorder.open(work.domain, RecorderOptions.DEFAULT))
+            try (FlightRecorder first = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS)) {
+                assertThatThrownBy(() -> FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS))
                         .isInstanceOfSatisfying(
                                 IreeException.class,
                                 e -> assertThat(e.code()).isEqualTo(StatusCode.FAILED_PRECONDITION));
                 work.run(5);
                 assertThat(first.recording().events()).isNotEmpty();
             }
-            try (FlightRecorder second = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
+            try (FlightRecorder second = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS)) {
                 work.run(5);
                 assertThat(second.recording().events()).isNotEmpty();
             }
@@ -303,7 +303,7 @@ class FlightRecorderTest {
                         .schedulingDomain(domain)
                         .fifoQueues(1)
                         .build()) {
-            FlightRecorder closed = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now);
+            FlightRecorder closed = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now);
             device.queue(0).barrier(Fence.at(gate, 1), Fence.at(done, 1), 0);
             clock.runUntil(500);
             closed.close();
@@ -311,7 +311,7 @@ class FlightRecorderTest {
             gate.signal(1);
             clock.runUntilIdle();
             clock.runUntil(5_000_000_000L);
-            try (FlightRecorder _ = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+            try (FlightRecorder _ = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
                 device.queue(0).barrier(Fence.at(done, 7), null, 0);
                 clock.runUntil(6_000_000_000L);
                 assertThat(new Explanation(new OperationGraph(closed.recording())).summary(100))
@@ -325,7 +325,7 @@ class FlightRecorderTest {
     @Test
     void recorderThatCannotBeOpenedLeavesTheFileOfTheOther() throws IOException {
         Path file = folder.resolve("e.iree4j");
-        RecorderOptions options = RecorderOptions.DEFAULT.withFile(file, 64 << 20);
+        RecorderOptions options = RecorderOptions.DEFAULTS.withFile(file, 64 << 20);
         try (RandomWork work = new RandomWork(SEED, 64 << 10)) {
             FlightRecorder first = FlightRecorder.open(work.domain, options);
             work.run(50);
@@ -335,9 +335,9 @@ class FlightRecorderTest {
             FlightRecording all = FlightRecording.read(file);
             assertThat(numbered(all)).isEqualTo(numbered(first.recording()));
             assertThatThrownBy(() -> FlightRecorder.open(
-                            work.domain, RecorderOptions.DEFAULT.withFile(folder.resolve("none/f.iree4j"), 64 << 20)))
+                            work.domain, RecorderOptions.DEFAULTS.withFile(folder.resolve("none/f.iree4j"), 64 << 20)))
                     .isInstanceOf(IOException.class);
-            FlightRecorder.open(work.domain, RecorderOptions.DEFAULT).close(); // it is free
+            FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS).close(); // it is free
         }
     }
 

@@ -88,7 +88,7 @@ class ForecastAccuracyTest {
                                 .schedulingDomain(domain)
                                 .fifoQueues(queues)
                                 .build();
-                        FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                        FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
                     submit(device, clock, durations, opened);
                     clock.runUntilIdle();
                     return recorder.recording();

@@ -143,7 +143,7 @@ class ForecastOfArrivalsTest {
         }
 
         FlightRecording recording() throws IOException {
-            try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+            try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
                 for (int client = 0; client < work.clients.size(); client++) {
                     begin(client, 0);
                 }

@@ -76,7 +76,7 @@ class ForecastOfMemoryTest {
     /** Records calls of 6 MiB each on a queue without order. */
     private FlightRecording calls(int width, long limit) throws IOException {
         try (VirtualDevice device = device("v", limit, builder -> builder.unorderedQueue(width));
-                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
             for (int i = 0; i < CALLS; i++) {
                 call(device, 6 * MIB);
             }
@@ -128,7 +128,7 @@ class ForecastOfMemoryTest {
     void eachDeviceHasItsOwnLimit() throws IOException {
         try (VirtualDevice big = device("big", 64 * MIB, builder -> builder.fifoQueues(1));
                 VirtualDevice small = device("small", 4 * MIB, builder -> builder.fifoQueues(1));
-                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
             for (int i = 0; i < CALLS; i++) {
                 call(big, 32 * MIB);
                 call(small, MIB);
@@ -152,7 +152,7 @@ class ForecastOfMemoryTest {
     void workWithoutRoomBesideKeptMemoryDoesNotRun(long limit, long kept, long kibibytes, int percent, int calls)
             throws IOException {
         try (VirtualDevice device = device("v", limit * MIB, builder -> builder.fifoQueues(1));
-                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now);
+                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now);
                 Buffer _ = device.allocator().allocate(BufferParams.DEFAULT, kept * MIB)) {
             for (int i = 0; i < CALLS; i++) {
                 call(device, kibibytes << 10);
@@ -167,7 +167,7 @@ class ForecastOfMemoryTest {
     @Test
     void aRecordingOfWhichTooLittleRunsInTheModelIsRefusedWithTheReason() throws IOException {
         try (VirtualDevice device = device("v", 8 * MIB, builder -> builder.fifoQueues(1));
-                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
             for (int i = 0; i < CALLS; i++) {
                 try (Buffer _ = device.queue(0).alloca(null, null, BufferParams.DEFAULT, 6 * MIB, 0)) {
                     clock.runUntil(clock.now() + 1_000);
@@ -208,7 +208,7 @@ class ForecastOfMemoryTest {
         try (VirtualDevice device = device("v", 20 * MIB, builder -> builder.unorderedQueue(4));
                 Buffer _ = device.queue(0).alloca(null, null, BufferParams.DEFAULT, 8 * MIB, 0)) {
             clock.runUntilIdle();
-            try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+            try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
                 for (int i = 0; i < CALLS; i++) {
                     call(device, 6 * MIB);
                 }

@@ -54,7 +54,7 @@ class ForecastTest {
                             .script(script)
                             .schedulingDomain(domain)
                             .build();
-                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
                 for (int call = 0; call < 2; call++) {
                     TimelineSemaphore timeline = TimelineSemaphore.create(0);
                     timelines.add(timeline);
@@ -128,7 +128,7 @@ class ForecastTest {
             try (RandomWork work = new RandomWork(seed, 64 << 10, seed % 2 == 0);
                     FlightRecorder recorder = FlightRecorder.open(
                             work.domain,
-                            RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES),
+                            RecorderOptions.DEFAULTS.withBytes(RecorderOptions.MINIMUM_BYTES),
                             work.clock::now)) {
                 for (int i = 0; i < 60; i++) {
                     work.run(50);
@@ -179,7 +179,7 @@ class ForecastTest {
                             .clock(clock)
                             .schedulingDomain(domain)
                             .build();
-                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
                 for (int call = 0; call < 40; call++) {
                     try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                             Fence allocated = Fence.at(timeline, 1);
@@ -209,7 +209,7 @@ class ForecastTest {
                             .build();
                     TimelineSemaphore never = TimelineSemaphore.create(0);
                     Fence after = Fence.at(never, 1);
-                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                    FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
                 assertThatThrownBy(() -> Forecast.of(recorder.recording(), Hardware.RECORDED))
                         .isInstanceOfSatisfying(
                                 IreeException.class,

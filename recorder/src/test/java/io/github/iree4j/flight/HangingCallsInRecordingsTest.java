@@ -68,7 +68,7 @@ class HangingCallsInRecordingsTest {
         for (long seed = SEED; seed < SEED + ROUNDS; seed++) {
             Random random = new Random(seed);
             long least = RecorderOptions.MINIMUM_BYTES << random.nextInt(3);
-            RecorderOptions options = RecorderOptions.DEFAULT.withBytes(least + random.nextLong(least));
+            RecorderOptions options = RecorderOptions.DEFAULTS.withBytes(least + random.nextLong(least));
             try (IreeRuntime runtime = IreeRuntime.builder()
                             .device(
                                     "local",

@@ -176,7 +176,7 @@ class HangsInRecordingsTest {
             FlightRecording atEnd;
             try (Work work = new Work(seed)) {
                 long least = RecorderOptions.MINIMUM_BYTES << work.random.nextInt(4);
-                RecorderOptions options = RecorderOptions.DEFAULT.withBytes(least + work.random.nextLong(least));
+                RecorderOptions options = RecorderOptions.DEFAULTS.withBytes(least + work.random.nextLong(least));
                 FlightRecorder recorder = FlightRecorder.open(
                         work.healthy.domain, options.withFile(file, 64 << 20), work.healthy.clock::now);
                 work.hang();
@@ -228,7 +228,7 @@ class HangsInRecordingsTest {
     void whatMayHaveLostItsEndIsNotNamed() throws IOException {
         try (Work work = new Work(SEED);
                 FlightRecorder recorder =
-                        FlightRecorder.open(work.healthy.domain, RecorderOptions.DEFAULT, work.healthy.clock::now)) {
+                        FlightRecorder.open(work.healthy.domain, RecorderOptions.DEFAULTS, work.healthy.clock::now)) {
             work.hang();
             work.healthy.begin(40);
             FlightRecording recording = recorder.recording();

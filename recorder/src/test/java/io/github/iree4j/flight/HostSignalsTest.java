@@ -68,7 +68,7 @@ class HostSignalsTest {
                 TimelineSemaphore gate = TimelineSemaphore.create(0);
                 TimelineSemaphore passed = TimelineSemaphore.create(0);
                 FlightRecorder recorder =
-                        FlightRecorder.open(work.domain, RecorderOptions.DEFAULT.withBytes(128 << 20))) {
+                        FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS.withBytes(128 << 20))) {
             DeviceQueue queue = work.queues.getFirst();
             Fence closed = Fence.at(gate, 1);
             for (int i = 1; i <= count; i++) {
@@ -126,8 +126,8 @@ class HostSignalsTest {
         List<TimelineSemaphore> timelines = new ArrayList<>();
         List<Fence> fences = new ArrayList<>();
         try (FlightRecorder recorder = virtual
-                ? FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)
-                : FlightRecorder.open(domain, RecorderOptions.DEFAULT)) {
+                ? FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)
+                : FlightRecorder.open(domain, RecorderOptions.DEFAULTS)) {
             for (int i = 0; i < 120; i++) {
                 TimelineSemaphore own = TimelineSemaphore.create(0);
                 timelines.add(own);

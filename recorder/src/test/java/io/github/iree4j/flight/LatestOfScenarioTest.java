@@ -19,7 +19,7 @@ class LatestOfScenarioTest {
         ByteArrayOutputStream yaml = new ByteArrayOutputStream();
         try (RandomWork work = new RandomWork(Effort.seed(20261127), 64 << 10);
                 FlightRecorder recorder = FlightRecorder.open(
-                        work.domain, RecorderOptions.DEFAULT.withBytes(64 << 20), work.clock::now)) {
+                        work.domain, RecorderOptions.DEFAULTS.withBytes(64 << 20), work.clock::now)) {
             for (int i = 0; i < submitted; i += 100) {
                 work.run(Math.min(100, submitted - i));
             }
@@ -29,6 +29,6 @@ class LatestOfScenarioTest {
         assertThat(scenario.operations()).hasSize(Scenario.MAXIMUM_OPERATIONS);
         assertThat(scenario.description())
                 .contains("; the latest %d of %d that ended".formatted(Scenario.MAXIMUM_OPERATIONS, submitted));
-        assertThat(Laboratory.run(scenario, LabOptions.DEFAULT).violations()).isEmpty();
+        assertThat(Laboratory.run(scenario, LabOptions.DEFAULTS).violations()).isEmpty();
     }
 }

@@ -92,7 +92,7 @@ class LongRecordingsTest {
 
     @Test
     void aRecordingNamesTheFunctionsCalledLastAndNoFunctionByTheNameOfAnother() throws IOException {
-        try (FlightRecorder recorder = recorder(RecorderOptions.DEFAULT.withBytes(64 << 20))) {
+        try (FlightRecorder recorder = recorder(RecorderOptions.DEFAULTS.withBytes(64 << 20))) {
             callFunctions(0, MANY);
             FlightRecording recording = recorder.recording();
             for (FlightRecording each : List.of(recording, reread(recording))) {
@@ -122,7 +122,7 @@ class LongRecordingsTest {
     void aFileNamesAllFunctions() throws IOException {
         Path file = folder.resolve("all.iree4j");
         try (FlightRecorder recorder =
-                recorder(RecorderOptions.DEFAULT.withBytes(64 << 20).withFile(file, 256 << 20))) {
+                recorder(RecorderOptions.DEFAULTS.withBytes(64 << 20).withFile(file, 256 << 20))) {
             for (int i = 0; i < MANY; i += MANY / 6) {
                 long written = recorder.statistics().fileBytes();
                 callFunctions(i, MANY / 6);
@@ -148,7 +148,7 @@ class LongRecordingsTest {
         try (TimelineSemaphore upload = TimelineSemaphore.create(0);
                 Fence never = Fence.at(upload, 1)) {
             try (FlightRecorder recorder =
-                    recorder(RecorderOptions.DEFAULT.withFile(file, RecorderOptions.MINIMUM_BYTES))) {
+                    recorder(RecorderOptions.DEFAULTS.withFile(file, RecorderOptions.MINIMUM_BYTES))) {
                 callFunctions(0, MANY / 6);
                 clock.runUntil(clock.now() + 2_000_000_000L);
                 device.queue(0).barrier(null, null, 0);
@@ -170,7 +170,7 @@ class LongRecordingsTest {
 
     @Test
     void memoryOfMoreDevicesThanARecordingKeepsIsOfNoOtherDevice() throws IOException {
-        try (FlightRecorder recorder = recorder(RecorderOptions.DEFAULT)) {
+        try (FlightRecorder recorder = recorder(RecorderOptions.DEFAULTS)) {
             for (int i = 0; i < Definitions.MAXIMUM_POOLS + 10; i++) {
                 try (VirtualDevice each = device()) {
                     each.allocator().allocate(BufferParams.DEFAULT, 64).close();
@@ -196,7 +196,7 @@ class LongRecordingsTest {
     void problemsOfManyCallsThatWaitForMemoryAreFoundInSeconds() throws IOException {
         List<VirtualDevice> devices = new ArrayList<>();
         List<Buffer> buffers = new ArrayList<>();
-        try (FlightRecorder recorder = recorder(RecorderOptions.DEFAULT.withBytes(64 << 20))) {
+        try (FlightRecorder recorder = recorder(RecorderOptions.DEFAULTS.withBytes(64 << 20))) {
             for (int i = 0; i < 50; i++) { // few requests of each: the pools compare the requests in line
                 VirtualDevice each = device();
                 devices.add(each);

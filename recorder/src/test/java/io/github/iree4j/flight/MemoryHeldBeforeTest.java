@@ -61,7 +61,7 @@ class MemoryHeldBeforeTest {
     }
 
     private FlightRecorder open(long bytes) throws IOException {
-        return FlightRecorder.open(domain, RecorderOptions.DEFAULT.withBytes(bytes), clock::now);
+        return FlightRecorder.open(domain, RecorderOptions.DEFAULTS.withBytes(bytes), clock::now);
     }
 
     private static String shortage(FlightRecording recording) {

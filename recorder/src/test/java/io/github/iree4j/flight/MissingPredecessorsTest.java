@@ -54,7 +54,7 @@ class MissingPredecessorsTest {
     /** Submits a long operation, and short ones on another stream until the records of the first are dropped. */
     private void submitLong(int most) throws IOException {
         recorder = FlightRecorder.open(
-                domain, RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES), clock::now);
+                domain, RecorderOptions.DEFAULTS.withBytes(RecorderOptions.MINIMUM_BYTES), clock::now);
         first.submit(0, null, Fence.at(signal, 1), new VirtualOperation("long"));
         TimelineSemaphore others = TimelineSemaphore.create(0);
         for (int i = 1; i <= most; i++) {
@@ -172,7 +172,7 @@ class MissingPredecessorsTest {
         int missing = 0;
         for (long seed = SEED; seed < SEED + Effort.rounds(300); seed++) {
             TimedWork work = new TimedWork();
-            try (FlightRecorder all = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now)) {
+            try (FlightRecorder all = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS, work.clock::now)) {
                 work.run(new Random(seed), 24);
                 FlightRecording whole = all.recording();
                 OperationGraph expected = new OperationGraph(whole);

@@ -62,7 +62,7 @@ class MixedRecordingsTest {
                 .mapToObj(each -> TimelineSemaphore.create(0))
                 .toList();
         List<Buffer> buffers = new ArrayList<>();
-        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
             Buffer whole = device.allocator().allocate(BufferParams.DEFAULT, 8 * MIB);
             for (int i = 0; i < 3; i++) {
                 buffers.add(

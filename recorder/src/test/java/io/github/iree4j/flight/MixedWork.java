@@ -126,7 +126,7 @@ final class MixedWork {
     private void run(int most, Consumer<FlightRecording> taken) throws IOException {
         int count = 20 + random.nextInt(most - 20);
         int every = 1 + random.nextInt(Math.max(1, count / 3));
-        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
             for (int i = 0; i < count; i++) {
                 submitInCall();
                 if (random.nextInt(3) == 0) {

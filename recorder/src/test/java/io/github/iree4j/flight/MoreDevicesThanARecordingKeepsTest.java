@@ -48,7 +48,7 @@ class MoreDevicesThanARecordingKeepsTest {
     @Test
     void shortagesOfUnknownDevicesAreNotMergedAndHaveNoNamesOfOthers() throws IOException {
         try (tracker;
-                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
             for (int i = 0; i < DEVICES; i++) {
                 try (VirtualDevice each = device("d" + i)) {
                     allocate(each, 4096).close();

@@ -58,7 +58,7 @@ class OpenCallsTest {
                         DeviceOptions.builder().schedulingDomain(domain).build())
                 .build();
         program = runtime.load(Fixtures.file("3.13.0/cpu/add.vmfb"));
-        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES));
+        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS.withBytes(RecorderOptions.MINIMUM_BYTES));
     }
 
     @AfterEach

@@ -50,7 +50,7 @@ class OverwrittenWaitsTest {
 
     @BeforeEach
     void open() throws IOException {
-        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES));
+        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS.withBytes(RecorderOptions.MINIMUM_BYTES));
     }
 
     @AfterEach

@@ -155,7 +155,7 @@ final class RandomWork implements AutoCloseable {
         if (left == null) {
             return right;
         }
-        Fence both = Fence.join(List.of(left, right));
+        Fence both = Fence.join(left, right);
         fences.add(both);
         return both;
     }

@@ -39,7 +39,7 @@ class RecordedCpuTest {
                 Fence one = Fence.at(timeline, 1);
                 Fence two = Fence.at(timeline, 2);
                 Fence three = Fence.at(timeline, 3);
-                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT)) {
+                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS)) {
             device.queue(0).fill(null, one, source, 0, 8, 5, 4, 0);
             device.queue(0).copy(one, two, source, 0, target, 0, 8, 0);
             BindingTable both = BindingTable.of(source, target);
@@ -71,7 +71,7 @@ class RecordedCpuTest {
                 Fence two = Fence.at(timeline, 2);
                 Fence three = Fence.at(timeline, 3);
                 Fence four = Fence.at(timeline, 4);
-                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT)) {
+                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS)) {
             device.queue(0).barrier(one, two, 0);
             device.queue(0).barrier(three, four, 0); // held back: reported as it happens
             timeline.signal(3);

@@ -62,7 +62,7 @@ class RecordedDispatchesTest {
     }
 
     private static ClockedKernels kernels(boolean inline) {
-        return new ClockedKernels(inline ? CpuOptions.DEFAULT : CpuOptions.DEFAULT.withInlineWork(Duration.ZERO));
+        return new ClockedKernels(inline ? CpuOptions.DEFAULTS : CpuOptions.DEFAULTS.inlineWork(Duration.ZERO));
     }
 
     @ParameterizedTest
@@ -298,7 +298,7 @@ class RecordedDispatchesTest {
     @Test
     void dispatchesTakeNoMoreTimeThanTheirExecutionForEachThread() throws IOException {
         int workers = 2;
-        CpuOptions cpu = CpuOptions.DEFAULT.withWorkers(workers).withInlineWork(Duration.ZERO);
+        CpuOptions cpu = CpuOptions.DEFAULTS.workers(workers).inlineWork(Duration.ZERO);
         try (ClockedKernels kernels = new ClockedKernels(cpu);
                 FlightRecorder recorder = kernels.smallRecorder()) {
             Random random = new Random(SEED);
@@ -387,7 +387,7 @@ class RecordedDispatchesTest {
                         .build();
                 Program add = runtime.load(Fixtures.file("3.13.0/cpu/add.vmfb"));
                 Program chain = runtime.load(Fixtures.file("3.13.0/cpu/chain.vmfb"));
-                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT.withDispatches(100))) {
+                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS.withDispatches(100))) {
             float[] four = {1, 2, 3, 4};
             float[][] square = {four, four, four, four};
             for (int i = 0; i < 3; i++) {
@@ -409,7 +409,7 @@ class RecordedDispatchesTest {
     @Test
     void samplingBeyondItsBoundsIsRefused() {
         for (int wrong : new int[] {-1, RecorderOptions.MAXIMUM_DISPATCHES + 1}) {
-            assertThatThrownBy(() -> RecorderOptions.DEFAULT.withDispatches(wrong))
+            assertThatThrownBy(() -> RecorderOptions.DEFAULTS.withDispatches(wrong))
                     .isInstanceOf(IreeException.class)
                     .hasMessageContaining("one of %d executions".formatted(wrong));
         }

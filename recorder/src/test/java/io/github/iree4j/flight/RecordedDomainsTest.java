@@ -96,8 +96,8 @@ class RecordedDomainsTest {
             List<Fence> fences = new ArrayList<>();
             try (Half left = new Half(axes, clock, script, 1 + random.nextInt(3), 1 + random.nextInt(2));
                     Half right = new Half(axes, clock, script, 1, 1 + random.nextInt(3));
-                    FlightRecorder one = FlightRecorder.open(left.domain, RecorderOptions.DEFAULT);
-                    FlightRecorder two = FlightRecorder.open(right.domain, RecorderOptions.DEFAULT)) {
+                    FlightRecorder one = FlightRecorder.open(left.domain, RecorderOptions.DEFAULTS);
+                    FlightRecorder two = FlightRecorder.open(right.domain, RecorderOptions.DEFAULTS)) {
                 for (int i = 0; i < 120; i++) {
                     TimelineSemaphore own = TimelineSemaphore.create(0);
                     timelines.add(own);
@@ -149,7 +149,7 @@ class RecordedDomainsTest {
                 Fence one = Fence.at(shared, 1);
                 Fence first = Fence.at(ends, 1);
                 Fence second = Fence.at(others, 1);
-                FlightRecorder recorder = FlightRecorder.open(half.domain, RecorderOptions.DEFAULT, clock::now)) {
+                FlightRecorder recorder = FlightRecorder.open(half.domain, RecorderOptions.DEFAULTS, clock::now)) {
             DeviceQueue queue = half.queues.getFirst();
             queue.barrier(both, first, 0);
             queue.barrier(one, second, 0);
@@ -176,7 +176,7 @@ class RecordedDomainsTest {
         Path file = folder.resolve("names.iree4j");
         try (Half half = new Half(AxisAllocator.create(9, 0), clock, script, 1, 1)) {
             FlightRecorder recorder =
-                    FlightRecorder.open(half.domain, RecorderOptions.DEFAULT.withFile(file, 256 << 20));
+                    FlightRecorder.open(half.domain, RecorderOptions.DEFAULTS.withFile(file, 256 << 20));
             for (int i = 0; i < Definitions.MAXIMUM_NAMES + 100; i++) {
                 String function = i + "." + "\ud83d\ude00".repeat(2000);
                 MemoryHolder holder = new MemoryHolder(function, new OperationsUnderWay());

@@ -41,7 +41,7 @@ class RecordedProblemsTest {
 
     @BeforeEach
     void open() throws IOException {
-        recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now);
+        recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS, work.clock::now);
         upload.setName("upload-finished");
     }
 
@@ -227,7 +227,7 @@ class RecordedProblemsTest {
         queue.barrier(Fence.at(copied, 1), Fence.at(upload, 1), 0);
         queue.barrier(Fence.at(upload, 1), Fence.at(copied, 1), 0);
         work.clock.runUntil(work.clock.now() + 9_000_000_000L);
-        recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now);
+        recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS, work.clock::now);
         work.clock.runUntil(work.clock.now() + 2_000_000_000L);
         assertThat(problems()).singleElement().satisfies(each -> {
             assertThat(each.kind()).isEqualTo("deadlock");

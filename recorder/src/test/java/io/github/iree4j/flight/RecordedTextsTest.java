@@ -65,7 +65,7 @@ class RecordedTextsTest {
                 .fifoQueues(1)
                 .build();
         recorder = FlightRecorder.open(
-                domain, RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES), clock::now);
+                domain, RecorderOptions.DEFAULTS.withBytes(RecorderOptions.MINIMUM_BYTES), clock::now);
     }
 
     @AfterEach

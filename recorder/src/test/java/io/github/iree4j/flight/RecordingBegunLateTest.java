@@ -17,7 +17,7 @@ class RecordingBegunLateTest {
         for (long seed = SEED; seed < SEED + 60; seed++) {
             try (RandomWork work = new RandomWork(seed, 64 << 10)) {
                 work.begin((int) (seed % 50));
-                try (FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
+                try (FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS)) {
                     work.run(60);
                     Replay replay = Replay.of(recorder.recording());
                     assertThat(replay.differences())
@@ -38,7 +38,7 @@ class RecordingBegunLateTest {
         for (long seed = SEED; seed < SEED + 4; seed++) {
             try (RandomWork work = new RandomWork(seed, 64 << 10);
                     FlightRecorder recorder = FlightRecorder.open(
-                            work.domain, RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES))) {
+                            work.domain, RecorderOptions.DEFAULTS.withBytes(RecorderOptions.MINIMUM_BYTES))) {
                 for (int i = 0; i < 60; i++) {
                     work.run(50);
                 }

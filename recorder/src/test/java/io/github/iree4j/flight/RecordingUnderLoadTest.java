@@ -55,7 +55,7 @@ class RecordingUnderLoadTest {
     private FlightRecording load(int calls) throws Exception {
         Path file = folder.resolve("load.iree4j");
         FlightRecorder recorder =
-                FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULT.withFile(file, 64 << 20));
+                FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULTS.withFile(file, 64 << 20));
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(Fixtures.file("3.11.0/cpu/add.vmfb"))) {
             ProgramFunction function = program.functions().getFirst();
@@ -113,7 +113,7 @@ class RecordingUnderLoadTest {
     /** A recording is taken over many records, while calls begin and end. */
     @Test
     void noCallUnderLoadWaitsForASignalThatNobodyGives() throws Exception {
-        try (FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULT);
+        try (FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULTS);
                 IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(Fixtures.file("3.13.0/cpu-async/dynamic_add.vmfb"));
                 Tensor input = Tensor.of(new float[100_000], 100_000)) {
@@ -149,7 +149,7 @@ class RecordingUnderLoadTest {
     void recordingOfLargeResultsUnderLoadIsForecast(long ring) throws Exception {
         FlightRecording recording;
         try (FlightRecorder recorder =
-                        FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULT.withBytes(ring));
+                        FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULTS.withBytes(ring));
                 IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(Fixtures.file("3.13.0/cpu/dynamic_add.vmfb"));
                 Tensor input = Tensor.of(new float[100_000], 100_000)) {
@@ -193,7 +193,7 @@ class RecordingUnderLoadTest {
                 }));
             }
             try (FlightRecorder recorder = FlightRecorder.open(
-                    SchedulingDomain.ofProcess(), RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES))) {
+                    SchedulingDomain.ofProcess(), RecorderOptions.DEFAULTS.withBytes(RecorderOptions.MINIMUM_BYTES))) {
                 while (recorder.statistics().completeFrom() == 0) {
                     Thread.onSpinWait();
                 }
@@ -222,7 +222,7 @@ class RecordingUnderLoadTest {
 
     @Test
     void workThatThreadsSubmitToOneQueueAtOnceIsReplayed() throws Exception {
-        FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULT);
+        FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULTS);
         try (IreeRuntime runtime = IreeRuntime.create()) {
             DeviceQueue queue = runtime.device().queue(0);
             List<TimelineSemaphore> shared = new ArrayList<>();
@@ -243,7 +243,7 @@ class RecordingUnderLoadTest {
                     try (Fence signal = Fence.at(own, i);
                             Fence before = Fence.at(own, Math.max(1, i - 1));
                             Fence foreign = Fence.at(joins ? other : own, joins ? other.value() : Math.max(1, i - 1))) {
-                        Fence wait = i == 1 ? null : Fence.join(List.of(before, foreign));
+                        Fence wait = i == 1 ? null : Fence.join(before, foreign);
                         queue.barrier(wait, signal, 0);
                         if (wait != null) {
                             wait.close();

@@ -65,7 +65,7 @@ class RefusedSignalsTest {
                 })
                 .unorderedQueue(64)
                 .build();
-        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now);
+        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now);
     }
 
     @AfterEach

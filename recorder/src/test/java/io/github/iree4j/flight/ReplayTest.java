@@ -39,7 +39,7 @@ class ReplayTest {
         for (long seed = SEED; seed < SEED + 100; seed++) {
             try (RandomWork work = new RandomWork(seed, 64 << 10);
                     FlightRecorder recorder =
-                            FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now)) {
+                            FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS, work.clock::now)) {
                 work.run(80);
                 Replay replay = Replay.of(recorder.recording());
                 assertThat(replay.ends()).as("seed %d", seed).isEqualTo(replay.frontiers());

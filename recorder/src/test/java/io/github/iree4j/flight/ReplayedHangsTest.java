@@ -49,7 +49,7 @@ class ReplayedHangsTest {
         clock = VirtualClock.stepped();
         tracker = FrontierTracker.create();
         domain = SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, 12);
-        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now);
+        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now);
     }
 
     @AfterEach
@@ -179,7 +179,7 @@ class ReplayedHangsTest {
         TimelineSemaphore promised = timeline();
         TimelineSemaphore other = timeline();
         submit("promising", 2, null, Fence.at(promised, 3));
-        submit("resumed", 0, Fence.join(List.of(Fence.at(promised, 2), Fence.at(other, 1))), Fence.at(timeline(), 1));
+        submit("resumed", 0, Fence.join(Fence.at(promised, 2), Fence.at(other, 1)), Fence.at(timeline(), 1));
         promised.signal(2);
         if (isResumedByAnOperation) {
             submit("resuming", 1, null, Fence.at(other, 1));

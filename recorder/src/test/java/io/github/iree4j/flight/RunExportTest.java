@@ -109,7 +109,7 @@ class RunExportTest {
                 TimelineSemaphore never = TimelineSemaphore.create(0);
                 FlightRecorder recorder = FlightRecorder.open(
                         work.domain,
-                        RecorderOptions.DEFAULT.withBytes(RecorderOptions.MINIMUM_BYTES),
+                        RecorderOptions.DEFAULTS.withBytes(RecorderOptions.MINIMUM_BYTES),
                         work.clock::now)) {
             never.setName("upload \"finished\"");
             work.queues.getFirst().barrier(Fence.at(never, 1), null, 0);
@@ -151,7 +151,7 @@ class RunExportTest {
     void theExportIsBoundedHoweverManyOperationsHaveNotEnded() throws IOException {
         try (RandomWork work = new RandomWork(SEED, 64 << 10);
                 TimelineSemaphore never = TimelineSemaphore.create(0);
-                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now)) {
+                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS, work.clock::now)) {
             for (int i = 0; i < 60; i++) {
                 work.queues.getFirst().barrier(Fence.at(never, 1), null, 0);
             }
@@ -261,7 +261,7 @@ class RunExportTest {
         try (RandomWork work = new RandomWork(seed, 64 << 10);
                 TimelineSemaphore broken = TimelineSemaphore.create(0);
                 TimelineSemaphore never = TimelineSemaphore.create(0);
-                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT)) {
+                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS)) {
             work.run(30);
             work.queues.getFirst().barrier(Fence.at(broken, 1), null, 0);
             broken.fail(IreeException.of(StatusCode.DATA_LOSS, "the \"disk\" is full"));
@@ -395,11 +395,11 @@ class RunExportTest {
                 TimelineSemaphore first = TimelineSemaphore.create(0);
                 TimelineSemaphore host = TimelineSemaphore.create(0);
                 TimelineSemaphore never = TimelineSemaphore.create(0);
-                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now)) {
+                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS, work.clock::now)) {
             DeviceQueue queue = work.queues.getFirst();
             queue.barrier(null, Fence.at(first, 1), 0);
-            queue.barrier(Fence.join(List.of(Fence.at(first, 1), Fence.at(host, 1))), null, 0);
-            queue.barrier(Fence.join(List.of(Fence.at(host, 1), Fence.at(never, 1))), null, 0);
+            queue.barrier(Fence.join(Fence.at(first, 1), Fence.at(host, 1)), null, 0);
+            queue.barrier(Fence.join(Fence.at(host, 1), Fence.at(never, 1)), null, 0);
             work.clock.runUntilIdle();
             work.clock.runUntil(work.clock.now() + 1000);
             host.signal(1);
@@ -467,7 +467,7 @@ class RunExportTest {
     @Test
     void blocksAndProblemsBeyondTheLimitsAreCounted() throws IOException {
         try (RandomWork work = new RandomWork(SEED, 64 << 10);
-                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now)) {
+                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS, work.clock::now)) {
             work.run(60);
             OperationGraph graph = new OperationGraph(recorder.recording());
             int blocks = graph.memory().reservations().size();

@@ -20,7 +20,7 @@ class RunningTimesTest {
         TimedWork work = new TimedWork();
         TimelineSemaphore host = TimelineSemaphore.create(0);
         TimelineSemaphore done = TimelineSemaphore.create(0);
-        try (FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now)) {
+        try (FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS, work.clock::now)) {
             work.submit(0, "first", 1000, Fence.at(host, 1), Fence.at(done, 1));
             work.submit(0, "second", 1500, Fence.at(done, 1), Fence.at(done, 2));
             host.signal(1);
@@ -48,7 +48,8 @@ class RunningTimesTest {
         int together = 0;
         for (long seed = SEED; seed < SEED + Effort.rounds(100); seed++) {
             TimedWork work = new TimedWork();
-            try (FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now)) {
+            try (FlightRecorder recorder =
+                    FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS, work.clock::now)) {
                 work.run(new Random(seed), 60);
                 OperationGraph graph = new OperationGraph(recorder.recording());
                 Explanation explanation = new Explanation(graph);

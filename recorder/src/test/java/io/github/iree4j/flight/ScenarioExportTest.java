@@ -66,7 +66,7 @@ class ScenarioExportTest {
                         .directGroup(group);
                 devices.add((streams.test(id) ? device.fifoQueues(1) : device.unorderedQueue(width)).build());
             }
-            try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+            try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
                 work.run();
                 clock.runUntilIdle();
                 ByteArrayOutputStream yaml = new ByteArrayOutputStream();
@@ -94,7 +94,7 @@ class ScenarioExportTest {
                 submit(1, s, 3, t, 1);
             });
             assertThat(scenario.operations().get(1).waits().values()).containsExactly(7L);
-            LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT);
+            LabResult result = Laboratory.run(scenario, LabOptions.DEFAULTS);
             assertThat(result.violations()).isEmpty();
             assertThat(result.isRetired()).isTrue();
         }
@@ -149,7 +149,7 @@ class ScenarioExportTest {
                 submit(1, s, 1, t, 1); // begins at once, beside the first
             });
             assertThat(scenario.operations().get(1).waits()).isEmpty();
-            assertThat(Laboratory.run(scenario, LabOptions.DEFAULT)
+            assertThat(Laboratory.run(scenario, LabOptions.DEFAULTS)
                             .operations()
                             .get(1)
                             .start())
@@ -197,7 +197,7 @@ class ScenarioExportTest {
                 submit(0, s, 0, s, 2);
                 submit(1, s, 2, t, 1);
             });
-            LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT);
+            LabResult result = Laboratory.run(scenario, LabOptions.DEFAULTS);
             assertThat(result.violations()).isEmpty();
             assertThat(result.operations().get(1).start())
                     .isEqualTo(result.operations().get(0).end());
@@ -216,7 +216,7 @@ class ScenarioExportTest {
         });
         timelines.forEach(TimelineSemaphore::close);
         assertThat(scenario.operations()).hasSizeBetween(3_840, 4_096);
-        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT);
+        LabResult result = Laboratory.run(scenario, LabOptions.DEFAULTS);
         assertThat(result.violations()).isEmpty();
         assertThat(result.isRetired()).isTrue();
     }
@@ -242,7 +242,7 @@ class ScenarioExportTest {
                     }
                 }
             });
-            assertThat(Laboratory.run(scenario.withPlacement(Scenario.Placement.QUEUES), LabOptions.DEFAULT)
+            assertThat(Laboratory.run(scenario.withPlacement(Scenario.Placement.QUEUES), LabOptions.DEFAULTS)
                             .violations())
                     .as("seed %d", seed)
                     .isEmpty();
@@ -260,7 +260,7 @@ class ScenarioExportTest {
                 submit(0, s, 2, s, 3);
             });
             assertThat(scenario.operations().get(1).waits()).containsExactly(Map.entry("t" + s.id(), 1L));
-            assertThat(Laboratory.run(scenario, LabOptions.DEFAULT).violations())
+            assertThat(Laboratory.run(scenario, LabOptions.DEFAULTS).violations())
                     .isEmpty();
         }
     }
@@ -348,7 +348,7 @@ class ScenarioExportTest {
             timelines.forEach(TimelineSemaphore::close);
             devices.clear();
             assertThat(scenario.hardware().getFirst().lanes()).isEqualTo(isInside ? 2 : 1);
-            LabResult result = Laboratory.run(scenario, LabOptions.DEFAULT);
+            LabResult result = Laboratory.run(scenario, LabOptions.DEFAULTS);
             assertThat(result.violations()).isEmpty();
             assertThat(result.operations().get(1).end()).isEqualTo(isInside ? 500 : 10_000);
         }
@@ -429,7 +429,7 @@ class ScenarioExportTest {
                         }
                     }
                 });
-                assertThat(Laboratory.run(scenario, LabOptions.DEFAULT).violations())
+                assertThat(Laboratory.run(scenario, LabOptions.DEFAULTS).violations())
                         .as("seed %d", seed)
                         .isEmpty();
                 ran++;
@@ -454,7 +454,7 @@ class ScenarioExportTest {
                 continue;
             }
             Scenario scenario = Laboratory.read(yaml.toString(StandardCharsets.UTF_8));
-            assertThat(Laboratory.run(scenario, LabOptions.DEFAULT).violations())
+            assertThat(Laboratory.run(scenario, LabOptions.DEFAULTS).violations())
                     .as("seed %d", seed)
                     .isEmpty();
             ran++;
@@ -473,7 +473,7 @@ class ScenarioExportTest {
             int calls = isWrapped ? 4_000 : 100;
             try (Device device = new LocalBackend().open(DeviceOptions.builder().schedulingDomain(domain));
                     FlightRecorder recorder = FlightRecorder.open(
-                            domain, RecorderOptions.DEFAULT.withBytes(isWrapped ? 1 << 20 : 16 << 20))) {
+                            domain, RecorderOptions.DEFAULTS.withBytes(isWrapped ? 1 << 20 : 16 << 20))) {
                 List<Thread> threads = new ArrayList<>();
                 for (long seed = SEED + 3 * round; seed < SEED + 3 * round + 3; seed++) {
                     Random random = new Random(seed);
@@ -492,7 +492,7 @@ class ScenarioExportTest {
             ByteArrayOutputStream yaml = new ByteArrayOutputStream();
             ExportFormat.SCENARIO.write(new OperationGraph(recording), yaml);
             Scenario scenario = Laboratory.read(yaml.toString(StandardCharsets.UTF_8));
-            assertThat(Laboratory.run(scenario, LabOptions.DEFAULT).violations())
+            assertThat(Laboratory.run(scenario, LabOptions.DEFAULTS).violations())
                     .as("seed %d, round %d", SEED, round)
                     .isEmpty();
         }

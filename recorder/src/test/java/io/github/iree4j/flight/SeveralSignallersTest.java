@@ -54,7 +54,7 @@ class SeveralSignallersTest {
         clock = VirtualClock.stepped();
         tracker = FrontierTracker.create();
         domain = SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, 12);
-        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now);
+        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now);
     }
 
     @AfterEach
@@ -129,7 +129,7 @@ class SeveralSignallersTest {
         TimelineSemaphore first = timeline();
         TimelineSemaphore second = timeline();
         TimelineSemaphore behind = timeline();
-        submit(device, Fence.join(List.of(Fence.at(first, 1), Fence.at(second, 1))), Fence.at(behind, 1));
+        submit(device, Fence.join(Fence.at(first, 1), Fence.at(second, 1)), Fence.at(behind, 1));
         submit(device, Fence.at(behind, 1), null);
         assertThat(problems()).singleElement().satisfies(each -> {
             String named = "timeline %d at 1".formatted(first.id());

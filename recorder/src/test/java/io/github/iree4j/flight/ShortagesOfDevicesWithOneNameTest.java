@@ -42,7 +42,7 @@ class ShortagesOfDevicesWithOneNameTest {
 
     @BeforeEach
     void open() throws IOException {
-        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now);
+        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now);
     }
 
     @AfterEach

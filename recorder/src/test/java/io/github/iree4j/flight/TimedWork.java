@@ -79,7 +79,7 @@ final class TimedWork {
             names.add(name);
             points.put(name, TimelineSemaphore.create(0));
             before.put(name, List.copyOf(waits));
-            Fence wait = Fence.join(
+            Fence wait = Fence.joinNullable(
                     waits.stream().map(each -> Fence.at(points.get(each), 1)).toList());
             submit(random.nextInt(4), name, 1 + random.nextInt(3000), wait, Fence.at(points.get(name), 1));
             if (random.nextInt(3) == 0) {

@@ -157,7 +157,7 @@ class TraceExportTest {
                         .device("local", "local://", options)
                         .build();
                 Program program = runtime.load(Fixtures.file("3.13.0/cpu-async/add.vmfb"));
-                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT);
+                FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS);
                 Timeline timeline = runtime.createTimeline();
                 Fence never = timeline.at(1)) {
             timeline.semaphore().setName("upload \"finished\"");
@@ -221,7 +221,7 @@ class TraceExportTest {
     void theExportIsBoundedHoweverManyOperationsHaveNotEnded() throws IOException {
         try (RandomWork work = new RandomWork(SEED, 64 << 10);
                 TimelineSemaphore never = TimelineSemaphore.create(0);
-                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now)) {
+                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS, work.clock::now)) {
             for (int i = 0; i < 60; i++) {
                 work.queues.getFirst().barrier(Fence.at(never, 1), null, 0);
             }
@@ -248,7 +248,7 @@ class TraceExportTest {
     void timeLastsUntilTheRecordingWasTaken() throws IOException {
         try (RandomWork work = new RandomWork(SEED, 64 << 10);
                 TimelineSemaphore never = TimelineSemaphore.create(0);
-                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULT, work.clock::now)) {
+                FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS, work.clock::now)) {
             work.queues.getFirst().barrier(Fence.at(never, 1), null, 0);
             work.run(20);
             long ended = work.clock.now();

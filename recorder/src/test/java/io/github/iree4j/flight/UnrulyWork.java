@@ -112,7 +112,7 @@ final class UnrulyWork {
         int loss = random.nextInt(8) == 0 ? count / 2 : count;
         boolean inOrder = random.nextBoolean();
         submit(0, before, loss, inOrder);
-        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now)) {
+        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
             submit(before, count, loss, inOrder);
             if (random.nextInt(4) > 0) {
                 clock.runUntilIdle();

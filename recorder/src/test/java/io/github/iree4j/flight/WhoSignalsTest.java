@@ -52,7 +52,7 @@ class WhoSignalsTest {
         SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, 12);
         streams = builder("streams", domain).fifoQueues(2).build();
         unordered = builder("unordered", domain).unorderedQueue(8).build();
-        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT, clock::now);
+        recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now);
     }
 
     private VirtualDevice.Builder builder(String id, SchedulingDomain domain) {
@@ -135,7 +135,7 @@ class WhoSignalsTest {
         TimelineSemaphore first = timeline();
         TimelineSemaphore second = timeline();
         TimelineSemaphore never = timeline();
-        submit(unordered, 0, "failed", Fence.join(List.of(Fence.at(first, 1), Fence.at(second, 1))), null);
+        submit(unordered, 0, "failed", Fence.join(Fence.at(first, 1), Fence.at(second, 1)), null);
         submit(unordered, 0, "later", Fence.at(never, 1), Fence.at(first, 3));
         if (isReached) {
             first.signal(1);
@@ -162,7 +162,7 @@ class WhoSignalsTest {
         TimelineSemaphore first = timeline();
         TimelineSemaphore second = timeline();
         durations.put("later", LONG);
-        submit(unordered, 0, "failed", Fence.join(List.of(Fence.at(first, 1), Fence.at(second, 1))), null);
+        submit(unordered, 0, "failed", Fence.join(Fence.at(first, 1), Fence.at(second, 1)), null);
         submit(unordered, 0, "later", null, Fence.at(first, 3));
         clock.runUntil(100);
         first.signal(1);
@@ -220,7 +220,7 @@ class WhoSignalsTest {
         TimelineSemaphore slow = timeline();
         TimelineSemaphore never = timeline();
         durations.put("slow", LONG);
-        submit(streams, 0, "waiter", Fence.join(List.of(Fence.at(slow, 1), Fence.at(never, 1))), null);
+        submit(streams, 0, "waiter", Fence.join(Fence.at(slow, 1), Fence.at(never, 1)), null);
         submit(streams, 1, "slow", null, Fence.at(slow, 1));
         clock.runUntil(LONG / 2);
         assertThat(slow.value()).isZero();
@@ -240,7 +240,7 @@ class WhoSignalsTest {
         TimelineSemaphore third = timeline();
         first.setName("timeline " + second.id());
         third.setName("streams/0");
-        Fence all = Fence.join(List.of(Fence.at(first, 7), Fence.at(second, 9), Fence.at(third, 50)));
+        Fence all = Fence.join(Fence.at(first, 7), Fence.at(second, 9), Fence.at(third, 50));
         submit(streams, 0, "all", null, all);
         clock.runUntilIdle();
         assertThat(new RunExport(graph()).json())

@@ -108,10 +108,24 @@ public final class Fence extends Resource {
     /**
      * Joins fences: reached when all are. Of two points on the same timeline the greater remains.
      *
-     * @param fences the fences; null elements are reached already
+     * @param first a fence
+     * @param others further fences
+     * @return the new fence; the caller closes it
+     */
+    public static Fence join(Fence first, Fence... others) {
+        List<Fence> all = new ArrayList<>(List.of(others));
+        all.addFirst(first);
+        return Objects.requireNonNull(joinNullable(all));
+    }
+
+    /**
+     * Joins fences as {@link #join}, where null is a fence reached already.
+     *
+     * @param fences the fences
      * @return the new fence, which the caller closes, or null when there is nothing to wait for
      */
-    public static @Nullable Fence join(List<? extends @Nullable Fence> fences) {
+    @NotForApplications
+    public static @Nullable Fence joinNullable(List<? extends @Nullable Fence> fences) {
         int capacity = 0;
         for (Fence fence : fences) {
             capacity += fence == null ? 0 : fence.size();

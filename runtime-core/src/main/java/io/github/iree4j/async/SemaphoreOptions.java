@@ -28,7 +28,7 @@ public record SemaphoreOptions(
     public static final int MAXIMUM_HISTORY = 4096;
 
     /** Options starting at 0, usable in all of this process, with the default history. */
-    public static final SemaphoreOptions DEFAULT =
+    public static final SemaphoreOptions DEFAULTS =
             new SemaphoreOptions(0, SemaphoreScope.PROCESS_LOCAL, DEFAULT_HISTORY, null);
 
     /** Checks the ranges. */

@@ -30,7 +30,7 @@ public final class Timeline implements AutoCloseable {
      * @return the timeline; the caller closes it
      */
     public static Timeline create() {
-        return create(SemaphoreOptions.DEFAULT);
+        return create(SemaphoreOptions.DEFAULTS);
     }
 
     /**

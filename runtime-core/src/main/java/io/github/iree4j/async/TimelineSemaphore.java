@@ -92,7 +92,7 @@ public final class TimelineSemaphore extends Resource {
      * @return the timeline; the caller closes it
      */
     public static TimelineSemaphore create(long initialValue) {
-        return new TimelineSemaphore(SemaphoreOptions.DEFAULT.withInitialValue(initialValue));
+        return new TimelineSemaphore(SemaphoreOptions.DEFAULTS.withInitialValue(initialValue));
     }
 
     /**

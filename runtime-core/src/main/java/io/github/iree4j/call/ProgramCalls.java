@@ -156,7 +156,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
 
     /** Whether a failure shows that this program was closed when a use was to begin, so that nothing of the use was done. */
     public boolean hasRefused(IreeException failure) {
-        Refusal refusal = failure.detail(Refusal.class);
+        Refusal refusal = failure.detail(Refusal.class).orElse(null);
         return refusal != null && refusal.program == this;
     }
 
@@ -296,7 +296,8 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
 
     /** Adds to the failure of a call whose thread was interrupted what the call waited for. On the thread of a confined call. */
     IreeException interrupted(Call call, IreeException failure) {
-        return Thread.currentThread().isInterrupted() && failure.detail(CallWait.class) == null
+        return Thread.currentThread().isInterrupted()
+                        && failure.detail(CallWait.class).isEmpty()
                 ? IreeException.of(failure.code(), failure.getMessage(), failure, new CallWait(awaited(call)))
                 : failure;
     }

@@ -32,7 +32,7 @@ public record CallWait(String awaited) implements FailureDetail {
      * @return the failure, DEADLINE_EXCEEDED
      */
     public static IreeException late(String function, @Nullable Duration limit, IreeException end) {
-        CallWait wait = end.detail(CallWait.class);
+        CallWait wait = end.detail(CallWait.class).orElse(null);
         return late(function, limit, wait == null ? "" : wait.awaited, end);
     }
 

@@ -26,7 +26,8 @@ public final class DeviceLostException extends IreeException {
      */
     public static DeviceLostException by(String device, IreeException cause) {
         DeviceLost loss = new DeviceLost(device);
-        return cause instanceof DeviceLostException same && loss.equals(same.detail(DeviceLost.class))
+        return cause instanceof DeviceLostException same
+                        && same.detail(DeviceLost.class).filter(loss::equals).isPresent()
                 ? same
                 : new DeviceLostException(cause.code(), cause.getMessage(), cause, loss);
     }

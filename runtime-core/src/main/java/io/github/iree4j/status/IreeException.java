@@ -1,6 +1,7 @@
 package io.github.iree4j.status;
 
 import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,16 +113,16 @@ public sealed class IreeException extends RuntimeException
      * Returns the first detail of a type along the chain of causes, this failure included.
      *
      * @param type the type of detail
-     * @return the first such detail, or null; details do not survive serialization
+     * @return the first such detail; details do not survive serialization
      * @param <T> the type of detail
      */
-    public <T extends FailureDetail> @Nullable T detail(Class<T> type) {
+    public <T extends FailureDetail> Optional<T> detail(Class<T> type) {
         for (Throwable each = this; each != null; each = each.getCause()) {
             if (each instanceof IreeException failure && type.isInstance(failure.detail)) {
-                return type.cast(failure.detail);
+                return Optional.of(type.cast(failure.detail));
             }
         }
-        return null;
+        return Optional.empty();
     }
 
     /**

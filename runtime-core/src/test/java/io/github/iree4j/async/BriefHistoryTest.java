@@ -260,7 +260,7 @@ class BriefHistoryTest {
     @Test
     void aUseBeyondTheScopeWidensNothing() {
         TimelineSemaphore narrow =
-                TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.QUEUE_LOCAL));
+                TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.QUEUE_LOCAL));
         narrow.checkUse(home);
         assertThatExceptionOfType(IreeException.class).isThrownBy(() -> narrow.checkUse(other));
         assertThat(narrow.usedScope()).isEqualTo(SemaphoreScope.QUEUE_LOCAL);

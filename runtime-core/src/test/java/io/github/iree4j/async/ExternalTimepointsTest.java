@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 /** EVENT-1: an imported event reaches its timeline once, or never when the import was cancelled. */
 class ExternalTimepointsTest {
     private static final Duration LONG = Duration.ofSeconds(30);
-    private static final SemaphoreOptions EXPORTABLE = SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE);
+    private static final SemaphoreOptions EXPORTABLE = SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.SYSTEM_WIDE);
 
     private final List<SystemEvent> events = new ArrayList<>();
     private final TimelineSemaphore semaphore = TimelineSemaphore.create(EXPORTABLE);

@@ -182,7 +182,7 @@ class MultiWaitTest {
         try (Timeline timeline = Timeline.create();
                 Fence one = timeline.at(1);
                 Fence two = timeline.at(2);
-                Fence both = Fence.join(Arrays.asList(one, null, two, atA))) {
+                Fence both = Fence.joinNullable(Arrays.asList(one, null, two, atA))) {
             assertThat(timeline.at(0).isReached()).isTrue();
             one.signal();
             timeline.await(1);

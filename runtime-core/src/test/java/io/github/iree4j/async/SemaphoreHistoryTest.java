@@ -80,7 +80,7 @@ class SemaphoreHistoryTest {
 
     @Test
     void anOldValueThatLeftTheHistoryInheritsTheOldestKept() {
-        TimelineSemaphore small = TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withHistoryCapacity(3));
+        TimelineSemaphore small = TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withHistoryCapacity(3));
         for (int i = 1; i <= 10; i++) {
             small.signal(i, Frontier.producedBy(A, i));
         }

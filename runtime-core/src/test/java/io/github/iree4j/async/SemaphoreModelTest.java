@@ -129,7 +129,7 @@ class SemaphoreModelTest {
         long initial = random.nextInt(4);
         int capacity = 1 + random.nextInt(random.nextBoolean() ? 4 : 20);
         TimelineSemaphore semaphore = TimelineSemaphore.create(
-                SemaphoreOptions.DEFAULT.withInitialValue(initial).withHistoryCapacity(capacity));
+                SemaphoreOptions.DEFAULTS.withInitialValue(initial).withHistoryCapacity(capacity));
         Model model = new Model(initial);
         long[] epochs = new long[3];
         for (int step = 0; step < 200; step++) {

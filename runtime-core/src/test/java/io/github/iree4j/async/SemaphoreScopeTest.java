@@ -26,7 +26,7 @@ class SemaphoreScopeTest {
     }
 
     private static TimelineSemaphore semaphore(SemaphoreScope scope) {
-        return TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(scope));
+        return TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(scope));
     }
 
     @Test
@@ -67,10 +67,10 @@ class SemaphoreScopeTest {
     @Test
     void optionsAreChecked() {
         assertThatExceptionOfType(IreeException.class)
-                .isThrownBy(() -> SemaphoreOptions.DEFAULT.withHistoryCapacity(0))
+                .isThrownBy(() -> SemaphoreOptions.DEFAULTS.withHistoryCapacity(0))
                 .withMessageContaining("[1, 4096]");
         assertThatExceptionOfType(IreeException.class)
-                .isThrownBy(() -> SemaphoreOptions.DEFAULT.withInitialValue(-1))
+                .isThrownBy(() -> SemaphoreOptions.DEFAULTS.withInitialValue(-1))
                 .withMessageContaining("initial semaphore value -1");
     }
 }

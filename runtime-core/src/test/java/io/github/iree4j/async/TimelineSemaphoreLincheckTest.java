@@ -25,7 +25,7 @@ public class TimelineSemaphoreLincheckTest {
     private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 0);
 
     private final TimelineSemaphore timeline =
-            TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withHistoryCapacity(2));
+            TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withHistoryCapacity(2));
     private final AtomicInteger called = new AtomicInteger();
     private final Cancellation waiter = timeline.whenReached(2, (value, failure) -> called.incrementAndGet());
     private volatile boolean cancelled;

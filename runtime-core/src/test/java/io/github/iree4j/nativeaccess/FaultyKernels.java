@@ -93,7 +93,7 @@ final class FaultyKernels implements AutoCloseable {
             how = "right";
         } catch (IreeException e) {
             how = e.code() == StatusCode.INTERNAL
-                            && e.detail(KernelFault.class) != null
+                            && e.detail(KernelFault.class).isPresent()
                             && e.getMessage().startsWith("dispatch '" + kernel + "' of executable 'faulty' was stopped")
                     ? "stopped"
                     : e.toString();

@@ -161,7 +161,7 @@ class FilesInPlaceTest {
             comparing.remove().run();
         }
         assertThat(verdict.join().code()).isEqualTo(StatusCode.UNAVAILABLE);
-        assertThat(verdict.join().detail(FileFault.class)).isNotNull();
+        assertThat(verdict.join().detail(FileFault.class)).isPresent();
     }
 
     @Test
@@ -203,7 +203,7 @@ class FilesInPlaceTest {
         assertThat(failure).hasMessageContaining("gives no answer");
         assertThat(failure.getMessage()).doesNotContain(path.toString());
         assertThat(failure.getCause()).hasMessageContaining(path.toString());
-        assertThat(failure.detail(FileFault.class)).isNotNull();
+        assertThat(failure.detail(FileFault.class)).isPresent();
         assertThat(all.failureSince(all.comparisons())).as("results of a call").hasMessage(failure.getMessage());
         assertThat(all.failure()).hasMessageContaining("check the mount");
     }

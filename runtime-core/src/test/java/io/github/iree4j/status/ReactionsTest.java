@@ -87,7 +87,7 @@ class ReactionsTest {
             IreeException read = (IreeException) in.readObject();
             assertThat(read).isExactlyInstanceOf(InvalidInputException.class).hasMessage("large");
             assertThat(read.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
-            assertThat(read.detail(NeverFits.class)).isNull();
+            assertThat(read.detail(NeverFits.class)).isEmpty();
             assertThat(read.during("in @main")).isExactlyInstanceOf(InvalidInputException.class);
         }
     }
@@ -98,9 +98,9 @@ class ReactionsTest {
         DeviceLostException lost = DeviceLostException.by("gpu", cause);
         assertThat(lost).hasMessage("fell off the bus").hasCause(cause);
         assertThat(lost.code()).isEqualTo(StatusCode.UNAVAILABLE);
-        assertThat(lost.detail(DeviceLost.class)).isEqualTo(LOST);
+        assertThat(lost.detail(DeviceLost.class)).contains(LOST);
         assertThat(DeviceLostException.by("gpu", lost)).isSameAs(lost);
         assertThat(DeviceLostException.by("other", lost).detail(DeviceLost.class))
-                .isEqualTo(new DeviceLost("other"));
+                .contains(new DeviceLost("other"));
     }
 }

@@ -59,10 +59,10 @@ final class OfflinePage {
 
     private static String runs(List<Scenario> scenarios) {
         String runs = scenarios.stream()
-                .map(each -> Laboratory.run(each, LabOptions.DEFAULT).toJson())
+                .map(each -> Laboratory.run(each, LabOptions.DEFAULTS).toJson())
                 .collect(Collectors.joining(","));
         String ways = scenarios.stream()
-                .map(each -> Comparison.toJsonWithRuns(each, LabOptions.DEFAULT.withHostDelay(1)))
+                .map(each -> Comparison.toJsonWithRuns(each, LabOptions.DEFAULTS.withHostDelay(1)))
                 .collect(Collectors.joining(","));
         return "{\"runs\":[%s],\"ways\":[%s]}".formatted(runs, ways);
     }

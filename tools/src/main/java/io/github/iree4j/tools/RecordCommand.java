@@ -89,7 +89,7 @@ final class RecordCommand implements Callable<Integer> {
         OutputFiles.requireOther(file, flags.files(inputs));
         PrintWriter out = spec.commandLine().getOut();
         RecorderOptions options =
-                RecorderOptions.DEFAULT.withFile(file, maximumBytes).withDispatches(dispatches);
+                RecorderOptions.DEFAULTS.withFile(file, maximumBytes).withDispatches(dispatches);
         FlightRecorder.Statistics done;
         try (IreeRuntime runtime = flags.open()) {
             FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), options);

@@ -109,7 +109,7 @@ public final class IreeAutoConfiguration {
     FlightRecorder ireeFlightRecorder(SchedulingDomain domain, IreeProperties properties) {
         IreeProperties.Recorder recorder = properties.recorder();
         IreeProperties.Advanced.Recorder sizes = properties.advanced().recorder();
-        RecorderOptions options = RecorderOptions.DEFAULT;
+        RecorderOptions options = RecorderOptions.DEFAULTS;
         try {
             options = options.withBytes(sizes.bytes().toBytes());
         } catch (IreeException e) {

@@ -86,38 +86,38 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         if (!(cause instanceof IreeException failure)) {
             return "Make sure that the application may read the file.";
         }
-        MissingScope missing = failure.detail(MissingScope.class);
+        MissingScope missing = failure.detail(MissingScope.class).orElse(null);
         if (missing != null) {
             return "Set '%s.parameters.%s' to the location of the archive (.irpa) that holds these parameters."
                     .formatted(module, missing.scope().isEmpty() ? ProgramSource.DEFAULT_SCOPE : missing.scope());
         }
-        UncompiledFile uncompiled = failure.detail(UncompiledFile.class);
+        UncompiledFile uncompiled = failure.detail(UncompiledFile.class).orElse(null);
         if (uncompiled != null) {
             return "Set '%s.location' to a compiled module (.vmfb): %s.".formatted(module, uncompiled.remedy());
         }
-        if (failure.detail(ChecksumMismatch.class) != null) {
+        if (failure.detail(ChecksumMismatch.class).isPresent()) {
             return "Restore the intended file, or correct '%s.sha256'.".formatted(module);
         }
-        IntegrityFault fault = failure.detail(IntegrityFault.class);
+        IntegrityFault fault = failure.detail(IntegrityFault.class).orElse(null);
         if (fault != null) {
             return fault.remedy();
         }
-        VariantFault variants = failure.detail(VariantFault.class);
+        VariantFault variants = failure.detail(VariantFault.class).orElse(null);
         if (variants != null) {
             return "Correct '%s.variants.%s', or the shapes that the module declares ('%s')."
                     .formatted(module, variants.function(), FunctionVariants.ATTRIBUTE);
         }
-        SignatureFault signature = failure.detail(SignatureFault.class);
+        SignatureFault signature = failure.detail(SignatureFault.class).orElse(null);
         if (signature != null) {
             return "Correct '%s.functions.%s.signature'; leave out the types that the module has itself, as in '(%%image) -> (%%scores)'."
                     .formatted(module, signature.function());
         }
-        MissingDevice device = failure.detail(MissingDevice.class);
+        MissingDevice device = failure.detail(MissingDevice.class).orElse(null);
         if (device != null) {
             return "The program is compiled for several devices and '%s' lists %d of 'iree.devices': list one for each, in the program's order, also two of the same 'uri'; 'bin/iree4j dump' shows what the program asks for."
                     .formatted(module + ".devices", device.given());
         }
-        UnsupportedTarget target = failure.detail(UnsupportedTarget.class);
+        UnsupportedTarget target = failure.detail(UnsupportedTarget.class).orElse(null);
         if (target != null && wantsLibraries(target)) {
             return """
                     Compile the program without --iree-llvmcpu-link-embedded=false. Or, if you trust it, add its format to \
@@ -139,7 +139,8 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
                                     : "Raise ",
                             source.name());
         }
-        UnsupportedArchitecture architecture = failure.detail(UnsupportedArchitecture.class);
+        UnsupportedArchitecture architecture =
+                failure.detail(UnsupportedArchitecture.class).orElse(null);
         if (architecture != null) {
             return "For device '%s', %s. Or select another device with '%s.devices'."
                     .formatted(architecture.device(), architecture.remedy(), module);
@@ -175,10 +176,10 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
                     .map(NativeAccessFailureAnalyzer::action)
                     .orElseGet(() -> compileForThisMachine(failure));
         }
-        if (failure.detail(UnsupportedVersion.class) != null) {
+        if (failure.detail(UnsupportedVersion.class).isPresent()) {
             return "Recompile the program with a release of iree-compile that produces the version that this runtime reads; 'iree-compile --version' shows the release.";
         }
-        UnresolvedImport unresolved = failure.detail(UnresolvedImport.class);
+        UnresolvedImport unresolved = failure.detail(UnresolvedImport.class).orElse(null);
         String imported = unresolved == null
                 ? null
                 : MissingPart.remedy(List.of(unresolved.module())).orElse(null);
@@ -190,7 +191,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
                     Define a bean whose class is an '@IreeModule("%s")', if that module is written in Java, or add it with a bean of type \
                     'IreeModuleCustomizer'.""".formatted(unresolved.module());
         }
-        WarmUpFault warmUp = failure.detail(WarmUpFault.class);
+        WarmUpFault warmUp = failure.detail(WarmUpFault.class).orElse(null);
         if (warmUp != null) {
             return "Correct '%s.warm-up': its call of '%s' failed. 'bin/iree4j dump' shows the functions and what they take."
                     .formatted(module, warmUp.function());
@@ -202,7 +203,8 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         if (failure.code() == StatusCode.INCOMPATIBLE) {
             return "Recompile the program with another release of iree-compile: it requires a feature that this runtime does not have. 'bin/iree4j dump' shows its imports.";
         }
-        if (failure.code() == StatusCode.UNAVAILABLE || failure.detail(FileKind.class) != null) {
+        if (failure.code() == StatusCode.UNAVAILABLE
+                || failure.detail(FileKind.class).isPresent()) {
             return "Make sure that '%s.location' is a file that the application may read.".formatted(module);
         }
         return "Inspect the file with 'bin/iree4j dump', and try it with 'bin/iree4j run --module=…'.";

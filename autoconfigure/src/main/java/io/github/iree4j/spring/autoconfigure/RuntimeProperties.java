@@ -62,11 +62,11 @@ final class RuntimeProperties {
         checked(
                 key + ".inline-work",
                 advanced.inlineWork(),
-                () -> options.with(options.driver(CpuOptions.DEFAULT).withInlineWork(advanced.inlineWork()))
+                () -> options.with(options.driver(CpuOptions.DEFAULTS).inlineWork(advanced.inlineWork()))
                         .build());
         String compiledCode = device.gpu().compiledCode();
         if (!compiledCode.isEmpty()) {
-            options.with(new GpuOptions(compiledCode));
+            options.with(GpuOptions.DEFAULTS.compiledCode(compiledCode));
         }
         channel(key + ".channel", advanced.channel(), options);
         budget(

@@ -43,8 +43,7 @@ final class BatchEntry extends IreeFuture<Results> {
         this.rows = rows;
         this.aligned = aligned;
         this.since = timer.nanoTime();
-        Duration timeout = request.options().timeout();
-        long nanos = timeout == null ? Long.MAX_VALUE : nanos(timeout);
+        long nanos = request.options().timeout().map(BatchEntry::nanos).orElse(Long.MAX_VALUE);
         this.patience = nanos == Long.MAX_VALUE ? nanos : nanos / 2;
         this.deadline = nanos == Long.MAX_VALUE ? () -> {} : timer.deadline(nanos, this::late);
         whenComplete((_, _) -> deadline.run());
@@ -59,8 +58,8 @@ final class BatchEntry extends IreeFuture<Results> {
     }
 
     private void late() {
-        completeExceptionally(
-                CallWait.late(request.function().fullName(), request.options().timeout(), "its batch"));
+        completeExceptionally(CallWait.late(
+                request.function().fullName(), request.options().timeout().orElse(null), "its batch"));
     }
 
     /** Does work in the context of the entry's caller: this thread may belong to a timer, to another caller, or to a call whose end made room. */

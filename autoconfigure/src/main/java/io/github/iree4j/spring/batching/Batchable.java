@@ -20,8 +20,8 @@ final class Batchable {
         long rows = -2;
         for (List<ValueDeclaration> values : List.of(function.arguments(), function.results())) {
             for (ValueDeclaration value : values) {
-                List<Long> shape = value.shape();
-                if (!value.isTensor() || shape == null || shape.isEmpty()) {
+                List<Long> shape = value.shape().orElse(List.of());
+                if (!value.isTensor() || shape.isEmpty()) {
                     throw not(function, "%s is %s".formatted(name(value), value.type()));
                 }
                 if (rows != -2 && rows != shape.getFirst()) {

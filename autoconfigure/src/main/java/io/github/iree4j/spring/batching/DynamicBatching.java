@@ -26,8 +26,8 @@ import org.springframework.core.Ordered;
  * Merges calls of a function arriving at about the same time: the rows of the calls (the first dimension of every
  * argument) form one call, and each caller receives the corresponding rows of the results.
  *
- * <p><b>When.</b> A batch is called on reaching {@link BatchingOptions#maxSize} rows, or when the first call in the
- * batch has waited for {@link BatchingOptions#maxDelay} or half of the call's deadline, whichever is less; while the
+ * <p><b>When.</b> A batch is called on reaching {@link BatchingOptions#maxSize()} rows, or when the first call in the
+ * batch has waited for {@link BatchingOptions#maxDelay()} or half of the call's deadline, whichever is less; while the
  * maximum number of batches is in flight, the next batch keeps gathering. Calls of higher priority are taken first.
  *
  * <p><b>Scope.</b> A batch holds calls of a single function of a single loaded program, with shapes equal except for
@@ -96,7 +96,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
 
     /**
      * Returns whether all batches of a program have the number of rows for which the function was compiled. Then
-     * {@link BatchingOptions#buckets} are of no use.
+     * {@link BatchingOptions#buckets()} are of no use.
      *
      * @param program the program
      * @return false when batches of any function can be of several sizes
@@ -124,8 +124,8 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         BatchingOptions wanted = options.get(request.model());
         if (wanted == null
                 || closed
-                || request.options().after() != null
-                || request.options().signal() != null) {
+                || request.options().after().isPresent()
+                || request.options().signal().isPresent()) {
             return chain.proceed(request);
         }
         boolean isNested = MemoryHolder.current() != null;
@@ -141,7 +141,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
             if (inputs == null || rows < 1 || rows > most) {
                 return chain.proceed(request);
             }
-            BatchingOptions effective = fixed == 0 ? wanted : fixed(wanted, fixed);
+            BatchingOptions effective = fixed == 0 ? wanted : wanted.fixed(fixed);
             if (isNested && effective.padded(rows) == rows) {
                 return chain.proceed(request);
             }
@@ -175,21 +175,10 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         if (aligned.rows() < 1 || aligned.rows() > most) {
             return chain.proceed(request);
         }
-        BatchingOptions effective = new BatchingOptions(
-                most,
-                wanted.maxDelay(),
-                wanted.buckets().stream().filter(bucket -> bucket <= most).toList(),
-                wanted.maxWaiting(),
-                wanted.maxInFlight());
         BatchEntry entry = new BatchEntry(request, aligned.inputs(), (int) aligned.rows(), aligned, timer);
-        queue(request, kinds(aligned.inputs()), effective, RowSizes.of(aligned.rowSizes()), chain)
+        queue(request, kinds(aligned.inputs()), wanted.atMost(most), RowSizes.of(aligned.rowSizes()), chain)
                 .add(entry);
         return entry;
-    }
-
-    /** Returns options for a function with a fixed number of rows, which has a single bucket. */
-    private static BatchingOptions fixed(BatchingOptions wanted, int rows) {
-        return new BatchingOptions(rows, wanted.maxDelay(), List.of(rows), wanted.maxWaiting(), wanted.maxInFlight());
     }
 
     /** Returns the queue for a call, with an entry announced to the queue. */
@@ -254,7 +243,7 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
         long rows = -1;
         for (int i = 0; i < inputs.size(); i++) {
             long[] shape = inputs.get(i).shape().dimensions();
-            List<Long> declared = function.arguments().get(i).shape();
+            List<Long> declared = function.arguments().get(i).shape().orElse(null);
             if (declared == null || shape.length != declared.size() || (rows >= 0 && shape[0] != rows)) {
                 return -1;
             }

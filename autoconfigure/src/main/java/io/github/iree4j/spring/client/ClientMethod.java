@@ -233,7 +233,8 @@ final class ClientMethod {
         if (own.equals(CallOptions.DEFAULTS)) {
             return options;
         }
-        CallOptions timed = own.timeout() != null ? own : own.timeout(options.timeout());
+        CallOptions timed =
+                own.timeout().isPresent() ? own : own.timeout(options.timeout().orElse(null));
         return timed.priority() != 0 ? timed : timed.priority(options.priority());
     }
 }

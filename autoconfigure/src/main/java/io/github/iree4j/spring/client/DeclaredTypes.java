@@ -13,11 +13,11 @@ final class DeclaredTypes {
 
     /** Returns whether values of a Java type may be inputs for an argument; true where the declaration is unknown. */
     static boolean takes(ValueDeclaration declared, Class<?> type) {
-        ElementType element = declared.elementType();
-        List<Long> shape = declared.shape();
-        if (element == null || shape == null) {
+        if (declared.elementType().isEmpty() || declared.shape().isEmpty()) {
             return true;
         }
+        ElementType element = declared.elementType().get();
+        List<Long> shape = declared.shape().get();
         if (isTensor(type) || type.isArray()) {
             return declared.isTensor() && (!type.isArray() || takesElements(element, element(type)));
         }
@@ -34,11 +34,11 @@ final class DeclaredTypes {
 
     /** Returns whether a result may become a value of a Java type; true where the declaration is unknown. */
     static boolean returns(ValueDeclaration declared, Class<?> type) {
-        ElementType element = declared.elementType();
-        List<Long> shape = declared.shape();
-        if (element == null || shape == null) {
+        if (declared.elementType().isEmpty() || declared.shape().isEmpty()) {
             return true;
         }
+        ElementType element = declared.elementType().get();
+        List<Long> shape = declared.shape().get();
         if (isTensor(type) || type.isArray()) {
             return declared.isTensor()
                     && (!type.isArray()

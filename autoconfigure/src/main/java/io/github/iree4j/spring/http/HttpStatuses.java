@@ -51,7 +51,7 @@ public final class HttpStatuses {
             case DeviceLostException _ -> HttpStatus.SERVICE_UNAVAILABLE;
             case InvalidInputException _ when isExhausted -> HttpStatus.CONTENT_TOO_LARGE;
             case TransientFailureException _
-            when isExhausted && failure.detail(RetryLater.class) != null -> HttpStatus.TOO_MANY_REQUESTS;
+            when isExhausted && failure.detail(RetryLater.class).isPresent() -> HttpStatus.TOO_MANY_REQUESTS;
             default -> of(failure.code());
         };
     }
@@ -64,7 +64,7 @@ public final class HttpStatuses {
      * @return seconds, for the header {@code Retry-After}; 0 if the same request will not succeed
      */
     public static long retryAfter(IreeException failure) {
-        RetryLater later = failure.detail(RetryLater.class);
+        RetryLater later = failure.detail(RetryLater.class).orElse(null);
         if (later != null) {
             return later.seconds();
         }

@@ -36,8 +36,8 @@ public class InvocationObservationContext extends Observation.Context {
         super.setError(error);
         fault = Fault.of(
                 error,
-                request.options().timeout(),
-                request.function().program().timeout(),
+                request.options().timeout().orElse(null),
+                request.function().program().timeout().orElse(null),
                 Duration.ofNanos(System.nanoTime() - start));
     }
 

@@ -78,10 +78,12 @@ final class Attempt {
         }
         Duration limit = CallOptions.DEFAULTS
                 .timeout(protection.timeLimit())
-                .timeoutAtMost(request.function().program().timeout())
-                .timeout();
+                .timeoutAtMost(request.function().program().timeout().orElse(null))
+                .timeout()
+                .orElse(null);
         Duration took = Duration.of(duration, breaker.getTimestampUnit().toChronoUnit());
-        if (Fault.of(failure, request.options().timeout(), limit, took).isOfModelOrDevice()) {
+        if (Fault.of(failure, request.options().timeout().orElse(null), limit, took)
+                .isOfModelOrDevice()) {
             breaker.onError(duration, breaker.getTimestampUnit(), failure);
         } else {
             breaker.releasePermission();

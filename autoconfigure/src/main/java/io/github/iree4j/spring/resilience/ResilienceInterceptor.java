@@ -61,7 +61,7 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
     }
 
     private static boolean isRepeatable(InvocationRequest request) {
-        return request.options().signal() == null
+        return request.options().signal().isEmpty()
                 && request.inputs().stream().noneMatch(TransferredTensor.class::isInstance);
     }
 
@@ -85,8 +85,9 @@ public final class ResilienceInterceptor implements InvocationInterceptor, Order
                 Retry.AsyncContext<Results> context) {
             super(request.function().fullName());
             this.timeout = request.options()
-                    .timeoutAtMost(request.function().program().timeout())
-                    .timeout();
+                    .timeoutAtMost(request.function().program().timeout().orElse(null))
+                    .timeout()
+                    .orElse(null);
             this.protection = protection;
             this.request = request;
             this.chain = chain;

@@ -134,7 +134,7 @@ final class GenerateRequestReader {
         if (served.strings().contains(name) || text && StringElements.canHold(argument)) {
             return Datatype.BYTES;
         }
-        Datatype datatype = argument.elementType() == null ? null : Datatype.of(argument.elementType());
+        Datatype datatype = argument.elementType().map(Datatype::of).orElse(null);
         if (datatype == null) {
             throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
@@ -145,10 +145,10 @@ final class GenerateRequestReader {
     }
 
     private static Shape shape(ValueDeclaration argument, String name, Datatype datatype, int count) {
-        List<Long> declared = argument.shape();
-        if (declared == null) {
+        if (argument.shape().isEmpty()) {
             return Shape.of(count);
         }
+        List<Long> declared = argument.shape().get();
         if (datatype == Datatype.BYTES) {
             declared = declared.size() < 2 ? List.of(1L) : declared.subList(0, declared.size() - 1);
         }

@@ -52,7 +52,8 @@ final class GrpcStatuses {
     /** Returns trailers with the delay for gRPC's built-in retries, if known; negative if no retry can succeed. */
     static Metadata trailers(Throwable failure) {
         Metadata trailers = new Metadata();
-        RetryLater later = failure instanceof IreeException e ? e.detail(RetryLater.class) : null;
+        RetryLater later =
+                failure instanceof IreeException e ? e.detail(RetryLater.class).orElse(null) : null;
         if (later != null) {
             trailers.put(PUSHBACK, String.valueOf(later.after().toMillis()));
         } else if (neverFits(failure)) {

@@ -74,16 +74,15 @@ public final class ServedModels {
             if (strings.contains(name)) {
                 return Datatype.BYTES.name();
             }
-            Datatype datatype = value.elementType() == null ? null : Datatype.of(value.elementType());
-            return datatype == null ? value.type() : datatype.name();
+            return value.elementType().map(Datatype::of).map(Datatype::name).orElse(value.type());
         }
 
         /** Returns the shape of a value in the protocol, -1 for each variable dimension. */
         List<Long> shape(String name, ValueDeclaration value) {
-            List<Long> shape = value.shape();
-            if (shape == null) {
+            if (value.shape().isEmpty()) {
                 return List.of(-1L);
             }
+            List<Long> shape = value.shape().get();
             if (!value.isTensor()) {
                 return List.of(1L);
             }
@@ -324,8 +323,7 @@ public final class ServedModels {
         List<ValueDeclaration> arguments = function.arguments();
         List<String> names = new ArrayList<>();
         for (int i = 0; i < arguments.size(); i++) {
-            ElementType type = arguments.get(i).elementType();
-            if (type == null || !type.isFloat()) {
+            if (arguments.get(i).elementType().filter(ElementType::isFloat).isEmpty()) {
                 names.add(ValueDeclaration.name(arguments, i, "input"));
             }
         }

@@ -10,7 +10,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Sizes that inputs have in common. Compiled code trusts its inputs: a program for inputs of equal length reads beyond
@@ -41,7 +40,7 @@ final class SharedSizes {
             Shape shape = inputs.get(i).shape();
             int last = shape.rank() - (isText ? 1 : 0); // a text has its own length
             for (int dimension = 0; dimension < last; dimension++) {
-                if (isVariable(arguments.get(i).shape(), dimension)) {
+                if (isVariable(arguments.get(i), dimension)) {
                     Integer before = first.putIfAbsent(dimension, i);
                     if (before != null
                             && inputs.get(before).shape().dimension(dimension) != shape.dimension(dimension)) {
@@ -67,7 +66,9 @@ final class SharedSizes {
     }
 
     /** Returns whether callers choose the size; so in each dimension of an unknown type. */
-    private static boolean isVariable(@Nullable List<Long> shape, int dimension) {
-        return shape == null || dimension < shape.size() && shape.get(dimension) < 0;
+    private static boolean isVariable(ValueDeclaration argument, int dimension) {
+        return argument.shape()
+                .map(shape -> dimension < shape.size() && shape.get(dimension) < 0)
+                .orElse(true);
     }
 }

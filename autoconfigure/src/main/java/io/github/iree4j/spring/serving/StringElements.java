@@ -12,7 +12,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Arriving elements of {@link Datatype#BYTES}: texts with explicit lengths. Texts become rows of a tensor of 8-bit
@@ -62,8 +61,9 @@ final class StringElements {
 
     /** Returns whether a value may hold texts: a tensor of 8-bit integers, or a value without a type declared by the module. */
     static boolean canHold(ValueDeclaration value) {
-        ElementType type = value.elementType();
-        return type == null ? value.type().equals("!vm.ref<?>") : value.isTensor() && canHold(type);
+        return value.elementType()
+                .map(type -> value.isTensor() && canHold(type))
+                .orElseGet(() -> value.type().equals("!vm.ref<?>"));
     }
 
     static boolean canHold(ElementType type) {
@@ -141,14 +141,14 @@ final class StringElements {
         Shape rows = rows();
         long row = rows.dimension(rows.rank() - 1);
         body.charge(row * count); // before allocation: one long element makes all rows long
-        ElementType type = argument.elementType() == null ? ElementType.UI8 : argument.elementType();
+        ElementType type = argument.elementType().orElse(ElementType.UI8);
         Tensor tensor = program.receive(type, rows, memory -> fill(memory, row));
         body.refund(bytes.length);
         return tensor;
     }
 
     private Shape rows() {
-        @Nullable List<Long> declared = argument.shape();
+        List<Long> declared = argument.shape().orElse(null);
         boolean single = declared != null && declared.size() == 1 && count == 1;
         long[] rows = single ? new long[1] : Arrays.copyOf(shape.dimensions(), shape.rank() + 1);
         long room = declared != null && declared.size() == rows.length ? declared.getLast() : -1;

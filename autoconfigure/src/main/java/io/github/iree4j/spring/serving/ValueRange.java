@@ -64,8 +64,11 @@ public record ValueRange(long least, long most) {
         for (int i = 0; i < arguments.size(); i++) {
             String name = ValueDeclaration.name(arguments, i, "input");
             ValueRange range = served.ranges().get(name);
-            ElementType declared = arguments.get(i).elementType();
-            boolean isOfAnother = declared != null && declared.isFloat(); // input of the same name, of another function
+            boolean isOfAnother = arguments
+                    .get(i)
+                    .elementType()
+                    .filter(ElementType::isFloat)
+                    .isPresent(); // input of the same name, of another function
             if (range != null && !isOfAnother) {
                 Tensor input = inputs.get(i);
                 body.charge(input.byteSize()); // a copy

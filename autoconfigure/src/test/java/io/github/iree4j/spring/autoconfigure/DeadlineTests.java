@@ -175,7 +175,7 @@ class DeadlineTests {
         @Bean
         InvocationInterceptor seeing() {
             return (request, chain) -> {
-                timeouts.add(request.options().timeout());
+                timeouts.add(request.options().timeout().orElse(null));
                 return chain.proceed(request);
             };
         }

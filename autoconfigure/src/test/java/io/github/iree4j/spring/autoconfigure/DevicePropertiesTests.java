@@ -34,14 +34,16 @@ class DevicePropertiesTests {
     @Test
     void nothingSetLeavesTheDefaults() {
         DeviceOptions options = options();
-        assertThat(options.driver(GpuOptions.DEFAULT)).isSameAs(GpuOptions.DEFAULT);
-        assertThat(options.driver(ChannelOptions.DEFAULT)).isSameAs(ChannelOptions.DEFAULT);
+        assertThat(options.driver(GpuOptions.DEFAULTS)).isSameAs(GpuOptions.DEFAULTS);
+        assertThat(options.driver(ChannelOptions.DEFAULTS)).isSameAs(ChannelOptions.DEFAULTS);
     }
 
     @Test
     void placeOfCompiledCode() {
-        assertThat(options("iree.devices.one.gpu.compiled-code=/var/cache/app").driver(GpuOptions.DEFAULT))
-                .isEqualTo(new GpuOptions("/var/cache/app"));
+        assertThat(options("iree.devices.one.gpu.compiled-code=/var/cache/app")
+                        .driver(GpuOptions.DEFAULTS)
+                        .compiledCode())
+                .isEqualTo("/var/cache/app");
     }
 
     @Test
@@ -51,11 +53,11 @@ class DevicePropertiesTests {
                                 "iree.advanced.devices.one.channel.group=left",
                                 "iree.advanced.devices.one.channel.rank=1",
                                 "iree.advanced.devices.one.channel.count=4")
-                        .driver(ChannelOptions.DEFAULT)
+                        .driver(ChannelOptions.DEFAULTS)
                         .channel())
                 .isEqualTo(new ChannelParams("training", "left", 1, 4));
         assertThat(options("iree.advanced.devices.one.channel.count=4")
-                        .driver(ChannelOptions.DEFAULT)
+                        .driver(ChannelOptions.DEFAULTS)
                         .channel())
                 .isEqualTo(ChannelParams.of(ChannelParams.DEFAULT, 4));
     }
@@ -70,7 +72,7 @@ class DevicePropertiesTests {
                                 "iree.advanced.devices.one.channel.count=2",
                                 "iree.advanced.devices.one.channel.id=base64:"
                                         + Base64.getEncoder().encodeToString(id))
-                        .driver(ChannelOptions.DEFAULT)
+                        .driver(ChannelOptions.DEFAULTS)
                         .channel()
                         .id())
                 .isEqualTo(new String(id, StandardCharsets.ISO_8859_1));

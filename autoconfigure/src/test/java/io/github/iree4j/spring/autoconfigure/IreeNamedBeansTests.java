@@ -258,7 +258,7 @@ class IreeNamedBeansTests {
                     assertThat(slow.memoryIdle()).hasSeconds(5);
                     assertThat(slow.memoryRetained()).isZero();
                     assertThat(fast.memoryLimit()).isZero();
-                    assertThat(fast.driver(CpuOptions.DEFAULT).inlineNanos()).isZero();
+                    assertThat(fast.driver(CpuOptions.DEFAULTS).inlineWork()).isZero();
                     assertThat(fast.schedulingDomain()).isSameAs(slow.schedulingDomain());
                     assertThat(fast.schedulingDomain().frontierCapacity()).isEqualTo(20);
                     assertThat(runtime.device().executableFormats()).containsExactly("vmvx-bytecode-fb");
@@ -324,7 +324,7 @@ class IreeNamedBeansTests {
     @Configuration(proxyBeanMethods = false)
     static class OwnRuntime {
         static final IreeRuntime RUNTIME = IreeRuntime.builder()
-                .device("fast", "local", DeviceOptions.DEFAULT)
+                .device("fast", "local", DeviceOptions.DEFAULTS)
                 .build();
 
         @Bean(destroyMethod = "")

@@ -29,12 +29,12 @@ class IreePropertiesTests {
         assertThat(advanced.task().affinity()).isFalse();
         assertThat(advanced.frontier().capacity()).isEqualTo(Frontier.DEFAULT_CAPACITY);
         assertThat(properties.executables().allowedFormats()).isEmpty();
-        assertThat(advanced.device("any").inlineWork().toNanos()).isEqualTo(CpuOptions.DEFAULT.inlineNanos());
+        assertThat(advanced.device("any").inlineWork()).isEqualTo(CpuOptions.DEFAULTS.inlineWork());
         IreeProperties.Advanced.Pool pool = advanced.pool("any");
-        assertThat(pool.trim().idleAfter()).isEqualTo(DeviceOptions.DEFAULT.memoryIdle());
-        assertThat(pool.trim().retained().toBytes()).isEqualTo(DeviceOptions.DEFAULT.memoryRetained());
-        assertThat(pool.waiting().limit()).isEqualTo(DeviceOptions.DEFAULT.memoryWait());
-        assertThat(pool.waiting().host()).isEqualTo(DeviceOptions.DEFAULT.memoryHostWait());
+        assertThat(pool.trim().idleAfter()).isEqualTo(DeviceOptions.DEFAULTS.memoryIdle());
+        assertThat(pool.trim().retained().toBytes()).isEqualTo(DeviceOptions.DEFAULTS.memoryRetained());
+        assertThat(pool.waiting().limit()).isEqualTo(DeviceOptions.DEFAULTS.memoryWait());
+        assertThat(pool.waiting().host()).isEqualTo(DeviceOptions.DEFAULTS.memoryHostWait());
     }
 
     @Test

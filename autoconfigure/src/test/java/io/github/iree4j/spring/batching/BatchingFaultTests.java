@@ -34,7 +34,7 @@ class BatchingFaultTests {
     private final AtomicReference<@Nullable Throwable> inChain = new AtomicReference<>(); // thrown once
     private final AtomicReference<@Nullable Throwable> inListener = new AtomicReference<>();
     private final DynamicBatching batching = new DynamicBatching(
-            Map.of("rows", new BatchingOptions(2, DELAY, List.of(), 16, 1)),
+            Map.of("rows", BatchingOptions.DEFAULTS.maxSize(2).maxDelay(DELAY).maxInFlight(1)),
             timer,
             (_, _, _, _, _, _) -> raise(inListener));
 

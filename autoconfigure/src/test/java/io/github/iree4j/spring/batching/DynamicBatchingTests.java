@@ -43,6 +43,11 @@ import org.slf4j.MDC;
 class DynamicBatchingTests {
 
     private static final long MILLI = 1_000_000;
+    private static final BatchingOptions USUAL = BatchingOptions.DEFAULTS
+            .maxSize(4)
+            .maxDelay(Duration.ofMillis(10))
+            .maxWaiting(16)
+            .maxInFlight(1);
 
     private final IreeRuntime runtime = IreeRuntime.create();
     private final AtomicInteger calls = new AtomicInteger();
@@ -69,7 +74,7 @@ class DynamicBatchingTests {
     private final LoadedProgram loaded = new LoadedProgram(ProgramSource.of("rows", "rows.vmfb"), List.of(program));
     private final ManualTimer timer = new ManualTimer();
     private final List<String> batches = new ArrayList<>();
-    private DynamicBatching batching = batching(4, 10, List.of(), 16, 4);
+    private DynamicBatching batching = batching(USUAL.maxInFlight(4));
     private final InvocationChain onThisThread = request -> {
         try {
             return CompletableFuture.completedFuture(
@@ -97,9 +102,9 @@ class DynamicBatchingTests {
         runtime.close();
     }
 
-    private DynamicBatching batching(int size, long millis, List<Integer> buckets, int waiting, int inFlight) {
+    private DynamicBatching batching(BatchingOptions options) {
         return new DynamicBatching(
-                Map.of("rows", new BatchingOptions(size, Duration.ofMillis(millis), buckets, waiting, inFlight)),
+                Map.of("rows", options),
                 timer,
                 (model, function, count, rows, padded, nanos) -> batches.add("%s.%s %d calls %d of %d rows after %d ms"
                         .formatted(model, function, count, rows, padded, nanos / MILLI)));
@@ -193,10 +198,7 @@ class DynamicBatchingTests {
     @Test
     void aClockThatAdvancesByItselfWakesEveryBatch() throws Exception {
         batching.close();
-        batching = new DynamicBatching(
-                Map.of("rows", new BatchingOptions(4, Duration.ofMillis(10), List.of(), 16, 1)),
-                new ClockOfItself(),
-                BatchListener.NONE);
+        batching = new DynamicBatching(Map.of("rows", USUAL), new ClockOfItself(), BatchListener.NONE);
         CompletableFuture<Results> first = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
         entered.await();
         CompletableFuture<Results> second = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
@@ -252,7 +254,7 @@ class DynamicBatchingTests {
 
     @Test
     void batchesArePaddedToTheNextBucket() {
-        batching = batching(8, 10, List.of(8, 4, 1), 16, 4);
+        batching = batching(USUAL.maxSize(8).buckets(List.of(8, 4, 1)).maxInFlight(4));
         CompletableFuture<Results> a = call(1, 2);
         CompletableFuture<Results> b = call(3, 4);
         timer.advance(10 * MILLI);
@@ -289,7 +291,7 @@ class DynamicBatchingTests {
 
     @Test
     void higherPriorityIsTakenFirst() {
-        batching = batching(2, 10, List.of(), 16, 1);
+        batching = batching(USUAL.maxSize(2));
         CompletableFuture<Results> running = call(onWorkers, "slow", null, 0, Tensor.of(new float[4], 2, 2));
         CompletableFuture<Results> low = call(onWorkers, "slow", null, 0, Tensor.of(new float[] {1, 1, 1, 1}, 2, 2));
         CompletableFuture<Results> high = call(onWorkers, "slow", null, 5, Tensor.of(new float[] {2, 2}, 1, 2));
@@ -319,7 +321,7 @@ class DynamicBatchingTests {
 
     @Test
     void callWhoseDeadlineExpiresWhileWaitingFails() {
-        batching = batching(1, 10, List.of(), 16, 1);
+        batching = batching(USUAL.maxSize(1));
         CompletableFuture<Results> running = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
         CompletableFuture<Results> late =
                 call(onWorkers, "slow", Duration.ofMillis(4), 0, Tensor.of(new float[2], 1, 2));
@@ -362,7 +364,7 @@ class DynamicBatchingTests {
 
     @Test
     void nextBatchGathersWhileOneIsInFlight() throws Exception {
-        batching = batching(4, 10, List.of(), 16, 1);
+        batching = batching(USUAL);
         CompletableFuture<Results> first = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
         timer.advance(10 * MILLI);
         entered.await();
@@ -378,7 +380,7 @@ class DynamicBatchingTests {
 
     @Test
     void rejectsCallsWhenTheQueueIsFull() {
-        batching = batching(8, 10, List.of(), 2, 1);
+        batching = batching(USUAL.maxSize(8).maxWaiting(2));
         CompletableFuture<Results> a = call(1, 2, 3, 4);
         CompletableFuture<Results> refused = call(5, 6);
         assertThat(code(refused)).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
@@ -425,7 +427,7 @@ class DynamicBatchingTests {
 
     @Test
     void theFirstInLineIsInTheNextBatchThoughSmallerCallsWouldFillIt() {
-        batching = batching(4, 10, List.of(), 16, 1);
+        batching = batching(USUAL);
         List<Long> made = new ArrayList<>();
         CompletableFuture<@Nullable Void> held = new CompletableFuture<>();
         InvocationChain tight = request -> {
@@ -562,7 +564,12 @@ class DynamicBatchingTests {
     @Test
     void concurrentCallersReceiveTheirOwnRows() throws Exception {
         batching = new DynamicBatching(
-                Map.of("rows", new BatchingOptions(16, Duration.ofMillis(1), List.of(4, 8, 16), 10_000, 2)),
+                Map.of(
+                        "rows",
+                        BatchingOptions.DEFAULTS
+                                .maxSize(16)
+                                .buckets(List.of(4, 8, 16))
+                                .maxWaiting(10_000)),
                 BatchTimer.system(),
                 BatchListener.NONE);
         List<Thread> threads = new ArrayList<>();
@@ -600,7 +607,7 @@ class DynamicBatchingTests {
     /** The diagnostic context stands for all that belongs to a caller, such as its span. */
     @Test
     void aBatchIsMadeInTheContextOfItsFirstCallerWhoeverItsThreadBelongsTo() {
-        batching = batching(4, 10, List.of(), 16, 1);
+        batching = batching(USUAL);
         List<@Nullable String> seen = new ArrayList<>();
         List<CompletableFuture<Results>> made = new ArrayList<>();
         InvocationChain chain = _ -> {

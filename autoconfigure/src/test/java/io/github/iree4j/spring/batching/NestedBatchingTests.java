@@ -59,7 +59,13 @@ class NestedBatchingTests {
 
     private static DynamicBatching batching(BatchTimer timer) {
         return new DynamicBatching(
-                Map.of("rows", new BatchingOptions(4, Duration.ofMillis(10), List.of(), 1 << 20, 4)),
+                Map.of(
+                        "rows",
+                        BatchingOptions.DEFAULTS
+                                .maxSize(4)
+                                .maxDelay(Duration.ofMillis(10))
+                                .maxWaiting(1 << 20)
+                                .maxInFlight(4)),
                 timer,
                 BatchListener.NONE);
     }

@@ -61,7 +61,13 @@ class VariantBatchingTests {
     private final ManualTimer timer = new ManualTimer();
     private final List<String> batches = new ArrayList<>();
     private final DynamicBatching batching = new DynamicBatching(
-            Map.of("rows", new BatchingOptions(32, DELAY, List.of(), 64, 64)),
+            Map.of(
+                    "rows",
+                    BatchingOptions.DEFAULTS
+                            .maxSize(32)
+                            .maxDelay(DELAY)
+                            .maxWaiting(64)
+                            .maxInFlight(64)),
             timer,
             (model, function, count, rows, padded, nanos) -> batches.add(count + " calls of " + rows + " rows"));
 

@@ -34,8 +34,8 @@ import org.springframework.core.io.DefaultResourceLoader;
 class IreeHealthContributorTests {
 
     private final IreeRuntime runtime = IreeRuntime.builder()
-            .device("one", "local", DeviceOptions.DEFAULT)
-            .device("two", "local", DeviceOptions.DEFAULT)
+            .device("one", "local", DeviceOptions.DEFAULTS)
+            .device("two", "local", DeviceOptions.DEFAULTS)
             .build();
     private final Programs programs = new Programs(runtime, new DefaultResourceLoader());
     private final IreeHealthContributor contributor = new IreeHealthContributor(runtime, programs, () -> null);

@@ -191,7 +191,7 @@ class LongChainsTests {
         Fence common = chain(first, 1);
         Fence one = chain(common, 1);
         Fence two = chain(common, 1);
-        Fence both = Fence.join(List.of(one, two, left));
+        Fence both = Fence.join(one, two, left);
         made.addFirst(both);
         Fence end = chain(both, 1);
         queue.barrier(null, point(), 0);
@@ -221,7 +221,7 @@ class LongChainsTests {
         try (Timeline knot = runtime.createTimeline("knot")) {
             Fence here = point();
             Fence there = point(knot.semaphore(), 1);
-            Fence both = Fence.join(List.of(slow, here));
+            Fence both = Fence.join(slow, here);
             made.addFirst(both);
             queue.barrier(both, there, 0);
             queue.barrier(there, here, 0);

@@ -188,7 +188,7 @@ class ProblemFinderTests {
                 Timeline two = runtime.createTimeline("two");
                 Fence first = one.at(1);
                 Fence second = two.at(1);
-                Fence both = Fence.join(List.of(first, second))) {
+                Fence both = Fence.join(first, second)) {
             queue.barrier(second, first, 0);
             queue.barrier(first, second, 0);
             for (int i = 0; i < 100; i++) {

@@ -96,7 +96,8 @@ class ReactionsTests {
     @MethodSource("failures")
     void everyReactionIsTheReactionOfTheClass(IreeException failure) {
         int status = HttpStatuses.of(failure).value();
-        boolean mayComeAgain = HttpStatuses.retryAfter(failure) > 0 && failure.detail(RetryLater.class) == null;
+        boolean mayComeAgain = HttpStatuses.retryAfter(failure) > 0
+                && failure.detail(RetryLater.class).isEmpty();
         boolean isRetried = isRetried(failure);
         Fault fault = Fault.of(failure, null, LIMIT, LIMIT);
         switch (failure) {
@@ -129,7 +130,8 @@ class ReactionsTests {
             case IreeException _ -> {
                 assertThat(status).isEqualTo(HttpStatuses.of(failure.code()).value());
                 assertThat(mayComeAgain)
-                        .isEqualTo(failure.code() == StatusCode.ABORTED && failure.detail(RetryLater.class) == null);
+                        .isEqualTo(failure.code() == StatusCode.ABORTED
+                                && failure.detail(RetryLater.class).isEmpty());
                 assertThat(isRetried).isFalse();
             }
         }

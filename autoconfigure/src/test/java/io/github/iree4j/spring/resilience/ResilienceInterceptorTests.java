@@ -59,7 +59,7 @@ class ResilienceInterceptorTests {
     private @Nullable Duration limit;
     private final InvocationChain chain = made -> {
         calls.incrementAndGet();
-        limit = made.options().timeout();
+        limit = made.options().timeout().orElse(null);
         return answers.remove();
     };
 
@@ -249,7 +249,7 @@ class ResilienceInterceptorTests {
     void theTimeoutOfACallIsForAllAttemptsTogether() {
         List<Duration> timeouts = new ArrayList<>();
         InvocationChain failing = attempt -> {
-            timeouts.add(attempt.options().timeout());
+            timeouts.add(attempt.options().timeout().orElse(null));
             return failure(StatusCode.UNAVAILABLE);
         };
         ResilienceInterceptor interceptor =

@@ -97,8 +97,9 @@ class LeftLoadsTests {
                 .isThrownBy(() -> models.find("counter", null, Duration.ofMillis(20)))
                 .withMessageContaining("model 'counter' is being loaded")
                 .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE))
-                .satisfies(e ->
-                        assertThat(e.detail(RetryLater.class).after()).isGreaterThanOrEqualTo(Duration.ofSeconds(1)));
+                .satisfies(
+                        e -> assertThat(e.detail(RetryLater.class).orElseThrow().after())
+                                .isGreaterThanOrEqualTo(Duration.ofSeconds(1)));
         hung.awaitReader();
         awaitLoading();
         hung.answer();

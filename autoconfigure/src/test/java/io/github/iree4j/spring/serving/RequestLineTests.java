@@ -117,10 +117,9 @@ class RequestLineTests {
         assertThatThrownBy(line::checkRoom).hasMessageContaining("a further one would wait for about 120 ms");
         assertThatThrownBy(() -> line.join(null)).isInstanceOfSatisfying(IreeException.class, e -> {
             assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
-            assertThat(Objects.requireNonNull(e.detail(RetryLater.class)).after())
+            assertThat(e.detail(RetryLater.class).orElseThrow().after())
                     .isBetween(Duration.ofMillis(119), Duration.ofMillis(121));
-            assertThat(Objects.requireNonNull(e.detail(RetryLater.class)).seconds())
-                    .isEqualTo(1);
+            assertThat(e.detail(RetryLater.class).orElseThrow().seconds()).isEqualTo(1);
         });
     }
 
@@ -265,7 +264,7 @@ class RequestLineTests {
             line.join(null);
             throw new AssertionError("a request waits");
         } catch (IreeException e) {
-            return Objects.requireNonNull(e.detail(RetryLater.class)).after();
+            return e.detail(RetryLater.class).orElseThrow().after();
         }
     }
 

@@ -35,7 +35,7 @@ final class GpuCodeCache {
     private final byte[] target; // dependencies of the code besides the text
 
     GpuCodeCache(GpuDevice device, DeviceOptions options, String architecture) {
-        String chosen = options.driver(GpuOptions.DEFAULT).compiledCode();
+        String chosen = options.driver(GpuOptions.DEFAULTS).compiledCode();
         this(device, chosen.isBlank() ? System.getProperty(PROPERTY, "") : chosen, architecture, LIMIT);
     }
 

@@ -181,7 +181,7 @@ class CompiledCollectivesTest {
     void anIdOfTheDriverJoinsThemAcrossProcesses() throws Exception {
         fake = GpuDrivers.fake(directory, GpuKind.CUDA, "devices=2");
         String id;
-        try (Device any = fake.driver().open("0", DeviceOptions.DEFAULT)) {
+        try (Device any = fake.driver().open("0", DeviceOptions.DEFAULTS)) {
             id = any.createChannelId();
         }
         for (int rank = 0; rank < 2; rank++) {

@@ -223,7 +223,7 @@ class EachGpuCallFailsTest {
             }
             DeviceOptions options = DeviceOptions.builder()
                     .queueCount(3)
-                    .with(new GpuOptions(code.toString()))
+                    .with(GpuOptions.DEFAULTS.compiledCode(code.toString()))
                     .build();
             step(() -> devices.add(driver.open(driver.name() + ":0", options)));
             step(() -> devices.add(driver.open(driver.name() + ":1", options)));

@@ -65,7 +65,7 @@ class GpuCodeCacheTest {
     }
 
     private StreamDevice device(String directory) {
-        return fake.open(DeviceOptions.builder().with(new GpuOptions(directory)));
+        return fake.open(DeviceOptions.builder().with(GpuOptions.DEFAULTS.compiledCode(directory)));
     }
 
     /** Loads the kernels of the contract and runs one; returns how often the driver compiled. */

@@ -139,7 +139,7 @@ class GpuCollectiveFaultsTest {
         String driver = Objects.requireNonNull(fake.library()).library();
         GpuDriver with = new GpuDriver(
                 kind, driver, collectives == null ? driver : collectives, StreamDevice.CLOSE_LIMIT, GpuLane.WINDOW, 0);
-        try (StreamDevice device = with.open(with.name(), DeviceOptions.DEFAULT)) {
+        try (StreamDevice device = with.open(with.name(), DeviceOptions.DEFAULTS)) {
             IreeException failure = failure(() -> device.createChannel(-1, ChannelParams.of(0, 2)));
             assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
             assertThat(failure(device::createChannelId)).hasMessage(failure.getMessage());

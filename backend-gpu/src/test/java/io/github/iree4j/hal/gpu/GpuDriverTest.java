@@ -36,14 +36,14 @@ class GpuDriverTest {
         String dashed = uuid.replaceFirst("(.{8})(.{4})(.{4})(.{4})", "$1-$2-$3-$4-");
         for (String id :
                 new String[] {"cuda:1", "1", uuid, dashed, dashed.toUpperCase(), "cuda:" + uuid, "GPU-" + dashed}) {
-            try (StreamDevice device = driver.open(id, DeviceOptions.DEFAULT)) {
+            try (StreamDevice device = driver.open(id, DeviceOptions.DEFAULTS)) {
                 assertThat(device.id()).as(id).isEqualTo("cuda:1");
             }
         }
-        try (StreamDevice device = driver.open("cuda", DeviceOptions.DEFAULT)) {
+        try (StreamDevice device = driver.open("cuda", DeviceOptions.DEFAULTS)) {
             assertThat(device.id()).isEqualTo("cuda:0");
         }
-        assertThatThrownBy(() -> driver.open("cuda:2", DeviceOptions.DEFAULT))
+        assertThatThrownBy(() -> driver.open("cuda:2", DeviceOptions.DEFAULTS))
                 .hasMessageContaining("driver 'cuda' has no device 'cuda:2'; it has: cuda:0 (")
                 .hasMessageContaining("cuda:1 (");
     }
@@ -56,7 +56,7 @@ class GpuDriverTest {
         String uuid = driver.devices().get(1).details().get("uuid");
         assertThat(driver.devices().get(0).details()).doesNotContainEntry("uuid", uuid);
         for (String id : new String[] {"cuda:" + uuid, "MIG-" + uuid}) {
-            try (StreamDevice device = driver.open(id, DeviceOptions.DEFAULT)) {
+            try (StreamDevice device = driver.open(id, DeviceOptions.DEFAULTS)) {
                 assertThat(device.id()).as(id).isEqualTo("cuda:1");
             }
         }
@@ -68,12 +68,12 @@ class GpuDriverTest {
         GpuDriver driver = GpuDrivers.fake(directory, kind, "devices=3 instances no_symbol=cuDeviceGetUuid_v2")
                 .driver();
         String uuid = driver.devices().getFirst().details().get("uuid");
-        assertThatThrownBy(() -> driver.open(driver.name() + ":" + uuid, DeviceOptions.DEFAULT))
+        assertThatThrownBy(() -> driver.open(driver.name() + ":" + uuid, DeviceOptions.DEFAULTS))
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.FAILED_PRECONDITION))
                 .hasMessageContaining(
                         "is the UUID of 3 devices of driver '%1$s': %1$s:0, %1$s:1, %1$s:2;", driver.name());
-        try (StreamDevice device = driver.open("2", DeviceOptions.DEFAULT)) {
+        try (StreamDevice device = driver.open("2", DeviceOptions.DEFAULTS)) {
             assertThat(device.id()).isEqualTo(driver.name() + ":2");
         }
     }
@@ -102,7 +102,7 @@ class GpuDriverTest {
             GpuDriver driver = new GpuDriver(kind, fake.library());
             assertThat(driver.availability().available()).as(settings).isFalse();
             assertThat(driver.availability().reason()).startsWith("its library is there and finds no device; ");
-            assertThatThrownBy(() -> driver.open(driver.name(), DeviceOptions.DEFAULT))
+            assertThatThrownBy(() -> driver.open(driver.name(), DeviceOptions.DEFAULTS))
                     .hasMessageContaining("is not available: its library is there");
         }
     }

@@ -84,7 +84,7 @@ public final class GpuDrivers implements TestDriver {
 
     /** Opens one of its devices; the caller closes it. */
     public StreamDevice open(String id) {
-        return driver.open(id, DeviceOptions.DEFAULT);
+        return driver.open(id, DeviceOptions.DEFAULTS);
     }
 
     GpuDriver driver() {

@@ -88,7 +88,7 @@ class GpuFaultsTest {
         assertFails(
                 StatusCode.UNAVAILABLE,
                 "driver '%s' is not available".formatted(driver.name()),
-                () -> driver.open(driver.name(), DeviceOptions.DEFAULT));
+                () -> driver.open(driver.name(), DeviceOptions.DEFAULTS));
         return driver;
     }
 
@@ -130,9 +130,9 @@ class GpuFaultsTest {
             assertFails(
                     StatusCode.NOT_FOUND,
                     "it has: %s:0 (fake %s device 0), %s:1".formatted(driver.name(), kind, driver.name()),
-                    () -> driver.open(id, DeviceOptions.DEFAULT));
+                    () -> driver.open(id, DeviceOptions.DEFAULTS));
         }
-        driver.open("1", DeviceOptions.DEFAULT).close();
+        driver.open("1", DeviceOptions.DEFAULTS).close();
     }
 
     /** Each thing that a device is made of, when the driver does not make it. */
@@ -147,7 +147,7 @@ class GpuFaultsTest {
                 () -> driver.open(
                         driver.name(), DeviceOptions.builder().queueCount(4).build()));
         assertThat(library.complaints()).isEmpty();
-        StreamDevice device = driver.open(driver.name(), DeviceOptions.DEFAULT);
+        StreamDevice device = driver.open(driver.name(), DeviceOptions.DEFAULTS);
         assertWorks(device);
         device.close();
         GpuDrivers.assertNothingLeft(device);

@@ -70,7 +70,7 @@ class GpuImportsTest {
         GpuDrivers made = GpuDrivers.fake(directory, kind, "devices=2 " + settings);
         fake = made;
         for (int i = 0; i < count; i++) {
-            devices.add(made.driver().open(Integer.toString(i % 2), DeviceOptions.DEFAULT));
+            devices.add(made.driver().open(Integer.toString(i % 2), DeviceOptions.DEFAULTS));
         }
         timeline = TimelineSemaphore.create(0);
     }
@@ -202,7 +202,7 @@ class GpuImportsTest {
         StreamDevice device = devices.getFirst();
         BufferParams immutable = new BufferParams(
                 MemoryType.HOST_LOCAL, BufferUsage.DEFAULT | BufferUsage.MAPPING | BufferUsage.SHARING_IMMUTABLE);
-        try (Device cpu = new LocalDriverProvider().open("local", DeviceOptions.DEFAULT);
+        try (Device cpu = new LocalDriverProvider().open("local", DeviceOptions.DEFAULTS);
                 Buffer constant =
                         cpu.allocator().importHost(immutable.withAccess(MemoryAccess.READ), readOnlyFile(), null);
                 Buffer result = device.allocator().allocate(OF_HOST, PAGE)) {

@@ -68,7 +68,7 @@ class GpuSharingTest {
         GpuDrivers made = GpuDrivers.fake(directory, kind, settings);
         fake = made;
         for (int i = 0; i < count; i++) {
-            devices.add(made.driver().open(Integer.toString(i), DeviceOptions.DEFAULT));
+            devices.add(made.driver().open(Integer.toString(i), DeviceOptions.DEFAULTS));
         }
     }
 
@@ -219,7 +219,7 @@ class GpuSharingTest {
         open(kind, "devices=2 peer", 2);
         devices.get(1).close();
         assertThat(devices.get(0).memoryObstacle(devices.get(1))).isNotNull();
-        StreamDevice again = Objects.requireNonNull(fake).driver().open("1", DeviceOptions.DEFAULT); // another context
+        StreamDevice again = Objects.requireNonNull(fake).driver().open("1", DeviceOptions.DEFAULTS); // another context
         devices.set(1, again);
         assertThat(devices.get(0).memoryObstacle(again)).isNull();
         devices.get(0).queue(0).fill(null, next(), buffer(1), 0, 64, 1, 4, 0);

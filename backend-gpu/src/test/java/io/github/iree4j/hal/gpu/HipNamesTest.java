@@ -27,9 +27,9 @@ class HipNamesTest {
     @Test
     void programsFindHipByBothNames(@TempDir Path directory) {
         try (StreamDevice hip =
-                        GpuDrivers.fake(directory, GpuKind.HIP, "").driver().open("hip", DeviceOptions.DEFAULT);
+                        GpuDrivers.fake(directory, GpuKind.HIP, "").driver().open("hip", DeviceOptions.DEFAULTS);
                 StreamDevice cuda =
-                        GpuDrivers.fake(directory, GpuKind.CUDA, "").driver().open("cuda", DeviceOptions.DEFAULT)) {
+                        GpuDrivers.fake(directory, GpuKind.CUDA, "").driver().open("cuda", DeviceOptions.DEFAULTS)) {
             assertThat(hip.queryI64("hal.device.id", "hip*")).hasValue(1);
             assertThat(hip.queryI64("hal.device.id", "rocm*")).hasValue(1);
             assertThat(cuda.queryI64("hal.device.id", "rocm*")).hasValue(0);

@@ -299,7 +299,7 @@ public final class StreamDevice implements Device {
     public Channel createChannel(long affinity, ChannelParams params) {
         checkOpen();
         QueueAffinity.normalize(affinity, queues.count());
-        return channels.create(params.or(options.driver(ChannelOptions.DEFAULT).channel()));
+        return channels.create(params.or(options.driver(ChannelOptions.DEFAULTS).channel()));
     }
 
     @Override
@@ -315,7 +315,7 @@ public final class StreamDevice implements Device {
     @Override
     public TimelineSemaphore createSemaphore(long initialValue, long flags) {
         checkOpen();
-        return TimelineSemaphore.create(SemaphoreOptions.DEFAULT
+        return TimelineSemaphore.create(SemaphoreOptions.DEFAULTS
                 .withInitialValue(initialValue)
                 .withScope(Device.scopeOf(flags))
                 .withHistoryCapacity(options.semaphoreHistory())

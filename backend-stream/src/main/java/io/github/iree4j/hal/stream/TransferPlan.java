@@ -8,7 +8,6 @@ import io.github.iree4j.hal.schedule.OperationParts;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -75,7 +74,7 @@ final class TransferPlan {
             signal.fail(e);
             return;
         }
-        SemaphoreOptions order = SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.DEVICE_LOCAL);
+        SemaphoreOptions order = SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.DEVICE_LOCAL);
         try (TimelineSemaphore timeline = TimelineSemaphore.create(order)) {
             int count = makers.size();
             timeline.whenReached(count, (value, failure) -> parts.end(failure != null));
@@ -83,9 +82,7 @@ final class TransferPlan {
                 Supplier<StreamOperation> make = makers.get(i);
                 try (Fence done = Fence.at(timeline, i + 1);
                         Fence before = i == 0 ? null : Fence.at(timeline, i);
-                        Fence last = i == count - 1 && signal != null
-                                ? Objects.requireNonNull(Fence.join(List.of(done, signal)))
-                                : null) {
+                        Fence last = i == count - 1 && signal != null ? Fence.join(done, signal) : null) {
                     parts.submit(i == 0 ? wait : before, last != null ? last : done, make);
                 }
             }

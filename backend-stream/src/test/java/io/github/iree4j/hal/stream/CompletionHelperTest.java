@@ -123,7 +123,7 @@ class CompletionHelperTest {
         try (Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
                 TimelineSemaphore work = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 TimelineSemaphore after = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
-                TimelineSemaphore gate = TimelineSemaphore.create(SemaphoreOptions.DEFAULT);
+                TimelineSemaphore gate = TimelineSemaphore.create(SemaphoreOptions.DEFAULTS);
                 Fence done = Fence.at(work, 1)) {
             work.whenReached(1, (value, failure) -> after.signal(1));
             AtomicReference<Throwable> thrown = new AtomicReference<>();
@@ -234,7 +234,7 @@ class CompletionHelperTest {
                 throw new AssertionError("ended");
             }
         };
-        try (TimelineSemaphore timeline = TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withHelper(refuses))) {
+        try (TimelineSemaphore timeline = TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withHelper(refuses))) {
             Thread.ofPlatform().start(() -> timeline.signal(1));
             timeline.await(1, LONG);
         }

@@ -78,7 +78,7 @@ class StoppedStreamTest {
 
     private Fence fence() {
         TimelineSemaphore own =
-                TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.DEVICE_LOCAL));
+                TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.DEVICE_LOCAL));
         opened.add(own);
         Fence fence = Fence.at(own, 1);
         opened.add(fence);

@@ -17,7 +17,7 @@ final class PipelineCacheFile {
 
     /** Returns the configured directory, {@link #OFF}, or an empty string. */
     static String configured(DeviceOptions options) {
-        String chosen = options.driver(VulkanOptions.DEFAULT).compiledCode();
+        String chosen = options.driver(VulkanOptions.DEFAULTS).compiledCode();
         return (chosen.isBlank() ? System.getProperty(PROPERTY, "") : chosen).strip();
     }
 

@@ -96,8 +96,8 @@ class HandleReuseTest {
     }
 
     private static void onThisMachine(Program program) {
-        try (StreamDevice device =
-                VulkanDrivers.openWithoutLayer(DeviceOptions.builder().with(new VulkanOptions("off")))) {
+        try (StreamDevice device = VulkanDrivers.openWithoutLayer(
+                DeviceOptions.builder().with(VulkanOptions.DEFAULTS.compiledCode("off")))) {
             assumeTrue(
                     VulkanDrivers.handle(device).has(VulkanFeature.EXTERNAL_MEMORY_HOST),
                     "this driver does not import host memory");
@@ -109,7 +109,8 @@ class HandleReuseTest {
     @ValueSource(strings = {"", "unified", "unified one_queue", "unified update_after_bind", "unified push"})
     void aDriverThatGivesHandlesOutAtOnceIsGivenTheBuffersOfEachCall(String settings, @TempDir Path directory) {
         FakeDriver fake = FakeDriver.in(directory, settings);
-        try (StreamDevice device = fake.open(DeviceOptions.builder().with(new VulkanOptions("off")))) {
+        try (StreamDevice device =
+                fake.open(DeviceOptions.builder().with(VulkanOptions.DEFAULTS.compiledCode("off")))) {
             for (Program program : List.of(Program.scale(SpirvExecutables.params("scale")), Program.copy())) {
                 callWithImports(device, program);
                 callWithAllocations(device, program);
@@ -124,7 +125,8 @@ class HandleReuseTest {
         FakeDriver fake = FakeDriver.in(directory, "unified");
         Set<Long> handles = new HashSet<>();
         Set<Long> addresses = new HashSet<>();
-        try (StreamDevice device = fake.open(DeviceOptions.builder().with(new VulkanOptions("off")))) {
+        try (StreamDevice device =
+                fake.open(DeviceOptions.builder().with(VulkanOptions.DEFAULTS.compiledCode("off")))) {
             for (int i = 0; i < 8; i++) {
                 try (VulkanAllocation allocation = VulkanDrivers.handle(device).allocate(1024L >> i, 0, 0)) {
                     handles.add(allocation.buffer());

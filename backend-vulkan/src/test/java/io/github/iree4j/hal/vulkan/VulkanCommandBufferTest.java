@@ -49,7 +49,7 @@ class VulkanCommandBufferTest {
 
     @BeforeEach
     void openDevice() {
-        device = VulkanDrivers.open(DeviceOptions.builder().with(new VulkanOptions("off")));
+        device = VulkanDrivers.open(DeviceOptions.builder().with(VulkanOptions.DEFAULTS.compiledCode("off")));
         queue = device.queue(0);
     }
 
@@ -612,7 +612,8 @@ class VulkanCommandBufferTest {
 
     @Test
     void whatOtherDevicesMadeIsRefused() {
-        try (StreamDevice other = VulkanDrivers.open(DeviceOptions.builder().with(new VulkanOptions("off")));
+        try (StreamDevice other =
+                        VulkanDrivers.open(DeviceOptions.builder().with(VulkanOptions.DEFAULTS.compiledCode("off")));
                 Executable foreign = other.createExecutable(SpirvExecutables.params("count"));
                 CommandBuffer foreignCommands = other.createCommandBuffer(0, BOTH, -1, 0);
                 Buffer foreignBuffer = other.allocator()

@@ -383,7 +383,8 @@ class VulkanExecutableTest {
 
     @Test
     void aDeviceSaysWhatItTakes(@TempDir Path directory) {
-        DeviceOptions.Builder options = DeviceOptions.builder().with(new VulkanOptions(directory.toString()));
+        DeviceOptions.Builder options =
+                DeviceOptions.builder().with(VulkanOptions.DEFAULTS.compiledCode(directory.toString()));
         try (StreamDevice device = VulkanDrivers.open(options)) {
             assertThat(device.queryI64("hal.executable.format", "vulkan-spirv-fb"))
                     .hasValue(1);
@@ -403,7 +404,7 @@ class VulkanExecutableTest {
         }
         assertThat(directory).isNotEmptyDirectory();
         DeviceOptions.Builder limited = DeviceOptions.builder()
-                .with(new VulkanOptions("off"))
+                .with(VulkanOptions.DEFAULTS.compiledCode("off"))
                 .executableFormats(List.of("vulkan-spirv-bda-v1"));
         try (StreamDevice device = VulkanDrivers.open(limited)) {
             assertThat(device.queryI64("hal.executable.format", "vulkan-spirv-fb"))

@@ -61,7 +61,7 @@ class VulkanFaultsTest {
         assertFails(
                 StatusCode.UNAVAILABLE,
                 "driver 'vulkan' is not available",
-                () -> driver.open("vulkan", DeviceOptions.DEFAULT));
+                () -> driver.open("vulkan", DeviceOptions.DEFAULTS));
     }
 
     @Test

@@ -23,7 +23,7 @@ final class VulkanProbe {
             System.out.println("device " + device.id() + " " + device.name());
         }
         for (String id : ids) {
-            try (Device device = driver.open(id, DeviceOptions.DEFAULT);
+            try (Device device = driver.open(id, DeviceOptions.DEFAULTS);
                     TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                     Fence done = Fence.at(timeline, 1);
                     Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64)) {

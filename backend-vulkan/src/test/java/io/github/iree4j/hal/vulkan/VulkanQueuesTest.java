@@ -85,7 +85,7 @@ class VulkanQueuesTest {
     }
 
     private TimelineSemaphore semaphore(SemaphoreScope scope) {
-        TimelineSemaphore made = TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(scope));
+        TimelineSemaphore made = TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(scope));
         opened.add(made);
         return made;
     }
@@ -188,7 +188,7 @@ class VulkanQueuesTest {
                 for (int w = 0; w < 3 && i > 0; w++) {
                     waits.add(at(done.get(random.nextInt(Math.max(0, i - 20), i)), 1));
                 }
-                Fence wait = Fence.join(waits);
+                Fence wait = Fence.joinNullable(waits);
                 if (wait != null) {
                     opened.add(wait);
                 }
@@ -224,18 +224,18 @@ class VulkanQueuesTest {
                 List.of("2", "vulkan:2"),
                 List.of(uuid, "vulkan:2"),
                 List.of("vulkan:" + uuid.toUpperCase(Locale.ROOT), "vulkan:2"))) {
-            try (StreamDevice device = made.open(each.getFirst(), DeviceOptions.DEFAULT)) {
+            try (StreamDevice device = made.open(each.getFirst(), DeviceOptions.DEFAULTS)) {
                 assertThat(device.id()).as(each.getFirst()).isEqualTo(each.getLast());
                 assertThat(device.queryI64("hal.device.id", "vulkan*")).hasValue(1);
                 assertThat(device.queryI64("hal.device.id", "local*")).hasValue(0);
             }
         }
-        assertThatThrownBy(() -> made.open("vulkan:3", DeviceOptions.DEFAULT))
+        assertThatThrownBy(() -> made.open("vulkan:3", DeviceOptions.DEFAULTS))
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.NOT_FOUND))
                 .hasMessageContaining("has no device 'vulkan:3'; it has: vulkan:0 (fake device 0)");
         VulkanDriver alone = driver("devices=cpu");
-        try (StreamDevice device = alone.open("vulkan", DeviceOptions.DEFAULT)) {
+        try (StreamDevice device = alone.open("vulkan", DeviceOptions.DEFAULTS)) {
             assertThat(device.info().details()).containsEntry("type", "cpu");
         }
     }
@@ -254,7 +254,7 @@ class VulkanQueuesTest {
     @Test
     void memoryThatIsNotThereFailsWhatNeedsItAndNothingElse() {
         VulkanDriver made = driver("oom_allocation=1");
-        try (StreamDevice device = made.open("vulkan", DeviceOptions.DEFAULT)) {
+        try (StreamDevice device = made.open("vulkan", DeviceOptions.DEFAULTS)) {
             long size = 20 << 20; // a slab of its own: for less the driver is asked twice
             assertThatThrownBy(() -> device.allocator().allocate(BufferParams.DEFAULT, size))
                     .isInstanceOfSatisfying(
@@ -379,8 +379,8 @@ class VulkanQueuesTest {
     @Test
     void aTimelineIsExportedAndImportedByAnotherDevice() {
         VulkanDriver made = driver("devices=discrete+discrete");
-        StreamDevice from = made.open("vulkan:0", DeviceOptions.DEFAULT);
-        StreamDevice to = made.open("vulkan:1", DeviceOptions.DEFAULT);
+        StreamDevice from = made.open("vulkan:0", DeviceOptions.DEFAULTS);
+        StreamDevice to = made.open("vulkan:1", DeviceOptions.DEFAULTS);
         devices.add(from);
         devices.add(to);
         TimelineSemaphore source = semaphore(SemaphoreScope.SYSTEM_WIDE);
@@ -412,12 +412,12 @@ class VulkanQueuesTest {
     @EnumSource(TheEnd.class)
     void anImportedValueThatWasNotReachedWhenItsTimelineEndedFails(TheEnd end) {
         VulkanDriver made = driver("devices=discrete+discrete");
-        StreamDevice from = made.open("vulkan:0", DeviceOptions.DEFAULT);
-        StreamDevice to = made.open("vulkan:1", DeviceOptions.DEFAULT);
+        StreamDevice from = made.open("vulkan:0", DeviceOptions.DEFAULTS);
+        StreamDevice to = made.open("vulkan:1", DeviceOptions.DEFAULTS);
         devices.add(from);
         devices.add(to);
         TimelineSemaphore source = TimelineSemaphore.create(
-                SemaphoreOptions.DEFAULT.withInitialValue(1).withScope(SemaphoreScope.SYSTEM_WIDE));
+                SemaphoreOptions.DEFAULTS.withInitialValue(1).withScope(SemaphoreScope.SYSTEM_WIDE));
         int before = from.exportSemaphore(source);
         int after = from.exportSemaphore(source);
         TimelineSemaphore awaited = semaphore();

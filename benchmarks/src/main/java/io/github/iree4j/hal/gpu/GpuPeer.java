@@ -121,7 +121,7 @@ public final class GpuPeer implements AutoCloseable {
             return;
         }
         String which = System.getProperty("iree." + driver + ".device", driver);
-        try (Device device = provider.open(which, DeviceOptions.DEFAULT);
+        try (Device device = provider.open(which, DeviceOptions.DEFAULTS);
                 GpuPeer peer = new GpuPeer(device, new PeerReport(driver, seconds))) {
             if (way) {
                 peer.thresholds(last);

@@ -79,7 +79,7 @@ public class DispatchBenchmark {
                 .open(
                         "local",
                         DeviceOptions.builder()
-                                .with(CpuOptions.DEFAULT.withWorkers(workers).withInlineWork(Duration.ZERO))
+                                .with(CpuOptions.DEFAULTS.workers(workers).inlineWork(Duration.ZERO))
                                 .build());
         queue = device.queue(0);
         timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);

@@ -62,7 +62,7 @@ public class ExecuteBenchmark {
 
     private @Nullable FlightRecorder open;
 
-    private final Device device = new LocalDriverProvider().open("local", DeviceOptions.DEFAULT);
+    private final Device device = new LocalDriverProvider().open("local", DeviceOptions.DEFAULTS);
     private final DeviceQueue queue = device.queue(0);
     private final Buffer a = device.allocator().allocate(BufferParams.DEFAULT, 16);
     private final Buffer b = device.allocator().allocate(BufferParams.DEFAULT, 16);
@@ -97,7 +97,7 @@ public class ExecuteBenchmark {
      */
     @Setup
     public void open() throws IOException {
-        RecorderOptions options = RecorderOptions.DEFAULT.withDispatches(dispatches);
+        RecorderOptions options = RecorderOptions.DEFAULTS.withDispatches(dispatches);
         open = recorder.equals("on") ? FlightRecorder.open(device.schedulingDomain(), options) : null;
     }
 

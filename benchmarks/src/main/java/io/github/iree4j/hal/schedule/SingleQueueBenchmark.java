@@ -68,7 +68,7 @@ public class SingleQueueBenchmark {
                 SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, Frontier.DEFAULT_CAPACITY);
         stream = QueueScheduler.create(domain, device, device, new NoHardware());
         timeline = TimelineSemaphore.create(0);
-        open = recorder.equals("on") ? FlightRecorder.open(domain, RecorderOptions.DEFAULT) : null;
+        open = recorder.equals("on") ? FlightRecorder.open(domain, RecorderOptions.DEFAULTS) : null;
     }
 
     /** The values of a single timeline. */

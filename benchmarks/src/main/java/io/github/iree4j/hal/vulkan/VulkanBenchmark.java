@@ -84,7 +84,7 @@ public class VulkanBenchmark {
                 .filter(each -> each.name().equals("vulkan"))
                 .findFirst()
                 .orElseThrow();
-        device = driver.open("vulkan", DeviceOptions.DEFAULT);
+        device = driver.open("vulkan", DeviceOptions.DEFAULTS);
         queue = device.queue(0);
         try (InputStream in = VulkanBenchmark.class.getResourceAsStream("/vulkan/scale.spirv-fb")) {
             executable = device.createExecutable(new ExecutableParams(

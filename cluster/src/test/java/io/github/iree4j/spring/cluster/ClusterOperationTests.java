@@ -209,7 +209,7 @@ class ClusterOperationTests {
             buffer.read(0, MemorySegment.ofArray(bytes));
             assertThat(bytes).as("results of what was accepted").containsOnly(5);
             var session = nodes.node(1).remote().session(2);
-            assertThatThrownBy(() -> session.openDevice("virtual", DeviceOptions.DEFAULT))
+            assertThatThrownBy(() -> session.openDevice("virtual", DeviceOptions.DEFAULTS))
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE));
             assertThat(two.drain(SOON)).isTrue();

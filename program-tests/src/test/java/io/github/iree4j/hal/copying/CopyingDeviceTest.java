@@ -56,7 +56,7 @@ class CopyingDeviceTest {
                     .open(
                             "local",
                             DeviceOptions.builder()
-                                    .with(CpuOptions.DEFAULT.withLoader(new JavaKernels()))
+                                    .with(CpuOptions.DEFAULTS.loader(new JavaKernels()))
                                     .memoryLimit(LIMIT)
                                     .build())));
         }
@@ -139,7 +139,7 @@ class CopyingDeviceTest {
 
     @Test
     void devicesThatTheProgramDoesNotKnowAreAskedFor() {
-        Device third = closed(new LocalDriverProvider().open("local", DeviceOptions.DEFAULT));
+        Device third = closed(new LocalDriverProvider().open("local", DeviceOptions.DEFAULTS));
         List<Device> views = CopyingDevice.of(
                 plain, "", (one, other) -> one.equals(other) || other.equals(third) ? null : "on purpose");
         CopyingDevice view = (CopyingDevice) views.getFirst();

@@ -63,7 +63,7 @@ class ProgramsOfDevicesApartTest {
     }
 
     private void cpu() {
-        plain.add(closed(new LocalDriverProvider().open("local", DeviceOptions.DEFAULT)));
+        plain.add(closed(new LocalDriverProvider().open("local", DeviceOptions.DEFAULTS)));
     }
 
     private Context load(String module) {
@@ -144,7 +144,7 @@ class ProgramsOfDevicesApartTest {
     void aCpuAndAVulkanDevice() {
         VulkanOfProcess.assume();
         cpu();
-        plain.add(closed(new VulkanDriverProvider().open("vulkan", DeviceOptions.DEFAULT)));
+        plain.add(closed(new VulkanDriverProvider().open("vulkan", DeviceOptions.DEFAULTS)));
         Context context = load("2.9.0/cpu-vulkan/mixed_devices.vmfb");
         for (int x = 1; x < 20; x++) {
             float[] result =

@@ -98,9 +98,9 @@ class RandomCopiesTest {
                 .open(
                         "local",
                         DeviceOptions.builder()
-                                .with(CpuOptions.DEFAULT
-                                        .withLoader(new JavaKernels())
-                                        .withWorkers(1))
+                                .with(CpuOptions.DEFAULTS
+                                        .loader(new JavaKernels())
+                                        .workers(1))
                                 .build());
     }
 
@@ -165,7 +165,7 @@ class RandomCopiesTest {
                         end.close();
                         work(taken, before, ends.getLast());
                     }
-                    try (Fence all = Fence.join(ends)) {
+                    try (Fence all = Fence.joinNullable(ends)) {
                         any(views).queue(0).barrier(all, after, 0);
                     }
                 } finally {

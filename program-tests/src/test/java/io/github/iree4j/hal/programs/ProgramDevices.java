@@ -51,7 +51,7 @@ final class ProgramDevices {
                         .schedulingDomain(domain);
                 devices.add(
                         switch (each.backend()) {
-                            case CPU -> MixedDevices.cpu(options.with(CpuOptions.DEFAULT.withWorkers(each.workers())));
+                            case CPU -> MixedDevices.cpu(options.with(CpuOptions.DEFAULTS.workers(each.workers())));
                             case CUDA -> cuda.open(options);
                             case HIP -> hip.open(options);
                             case VULKAN -> VulkanDrivers.openWithoutLayer(options);

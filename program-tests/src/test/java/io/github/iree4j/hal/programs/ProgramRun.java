@@ -55,7 +55,7 @@ final class ProgramRun implements SequentialOracle.Observation {
         this.program = program;
         this.opened = devices.open(program.setup());
         SemaphoreOptions options =
-                SemaphoreOptions.DEFAULT.withHistoryCapacity(program.setup().history());
+                SemaphoreOptions.DEFAULTS.withHistoryCapacity(program.setup().history());
         for (int i = 0; i < program.lines(); i++) {
             Device device = opened.devices.get(i % opened.devices.size());
             lines.add(

@@ -76,7 +76,7 @@ class AbandonedDeviceTest {
     }
 
     private StreamDevice open(DeviceOptions.Builder options) {
-        return fake.open(options.with(new VulkanOptions("off")));
+        return fake.open(options.with(VulkanOptions.DEFAULTS.compiledCode("off")));
     }
 
     @AfterEach
@@ -136,7 +136,7 @@ class AbandonedDeviceTest {
     void dependentsOnOtherDevicesDoNotWait() {
         StreamDevice device = open(DeviceOptions.builder());
         TestDriver second = library.in(directory, LONG);
-        try (Device cpu = new LocalDriverProvider().open("local", DeviceOptions.DEFAULT);
+        try (Device cpu = new LocalDriverProvider().open("local", DeviceOptions.DEFAULTS);
                 StreamDevice other = second.open(DeviceOptions.builder());
                 TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence filled = Fence.at(timeline, 1);
@@ -215,7 +215,7 @@ class AbandonedDeviceTest {
         assumeFalse(library == Library.CUDA || library == Library.HIP, "devices of CUDA and HIP share no semaphores");
         StreamDevice device = open(DeviceOptions.builder());
         try (TimelineSemaphore source =
-                        TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE));
+                        TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.SYSTEM_WIDE));
                 TimelineSemaphore imported = TimelineSemaphore.create(0);
                 TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence filled = Fence.at(timeline, 1);
@@ -237,7 +237,7 @@ class AbandonedDeviceTest {
         CountDownLatch begun = new CountDownLatch(1);
         try (StreamDevice other = open(DeviceOptions.builder());
                 TimelineSemaphore source =
-                        TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE));
+                        TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.SYSTEM_WIDE));
                 TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 TimelineSemaphore imported = TimelineSemaphore.create(0);
                 Fence reached = Fence.at(imported, 1);

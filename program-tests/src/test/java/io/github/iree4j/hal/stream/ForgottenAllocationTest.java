@@ -67,7 +67,7 @@ class ForgottenAllocationTest {
         domain = SchedulingDomain.create(AxisAllocator.create(9, 9), tracker, capacity);
         fake = library.in(directory, StreamDevice.CLOSE_LIMIT);
         device = closed(fake.open(DeviceOptions.builder()
-                .with(new VulkanOptions("off"))
+                .with(VulkanOptions.DEFAULTS.compiledCode("off"))
                 .schedulingDomain(domain)
                 .queueCount(3)));
         fake.hang();
@@ -123,7 +123,7 @@ class ForgottenAllocationTest {
                     .isZero();
             Fence filled = fence();
             device.queue(1).fill(null, filled, buffer, 0, 64, 7, 1, 0);
-            Fence merged = closed(Objects.requireNonNull(Fence.join(List.of(filled, forgotten))));
+            Fence merged = closed(Fence.join(filled, forgotten));
             Fence copied = fence();
             device.queue(2).copy(merged, copied, buffer, 0, result, 0, 64, 0);
             Fence freed = fence();

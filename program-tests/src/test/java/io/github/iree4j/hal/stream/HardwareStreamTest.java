@@ -124,7 +124,7 @@ class HardwareStreamTest {
     }
 
     private TimelineSemaphore semaphore(SemaphoreScope scope) {
-        TimelineSemaphore made = TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(scope));
+        TimelineSemaphore made = TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(scope));
         opened.add(made);
         return made;
     }

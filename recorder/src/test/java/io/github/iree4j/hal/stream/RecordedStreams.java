@@ -96,7 +96,7 @@ public final class RecordedStreams {
         TimelineSemaphore second = closed(TimelineSemaphore.create(0));
         FlightRecording recording;
         long held;
-        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT)) {
+        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS)) {
             driver.hang();
             device.queue(0).fill(null, at(first, 1), buffer, 0, 4, 1, 4, 0);
             device.queue(0).fill(at(first, 1), at(first, 2), buffer, 0, 4, 2, 4, 0);
@@ -159,7 +159,7 @@ public final class RecordedStreams {
                 List.of(BufferRef.of(buffer)),
                 0);
         commands.finish();
-        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT)) {
+        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS)) {
             device.queue(0).execute(null, at(timeline, 1), commands, null, 0);
             timeline.await(1, LONG);
             OperationGraph graph = new OperationGraph(everything(recorder, 1));
@@ -184,7 +184,7 @@ public final class RecordedStreams {
     private void assertRandomWorkIsReplayed(long seed, int count) throws IOException {
         Random random = new Random(seed);
         List<TimelineSemaphore> timelines = new ArrayList<>();
-        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULT)) {
+        try (FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS)) {
             for (int i = 0; i < count; i++) {
                 TimelineSemaphore own = closed(TimelineSemaphore.create(0));
                 timelines.add(own);

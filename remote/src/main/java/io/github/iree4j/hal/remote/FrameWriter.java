@@ -108,11 +108,15 @@ final class FrameWriter {
             return u8(StatusCode.OK.number());
         }
         int code = failure.code().number();
-        DeviceLost lost = failure instanceof DeviceLostException ? failure.detail(DeviceLost.class) : null;
+        DeviceLost lost = failure instanceof DeviceLostException
+                ? failure.detail(DeviceLost.class).orElse(null)
+                : null;
         if (lost != null) {
             return u8(code | DEVICE_LOST).message(failure.getMessage()).message(lost.device());
         }
-        NeverFits never = failure instanceof InvalidInputException ? failure.detail(NeverFits.class) : null;
+        NeverFits never = failure instanceof InvalidInputException
+                ? failure.detail(NeverFits.class).orElse(null)
+                : null;
         return never != null
                 ? u8(code | NEVER_FITS).message(failure.getMessage()).u64(never.bytes())
                 : u8(code).message(failure.getMessage());

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * frontier of the value. The proxy fails with the session. Safe from any thread; frames arrive in sequence.
  */
 final class Proxies {
-    private static final SemaphoreOptions OPTIONS = SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE);
+    private static final SemaphoreOptions OPTIONS = SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.SYSTEM_WIDE);
 
     /** A proxy referenced by this class until the subscription ends. */
     private record Proxy(TimelineSemaphore semaphore, boolean once) {}

@@ -357,7 +357,7 @@ public final class RemoteNode implements AutoCloseable {
         private final NodeIdentity identity;
         private final SchedulingDomain domain;
         private final Map<String, Device> devices = new LinkedHashMap<>();
-        private RemoteOptions options = RemoteOptions.DEFAULT;
+        private RemoteOptions options = RemoteOptions.DEFAULTS;
         private SessionListener listener = SessionListener.NONE;
         private Executor slow = Runnable::run;
         private RemoteTracer tracer = RemoteTracer.NONE;
@@ -412,7 +412,7 @@ public final class RemoteNode implements AutoCloseable {
         /**
          * Sets the limits.
          *
-         * @param limits {@link RemoteOptions#DEFAULT} unless set
+         * @param limits {@link RemoteOptions#DEFAULTS} unless set
          * @return this builder
          */
         public Builder options(RemoteOptions limits) {

@@ -20,7 +20,7 @@ public record RemoteOptions(
         int chunkBytes, int commandWindow, long memoryLimit, int objectLimit, long contentLimit, int outboxBytes) {
 
     /** 256 KiB chunks, 1024 commands, 1 TiB (the device's own limit is lower), 65536 objects, 256 MiB of code and constants, 4 MiB waiting. */
-    public static final RemoteOptions DEFAULT =
+    public static final RemoteOptions DEFAULTS =
             new RemoteOptions(256 << 10, 1024, 1L << 40, 1 << 16, 256L << 20, 4 << 20);
 
     /**

@@ -24,7 +24,7 @@ final class ServerLane {
     private final long axis;
     private final DeviceQueue queue;
     private final TimelineSemaphore timeline =
-            TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE));
+            TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.SYSTEM_WIDE));
     private final RunRequests advances = new RunRequests();
     private final ArrayDeque<ServerCommand> commands = new ArrayDeque<>(); // guarded by this, like the rest
     private long lastSequence;

@@ -104,7 +104,7 @@ class ClusterScaleTest {
         long before = used();
         for (int i = 0; i < count; i++) {
             TimelineSemaphore timeline =
-                    TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.SYSTEM_WIDE));
+                    TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.SYSTEM_WIDE));
             timeline.keepHistory();
             MutableFrontier past = new MutableFrontier(Frontier.MAXIMUM_CAPACITY);
             for (int other = 1; other < entries; other++) {

@@ -96,7 +96,7 @@ class RemoteHistoryTest {
             for (int w = random.nextInt(3); w > 0 && !fences.isEmpty(); w--) {
                 waits.add(fences.get(Math.max(0, fences.size() - 1 - random.nextInt(20))));
             }
-            Fence wait = Fence.join(waits);
+            Fence wait = Fence.joinNullable(waits);
             TimelineSemaphore timeline = TimelineSemaphore.create(0);
             Fence done = Fence.adopt(timeline, 1);
             fences.add(done);

@@ -50,7 +50,7 @@ class RemotePipelineTest {
         Device two = far(2);
         Device three = far(3);
         int stages = 64;
-        try (TimelineSemaphore line = TimelineSemaphore.create(SemaphoreOptions.DEFAULT);
+        try (TimelineSemaphore line = TimelineSemaphore.create(SemaphoreOptions.DEFAULTS);
                 Buffer a =
                         two.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
                 Buffer b = three.allocator()
@@ -127,7 +127,7 @@ class RemotePipelineTest {
         Device two = far(2);
         Device three = far(3);
         int stages = 32;
-        try (TimelineSemaphore line = TimelineSemaphore.create(SemaphoreOptions.DEFAULT);
+        try (TimelineSemaphore line = TimelineSemaphore.create(SemaphoreOptions.DEFAULTS);
                 Buffer a =
                         two.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
                 Buffer b = three.allocator()

@@ -58,7 +58,7 @@ class RemoteProgramsTest {
     }
 
     private void near() {
-        devices.add(closed(new LocalDriverProvider().open("local", DeviceOptions.DEFAULT)));
+        devices.add(closed(new LocalDriverProvider().open("local", DeviceOptions.DEFAULTS)));
     }
 
     private void far() {

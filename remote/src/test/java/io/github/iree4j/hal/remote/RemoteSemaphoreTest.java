@@ -113,7 +113,7 @@ class RemoteSemaphoreTest {
         for (long value = 1; value <= 1_000_000; value += 10) {
             signal(value);
         }
-        assertThat(session.statistics().bytesWaiting()).isLessThan(RemoteOptions.DEFAULT.outboxBytes() + 100L);
+        assertThat(session.statistics().bytesWaiting()).isLessThan(RemoteOptions.DEFAULTS.outboxBytes() + 100L);
         link.hold(PeerStream.QUEUE, false);
         loopback.run();
         assertThat(proxy.value()).isEqualTo(999_991);

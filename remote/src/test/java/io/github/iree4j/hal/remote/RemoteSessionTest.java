@@ -102,9 +102,9 @@ class RemoteSessionTest {
     @Test
     void nodesOfAnotherClusterWrongSlotsAndOtherPeersAreRejected() {
         RemoteNode one = nodes.node(1);
-        RemoteNode stranger = nodes.node(new NodeIdentity(7, 2, 1, 2), RemoteOptions.DEFAULT);
+        RemoteNode stranger = nodes.node(new NodeIdentity(7, 2, 1, 2), RemoteOptions.DEFAULTS);
         RemoteNode three = nodes.node(3);
-        RemoteNode sameSlot = nodes.node(new NodeIdentity(TestNodes.CLUSTER, 3, 1, 4), RemoteOptions.DEFAULT);
+        RemoteNode sameSlot = nodes.node(new NodeIdentity(TestNodes.CLUSTER, 3, 1, 4), RemoteOptions.DEFAULTS);
         loopback.connect(one, stranger);
         loopback.run();
         assertThat(nodes.events).containsExactlyInAnyOrder("1: failed INCOMPATIBLE ?", "2: failed INCOMPATIBLE ?");

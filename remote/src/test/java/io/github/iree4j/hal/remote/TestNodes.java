@@ -21,7 +21,7 @@ final class TestNodes implements AutoCloseable {
 
     /** A node whose machine and incarnation are the number. */
     RemoteNode node(int number) {
-        return node(number, RemoteOptions.DEFAULT);
+        return node(number, RemoteOptions.DEFAULTS);
     }
 
     RemoteNode node(int number, RemoteOptions options) {

@@ -194,7 +194,7 @@ class WholeFailureTest {
 
     @Test
     void aSessionThatFailsWhileItsPeerIsAdmittedLeavesNothing() throws Exception {
-        RemoteNode node = nodes.node(new NodeIdentity(TestNodes.CLUSTER, 200, 1, 1 << 20), RemoteOptions.DEFAULT);
+        RemoteNode node = nodes.node(new NodeIdentity(TestNodes.CLUSTER, 200, 1, 1 << 20), RemoteOptions.DEFAULTS);
         CyclicBarrier start = new CyclicBarrier(2);
         for (int round = 0; round < Effort.rounds(1000); round++) {
             RemoteSession session = new RemoteSession(node, new Accepted(() -> {}, () -> {}));

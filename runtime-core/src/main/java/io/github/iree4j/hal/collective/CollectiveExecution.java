@@ -267,7 +267,7 @@ public abstract class CollectiveExecution {
                 : collectives.get(collective).position();
         long done = 2L * index + 1;
         try (Fence own = Fence.at(timeline, done);
-                Fence joined = last && signal != null ? Fence.join(List.of(signal, own)) : null) {
+                Fence joined = last && signal != null ? Fence.join(signal, own) : null) {
             // On a stream the segment is promised then: others can wait for the segment on the device. The points of
             // the caller come first: end() releases them.
             if (joined != null && !state.compareAndSet(State.RUNNING, State.HANDED_OVER)) { // GROUP-2

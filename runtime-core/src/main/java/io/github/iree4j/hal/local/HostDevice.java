@@ -79,10 +79,10 @@ public abstract class HostDevice implements Device, ChannelHost {
         this.domain = options.schedulingDomain();
         this.memory = new HostMemory(this, options, queues::isBusy, wakes, POISON);
         this.semaphoreHistory = options.semaphoreHistory();
-        this.channel = options.driver(ChannelOptions.DEFAULT).channel();
+        this.channel = options.driver(ChannelOptions.DEFAULTS).channel();
         this.allocator = new LocalAllocator(this, memory);
         this.callerRunners = callerRunners;
-        this.loaders = new Loaders(options.driver(CpuOptions.DEFAULT).loaders(), options.executableFormats());
+        this.loaders = new Loaders(options.driver(CpuOptions.DEFAULTS).loaders(), options.executableFormats());
     }
 
     /**
@@ -228,7 +228,7 @@ public abstract class HostDevice implements Device, ChannelHost {
     @Override
     public TimelineSemaphore createSemaphore(long initialValue, long flags) {
         checkOpen();
-        return TimelineSemaphore.create(SemaphoreOptions.DEFAULT
+        return TimelineSemaphore.create(SemaphoreOptions.DEFAULTS
                 .withInitialValue(initialValue)
                 .withScope(Device.scopeOf(flags))
                 .withHistoryCapacity(semaphoreHistory)

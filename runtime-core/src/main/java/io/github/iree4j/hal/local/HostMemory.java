@@ -46,7 +46,7 @@ final class HostMemory {
     HostMemory(Device device, DeviceOptions options, BooleanSupplier busy, Executor growth, boolean poison) {
         this.device = device;
         this.poison = poison;
-        int sharers = options.driver(CpuOptions.DEFAULT).sharers();
+        int sharers = options.driver(CpuOptions.DEFAULTS).sharers();
         this.pools = new DevicePools(
                         device::id,
                         slabs(),

@@ -33,7 +33,7 @@ final class LocalDevice extends HostDevice {
     private final WaitHelper helper = new Helper();
 
     static LocalDevice open(DeviceInfo info, DeviceOptions options) {
-        CpuOptions cpu = options.driver(CpuOptions.DEFAULT);
+        CpuOptions cpu = options.driver(CpuOptions.DEFAULTS);
         ProcessExecutor shared = cpu.executor();
         ProcessExecutor executor = shared == null ? executor(info, cpu.workers()) : shared;
         return new LocalDevice(info, options, cpu, executor, new HandoffThread("iree4j-wake " + info.id()));
@@ -47,7 +47,12 @@ final class LocalDevice extends HostDevice {
         this.runners = new AtomicReferenceArray<>(executor.contexts());
         for (int i = 0; i < queueCount(); i++) {
             TaskQueue backend = new TaskQueue(
-                    info.id() + " queue " + i, executor, runners, callerRunners(), wakes, cpu.inlineNanos());
+                    info.id() + " queue " + i,
+                    executor,
+                    runners,
+                    callerRunners(),
+                    wakes,
+                    cpu.inlineWork().toNanos());
             QueueScheduler scheduler = QueueScheduler.create(options.schedulingDomain(), this, this, backend);
             backend.connect(scheduler);
             taskQueues.add(backend);

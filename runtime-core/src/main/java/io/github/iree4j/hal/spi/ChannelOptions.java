@@ -14,7 +14,7 @@ import java.util.Objects;
 @NotForApplications
 public record ChannelOptions(ChannelParams channel) implements DriverOptions {
     /** A group of the device alone. */
-    public static final ChannelOptions DEFAULT =
+    public static final ChannelOptions DEFAULTS =
             new ChannelOptions(ChannelParams.of(ChannelParams.DEFAULT, ChannelParams.DEFAULT));
 
     /** Checks. */

@@ -7,6 +7,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,42 +16,10 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Options for opening a device: options of all devices, and {@link DriverOptions}.
- *
- * @param queueCount queues, up to 64; 0 for the device's default: one queue on the CPU, elsewhere a queue for each
- *     hardware queue
- * @param memoryLimit maximum bytes of all buffers at once; 0 for all memory of the device (for the CPU: a share of the
- *     memory left by the machine and the container when the device is opened, beside the Java heap, see
- *     {@link CpuOptions#sharers})
- * @param memoryQuotas maximum bytes of a consumer at once within the limit, by name of the consumer; a program has the
- *     name of its last module
- * @param schedulingDomain the domain joined by the device's queues
- * @param memoryIdle how long unused memory is kept; zero for not at all
- * @param memoryRetained maximum bytes of large blocks kept during that time
- * @param memoryWait the longest wait of work for memory before failing
- * @param memoryHostWait the longest wait of work for memory that only the host can free: results and tensors not yet
- *     closed
- * @param semaphoreHistory number of last signals of a semaphore with a separate frontier, 1 to
- *     {@value SemaphoreOptions#MAXIMUM_HISTORY}
- * @param executableFormats formats of loadable executables, for example {@code vmvx-bytecode-fb}; empty for all formats
- *     of the device except {@code system-elf-*}, shared libraries loaded by the operating system, to be named
- *     explicitly. Programs see a device without other formats
- * @param name name of the device in messages; empty for the id
- * @param drivers options read by drivers of one kind, at most one object of each type
+ * Options for opening a device: options of all devices, and {@link DriverOptions}. Immutable; made with
+ * {@link #builder}, or from other options with {@link #toBuilder}.
  */
-public record DeviceOptions(
-        int queueCount,
-        long memoryLimit,
-        Map<String, Long> memoryQuotas,
-        SchedulingDomain schedulingDomain,
-        Duration memoryIdle,
-        long memoryRetained,
-        Duration memoryWait,
-        Duration memoryHostWait,
-        int semaphoreHistory,
-        Set<String> executableFormats,
-        String name,
-        List<DriverOptions> drivers) {
+public final class DeviceOptions {
 
     /** A guess, not measured. */
     private static final Duration DEFAULT_MEMORY_IDLE = Duration.ofMinutes(1);
@@ -68,10 +37,36 @@ public record DeviceOptions(
     private static final Duration LONGEST = Duration.ofNanos(Long.MAX_VALUE);
 
     /** The queues and all memory of the device. */
-    public static final DeviceOptions DEFAULT = builder().build();
+    public static final DeviceOptions DEFAULTS = builder().build();
 
-    /** Checks and copies. */
-    public DeviceOptions {
+    private final int queueCount;
+    private final long memoryLimit;
+    private final Map<String, Long> memoryQuotas;
+    private final SchedulingDomain schedulingDomain;
+    private final Duration memoryIdle;
+    private final long memoryRetained;
+    private final Duration memoryWait;
+    private final Duration memoryHostWait;
+    private final int semaphoreHistory;
+    private final Set<String> executableFormats;
+    private final String name;
+
+    /** By type. */
+    private final Map<Class<?>, DriverOptions> drivers;
+
+    private DeviceOptions(Builder builder) {
+        queueCount = builder.queueCount;
+        memoryLimit = builder.memoryLimit;
+        memoryQuotas = Map.copyOf(builder.memoryQuotas);
+        schedulingDomain = Objects.requireNonNull(builder.schedulingDomain, "schedulingDomain");
+        memoryIdle = builder.memoryIdle;
+        memoryRetained = builder.memoryRetained;
+        memoryWait = builder.memoryWait;
+        memoryHostWait = builder.memoryHostWait;
+        semaphoreHistory = builder.semaphoreHistory;
+        executableFormats = builder.executableFormats;
+        name = Objects.requireNonNull(builder.name, "name");
+        drivers = Collections.unmodifiableMap(new LinkedHashMap<>(builder.drivers));
         check("queueCount", queueCount, 0, 64);
         check("memoryLimit", memoryLimit, 0, Long.MAX_VALUE);
         check("memoryIdle", memoryIdle);
@@ -79,16 +74,117 @@ public record DeviceOptions(
         check("memoryWait", memoryWait);
         check("memoryHostWait", memoryHostWait);
         check("semaphoreHistory", semaphoreHistory, 1, SemaphoreOptions.MAXIMUM_HISTORY);
-        executableFormats = Set.copyOf(executableFormats);
-        memoryQuotas = Map.copyOf(memoryQuotas);
         memoryQuotas.forEach((consumer, bytes) -> check("memoryQuota of " + consumer, bytes, 0, Long.MAX_VALUE));
-        drivers = List.copyOf(drivers);
-        if (drivers.stream().map(Object::getClass).distinct().count() < drivers.size()) {
-            throw IreeException.of(
-                    StatusCode.INVALID_ARGUMENT, "options for drivers of one kind are given twice: " + drivers);
-        }
-        Objects.requireNonNull(schedulingDomain, "schedulingDomain");
-        Objects.requireNonNull(name, "name");
+    }
+
+    /**
+     * Returns the number of queues.
+     *
+     * @return up to 64; 0 for the device's default: one queue on the CPU, elsewhere a queue for each hardware queue
+     */
+    public int queueCount() {
+        return queueCount;
+    }
+
+    /**
+     * Returns the maximum bytes of all buffers at once.
+     *
+     * @return 0 for all memory of the device (for the CPU: a share of the memory left by the machine and the container
+     *     when the device is opened, beside the Java heap, see {@link CpuOptions#sharers})
+     */
+    public long memoryLimit() {
+        return memoryLimit;
+    }
+
+    /**
+     * Returns the maximum bytes of consumers at once within the limit.
+     *
+     * @return bytes by name of the consumer; a program has the name of its last module
+     */
+    public Map<String, Long> memoryQuotas() {
+        return memoryQuotas;
+    }
+
+    /**
+     * Returns the domain joined by the device's queues.
+     *
+     * @return the domain of the process unless set
+     */
+    public SchedulingDomain schedulingDomain() {
+        return schedulingDomain;
+    }
+
+    /**
+     * Returns how long unused memory is kept.
+     *
+     * @return zero for not at all
+     */
+    public Duration memoryIdle() {
+        return memoryIdle;
+    }
+
+    /**
+     * Returns the maximum bytes of large blocks kept for {@link #memoryIdle}.
+     *
+     * @return bytes, at least 0
+     */
+    public long memoryRetained() {
+        return memoryRetained;
+    }
+
+    /**
+     * Returns the longest wait of work for memory before failing.
+     *
+     * @return at least zero
+     */
+    public Duration memoryWait() {
+        return memoryWait;
+    }
+
+    /**
+     * Returns the longest wait of work for memory that only the host can free: results and tensors not yet closed.
+     *
+     * @return at least zero
+     */
+    public Duration memoryHostWait() {
+        return memoryHostWait;
+    }
+
+    /**
+     * Returns the number of last signals of a semaphore with a separate frontier.
+     *
+     * @return 1 to {@value SemaphoreOptions#MAXIMUM_HISTORY}
+     */
+    public int semaphoreHistory() {
+        return semaphoreHistory;
+    }
+
+    /**
+     * Returns the formats of loadable executables. Programs see a device without other formats.
+     *
+     * @return for example {@code vmvx-bytecode-fb}; empty for all formats of the device except {@code system-elf-*},
+     *     shared libraries loaded by the operating system, to be named explicitly
+     */
+    public Set<String> executableFormats() {
+        return executableFormats;
+    }
+
+    /**
+     * Returns the name of the device in messages.
+     *
+     * @return empty for the id
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Returns the options read by drivers of one kind.
+     *
+     * @return at most one object of each type, in the order of setting
+     */
+    public List<DriverOptions> drivers() {
+        return List.copyOf(drivers.values());
     }
 
     static void check(String name, long value, long minimum, long maximum) {
@@ -100,8 +196,12 @@ public record DeviceOptions(
     }
 
     /** Checks that the duration fits in a long of nanoseconds. */
-    static void check(String name, Duration value) {
-        if (value.isNegative() || value.compareTo(LONGEST) > 0) {
+    private static void check(String name, Duration value) {
+        check(name, value, LONGEST);
+    }
+
+    static void check(String name, Duration value, Duration maximum) {
+        if (value.isNegative() || value.compareTo(maximum) > 0) {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' is %s and must be within [%s, %s]"
@@ -109,7 +209,7 @@ public record DeviceOptions(
                                     name,
                                     DurationText.of(value),
                                     DurationText.of(Duration.ZERO),
-                                    DurationText.of(LONGEST)));
+                                    DurationText.of(maximum)));
         }
     }
 
@@ -122,12 +222,7 @@ public record DeviceOptions(
      */
     @SuppressWarnings("unchecked") // of the same class
     public <T extends DriverOptions> T driver(T defaults) {
-        for (DriverOptions each : drivers) {
-            if (each.getClass() == defaults.getClass()) {
-                return (T) each;
-            }
-        }
-        return defaults;
+        return (T) drivers.getOrDefault(defaults.getClass(), defaults);
     }
 
     /**
@@ -148,7 +243,7 @@ public record DeviceOptions(
         builder.semaphoreHistory = semaphoreHistory;
         builder.executableFormats = executableFormats;
         builder.name = name;
-        drivers.forEach(builder::with);
+        builder.drivers.putAll(drivers);
         return builder;
     }
 
@@ -336,19 +431,7 @@ public record DeviceOptions(
          * @throws IreeException INVALID_ARGUMENT naming the option out of range
          */
         public DeviceOptions build() {
-            return new DeviceOptions(
-                    queueCount,
-                    memoryLimit,
-                    memoryQuotas,
-                    schedulingDomain,
-                    memoryIdle,
-                    memoryRetained,
-                    memoryWait,
-                    memoryHostWait,
-                    semaphoreHistory,
-                    executableFormats,
-                    name,
-                    List.copyOf(drivers.values()));
+            return new DeviceOptions(this);
         }
     }
 }

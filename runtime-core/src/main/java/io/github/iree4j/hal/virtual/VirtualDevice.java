@@ -295,7 +295,7 @@ public final class VirtualDevice extends HostDevice {
          * @return this builder
          */
         public Builder loader(ExecutableLoader loader) {
-            options.with(options.driver(CpuOptions.DEFAULT).withLoader(loader));
+            options.with(options.driver(CpuOptions.DEFAULTS).loader(loader));
             return this;
         }
 

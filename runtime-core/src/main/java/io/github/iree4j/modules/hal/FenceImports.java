@@ -48,7 +48,7 @@ final class FenceImports {
     }
 
     static void returnJoined(HalState state, VmCall call) {
-        call.returnRef(state.made(Fence.join(fences(call, call.spanCount()))));
+        call.returnRef(state.made(Fence.joinNullable(fences(call, call.spanCount()))));
     }
 
     private static List<@Nullable Fence> fences(VmCall call, int count) {

@@ -80,7 +80,7 @@ final class SubmittedWork implements AutoCloseable {
             fence.signal();
             return;
         }
-        try (Fence all = Objects.requireNonNull(Fence.join(own))) {
+        try (Fence all = Objects.requireNonNull(Fence.joinNullable(own))) {
             queue.barrier(all, fence, 0);
         }
         own.forEach(Fence::release);

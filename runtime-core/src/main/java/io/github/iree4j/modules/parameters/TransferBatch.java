@@ -178,7 +178,7 @@ final class TransferBatch implements AutoCloseable {
             for (Timeline timeline : timelines) {
                 last.add(Fence.at(timeline.semaphore, timeline.value));
             }
-            all = Fence.join(last);
+            all = Fence.joinNullable(last);
             queue.barrier(all == null ? wait : all, signal, 0);
         } finally {
             last.forEach(Fence::close);

@@ -523,7 +523,8 @@ class Execution implements AutoCloseable {
 
     /** Creates a failure with a stack trace beginning in the program; the stack trace of nested programs stays with the cause. */
     private static IreeException traced(StatusCode code, String message, Throwable cause, ProgramTrace trace) {
-        ProgramTrace within = cause instanceof IreeException e ? e.detail(ProgramTrace.class) : null;
+        ProgramTrace within =
+                cause instanceof IreeException e ? e.detail(ProgramTrace.class).orElse(null) : null;
         List<ProgramTrace.Frame> frames = new ArrayList<>();
         if (within != null && within.frames().size() < MAX_FRAMES_TRACED) {
             frames.addAll(within.frames());

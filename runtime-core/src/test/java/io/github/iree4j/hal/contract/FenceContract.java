@@ -36,15 +36,15 @@ public abstract class FenceContract extends DeviceContract {
 
     @Test
     void joinOfNothingIsReached() {
-        assertThat(Fence.join(List.of())).isNull();
-        assertThat(Fence.join(Arrays.asList(null, null))).isNull();
+        assertThat(Fence.joinNullable(List.of())).isNull();
+        assertThat(Fence.joinNullable(Arrays.asList(null, null))).isNull();
     }
 
     @Test
     void joinKeepsTheGreatestValueOfEachTimeline() {
         TimelineSemaphore a = semaphore();
         TimelineSemaphore b = semaphore();
-        Fence joined = closed(Fence.join(Arrays.asList(at(a, 3), null, at(b, 7), at(a, 5), at(a, 4))));
+        Fence joined = closed(Fence.joinNullable(Arrays.asList(at(a, 3), null, at(b, 7), at(a, 5), at(a, 4))));
         assertThat(joined.entries()).containsExactly(new Fence.Entry(a, 5), new Fence.Entry(b, 7));
     }
 

@@ -37,7 +37,7 @@ public final class ForgettingWaits implements AutoCloseable {
     public Fence and(Fence other) {
         List<Fence> all = new ArrayList<>(points);
         all.add(other);
-        return Objects.requireNonNull(Fence.join(all));
+        return Objects.requireNonNull(Fence.joinNullable(all));
     }
 
     @Override

@@ -66,7 +66,7 @@ public abstract class QueueCostContract extends DeviceContract {
                 }
                 Fence signal = Fence.adopt(TimelineSemaphore.create(0), 1);
                 done.add(signal);
-                try (Fence all = Objects.requireNonNull(Fence.join(waits))) {
+                try (Fence all = Objects.requireNonNull(Fence.joinNullable(waits))) {
                     several.queue(node.queue).fill(all, signal, target, offset, 4, 1, 4, 0);
                 }
             }

@@ -56,8 +56,8 @@ class BlockProcessorTest {
             BufferUsage.DEFAULT | BufferUsage.MAPPING | BufferUsage.DISPATCH_INDIRECT_PARAMETERS);
 
     private final Counting counting = new Counting();
-    private final LocalDevice device = (LocalDevice)
-            new LocalBackend().open(DeviceOptions.builder().with(CpuOptions.DEFAULT.withLoader(counting)));
+    private final LocalDevice device =
+            (LocalDevice) new LocalBackend().open(DeviceOptions.builder().with(CpuOptions.DEFAULTS.loader(counting)));
     private final Executable kernels = JavaKernels.load(device);
     private final Executable counter = device.createExecutable(
             new ExecutableParams(Counting.FORMAT, MemorySegment.ofArray(new byte[1]), null, NONE));

@@ -147,7 +147,7 @@ class CollectiveTest extends CollectiveFixture {
         assertThat(a.isReached()).isFalse();
         Fence b = submit(1, null, one(channels.get(1), SUM, 0, second, second, 1));
         Fence after = fence();
-        device.queue(0).barrier(closed(Fence.join(List.of(a, b))), after, 0);
+        device.queue(0).barrier(closed(Fence.join(a, b)), after, 0);
         clock.runUntilIdle();
         assertReached(List.of(a, b, after));
         assertThat(read(first)).containsExactly(3);

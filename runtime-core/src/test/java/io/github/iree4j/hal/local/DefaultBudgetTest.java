@@ -135,14 +135,14 @@ class DefaultBudgetTest {
         assertThat(new DefaultBudget(0, 0, GB).bytes(3)).isPositive();
         DeviceOptions limited = DeviceOptions.builder().memoryLimit(GB).build();
         try (IreeRuntime alone = IreeRuntime.builder()
-                        .device("a", "local", DeviceOptions.DEFAULT)
+                        .device("a", "local", DeviceOptions.DEFAULTS)
                         .device("b", "local", limited)
                         .build();
                 IreeRuntime several = IreeRuntime.builder()
-                        .device("a", "local", DeviceOptions.DEFAULT)
-                        .device("b", "local-sync", DeviceOptions.DEFAULT)
+                        .device("a", "local", DeviceOptions.DEFAULTS)
+                        .device("b", "local-sync", DeviceOptions.DEFAULTS)
                         .device("c", "local", limited)
-                        .device("d", "local-task", DeviceOptions.DEFAULT)
+                        .device("d", "local-task", DeviceOptions.DEFAULTS)
                         .build()) {
             long most = budget(alone, "a");
             assertThat(budget(alone, "b")).isEqualTo(GB);

@@ -31,9 +31,9 @@ public final class LocalBackend implements Backend {
 
     @Override
     public Device open(DeviceOptions.Builder options) {
-        CpuOptions cpu = options.driver(CpuOptions.DEFAULT).withLoader(new JavaKernels());
+        CpuOptions cpu = options.driver(CpuOptions.DEFAULTS).loader(new JavaKernels());
         if (workers > 0) {
-            cpu = cpu.withWorkers(workers).withInlineWork(Duration.ZERO);
+            cpu = cpu.workers(workers).inlineWork(Duration.ZERO);
         }
         return new LocalDriverProvider().open("local", options.with(cpu).build());
     }

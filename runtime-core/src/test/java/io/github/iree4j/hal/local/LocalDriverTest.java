@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class LocalDriverTest {
     private final LocalDriverProvider driver = new LocalDriverProvider();
-    private final Device device = driver.open("local", DeviceOptions.DEFAULT);
+    private final Device device = driver.open("local", DeviceOptions.DEFAULTS);
 
     @AfterEach
     void close() {
@@ -72,7 +72,7 @@ class LocalDriverTest {
         assertThat(driver.availability().available()).isTrue();
         assertThat(driver.devices()).hasSize(1);
         assertThat(device.id()).isEqualTo("local");
-        assertThatThrownBy(() -> driver.open("cuda", DeviceOptions.DEFAULT))
+        assertThatThrownBy(() -> driver.open("cuda", DeviceOptions.DEFAULTS))
                 .isInstanceOf(IreeException.class)
                 .hasMessageContaining("driver 'local' has no device 'cuda'");
     }
@@ -191,7 +191,7 @@ class LocalDriverTest {
         try (Device strict = driver.open(
                         "local",
                         DeviceOptions.builder()
-                                .with(CpuOptions.DEFAULT.withLoader(new JavaKernels(64)))
+                                .with(CpuOptions.DEFAULTS.loader(new JavaKernels(64)))
                                 .build());
                 Executable executable = JavaKernels.load(strict);
                 Buffer buffer = strict.allocator().allocate(BufferParams.DEFAULT, 256);

@@ -42,7 +42,7 @@ class OwnWorkTest extends TaskQueueFixture {
         workers = closed(ProcessExecutor.builder(2)
                 .wakeCost(Duration.ofNanos(WAKE_NANOS))
                 .build());
-        device = open(DeviceOptions.builder().with(CpuOptions.DEFAULT.withExecutor(workers)));
+        device = open(DeviceOptions.builder().with(CpuOptions.DEFAULTS.executor(workers)));
         code = executable(device);
         kernel.body = (group, dispatch, worker) -> {
             threads.add(Thread.currentThread());

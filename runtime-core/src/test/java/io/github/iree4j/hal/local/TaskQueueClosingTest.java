@@ -51,8 +51,8 @@ class TaskQueueClosingTest extends TaskQueueFixture {
 
     @Test
     void workWhoseSignalHasFailedIsNotContinued() {
-        Device device = open(
-                DeviceOptions.builder().with(CpuOptions.DEFAULT.withWorkers(2).withInlineWork(Duration.ZERO)));
+        Device device =
+                open(DeviceOptions.builder().with(CpuOptions.DEFAULTS.workers(2).inlineWork(Duration.ZERO)));
         AtomicInteger ran = new AtomicInteger();
         CountDownLatch failed = new CountDownLatch(1);
         kernel.body = (group, dispatch, worker) -> {
@@ -76,7 +76,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
                 .open(
                         "local",
                         DeviceOptions.builder()
-                                .with(CpuOptions.DEFAULT.withWorkers(2).withLoader(kernel))
+                                .with(CpuOptions.DEFAULTS.workers(2).loader(kernel))
                                 .build());
         CountDownLatch running = new CountDownLatch(2);
         AtomicInteger ran = new AtomicInteger();
@@ -114,7 +114,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
                 .open(
                         "local",
                         DeviceOptions.builder()
-                                .with(CpuOptions.DEFAULT.withWorkers(1).withLoader(kernel))
+                                .with(CpuOptions.DEFAULTS.workers(1).loader(kernel))
                                 .build());
         CountDownLatch inKernel = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
@@ -145,8 +145,8 @@ class TaskQueueClosingTest extends TaskQueueFixture {
 
     @Test
     void aTransferHandedToAWorkerIsNotMadeOnceItsSignalHasFailed() throws Exception {
-        Device device = open(
-                DeviceOptions.builder().with(CpuOptions.DEFAULT.withWorkers(1).withInlineWork(Duration.ZERO)));
+        Device device =
+                open(DeviceOptions.builder().with(CpuOptions.DEFAULTS.workers(1).inlineWork(Duration.ZERO)));
         CountDownLatch running = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         kernel.body = (group, dispatch, worker) -> {
@@ -195,7 +195,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
     void closingTheSharedWorkersFailsTheWorkOfTheirDevices() {
         ProcessExecutor shared = ProcessExecutor.builder(1).build();
         Device device = open(DeviceOptions.builder()
-                .with(CpuOptions.DEFAULT.withExecutor(shared).withInlineWork(Duration.ZERO)));
+                .with(CpuOptions.DEFAULTS.executor(shared).inlineWork(Duration.ZERO)));
         dispatch(device, null, 1).await();
         shared.close();
         assertThat(failure(dispatch(device, null, 1)))

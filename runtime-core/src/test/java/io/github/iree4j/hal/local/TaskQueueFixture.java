@@ -92,14 +92,14 @@ abstract class TaskQueueFixture {
     }
 
     Device open(int workers) {
-        return open(DeviceOptions.builder().with(CpuOptions.DEFAULT.withWorkers(workers)));
+        return open(DeviceOptions.builder().with(CpuOptions.DEFAULTS.workers(workers)));
     }
 
     Device open(DeviceOptions.Builder options) {
         return closed(new LocalDriverProvider()
                 .open(
                         "local",
-                        options.with(options.driver(CpuOptions.DEFAULT).withLoader(kernel))
+                        options.with(options.driver(CpuOptions.DEFAULTS).loader(kernel))
                                 .build()));
     }
 

@@ -87,7 +87,7 @@ class TaskQueueTest extends TaskQueueFixture {
         assertThat(done.isReached()).as("done when the call returns").isTrue();
         assertThat(threads).containsExactly(Thread.currentThread());
         threads.clear();
-        Device other = open(DeviceOptions.builder().with(CpuOptions.DEFAULT.withInlineWork(Duration.ZERO)));
+        Device other = open(DeviceOptions.builder().with(CpuOptions.DEFAULTS.inlineWork(Duration.ZERO)));
         Fence later = dispatch(other, null, known(executable(other), 1, 100), 1);
         awaitAsleep(later);
         assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread());
@@ -98,7 +98,7 @@ class TaskQueueTest extends TaskQueueFixture {
         ProcessExecutor workers =
                 closed(ProcessExecutor.builder(3).name("unneeded").build());
         Device device = open(DeviceOptions.builder()
-                .with(CpuOptions.DEFAULT.withExecutor(workers).withInlineWork(Duration.ofSeconds(1))));
+                .with(CpuOptions.DEFAULTS.executor(workers).inlineWork(Duration.ofSeconds(1))));
         Buffer buffer = closed(device.allocator().allocate(BufferParams.DEFAULT, 12));
         for (int i = 0; i < 3; i++) {
             device.queue(0).fill(null, null, buffer, 0, 12, 5, 4, 0);
@@ -110,7 +110,7 @@ class TaskQueueTest extends TaskQueueFixture {
                 .noneMatch(thread -> thread.getName().startsWith("unneeded-worker-"));
         dispatch(
                         open(DeviceOptions.builder()
-                                .with(CpuOptions.DEFAULT.withExecutor(workers).withInlineWork(Duration.ZERO))),
+                                .with(CpuOptions.DEFAULTS.executor(workers).inlineWork(Duration.ZERO))),
                         null,
                         1)
                 .await();
@@ -151,10 +151,10 @@ class TaskQueueTest extends TaskQueueFixture {
                                 .open(
                                         "local",
                                         DeviceOptions.builder()
-                                                .with(CpuOptions.DEFAULT
-                                                        .withExecutor(shared)
-                                                        .withInlineWork(Duration.ZERO)
-                                                        .withLoader(kernel))
+                                                .with(CpuOptions.DEFAULTS
+                                                        .executor(shared)
+                                                        .inlineWork(Duration.ZERO)
+                                                        .loader(kernel))
                                                 .build());
                         Executable executable = device.createExecutable(
                                 new ExecutableParams("test", MemorySegment.ofArray(new byte[1]), null, NONE));
@@ -183,8 +183,8 @@ class TaskQueueTest extends TaskQueueFixture {
     // LANE-2: an operation that waits for a lane gets one.
     @Test
     void moreRecordingsThanLanesAllRun() {
-        Device device = open(
-                DeviceOptions.builder().with(CpuOptions.DEFAULT.withWorkers(3).withInlineWork(Duration.ZERO)));
+        Device device =
+                open(DeviceOptions.builder().with(CpuOptions.DEFAULTS.workers(3).inlineWork(Duration.ZERO)));
         int count = 300;
         int regions = 40; // too many commands for the stream
         AtomicInteger ran = new AtomicInteger();
@@ -252,7 +252,7 @@ class TaskQueueTest extends TaskQueueFixture {
     void whatACallerThatStopsHelpingLeavesIsGoneOnWith(boolean isAllKnown) throws Exception {
         ProcessExecutor workers = closed(ProcessExecutor.builder(1).build());
         Device device = open(DeviceOptions.builder()
-                .with(CpuOptions.DEFAULT.withExecutor(workers).withInlineWork(Duration.ZERO)));
+                .with(CpuOptions.DEFAULTS.executor(workers).inlineWork(Duration.ZERO)));
         Thread caller = Thread.currentThread();
         CountDownLatch workerIsBusy = new CountDownLatch(1);
         CountDownLatch callerIsInTheFirstRegion = new CountDownLatch(1);

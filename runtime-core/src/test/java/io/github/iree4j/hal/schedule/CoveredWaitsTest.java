@@ -65,7 +65,7 @@ class CoveredWaitsTest {
     }
 
     private Fence both() {
-        Fence joined = Fence.join(List.of(aDone, bDone));
+        Fence joined = Fence.join(aDone, bDone);
         toClose.add(joined);
         return joined;
     }
@@ -103,7 +103,7 @@ class CoveredWaitsTest {
     @Test
     void ofTwoWaitsForOneOperationTheOneOnTheDeviceStays() {
         TimelineSemaphore narrow =
-                TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.PROCESS_LOCAL));
+                TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.PROCESS_LOCAL));
         toClose.add(narrow);
         RecordingStream stream = new RecordingStream() {
             private int asked;
@@ -115,7 +115,7 @@ class CoveredWaitsTest {
         };
         QueueScheduler consumer = queue(stream);
         try (Fence first = Fence.at(narrow, 1);
-                Fence signals = Fence.join(List.of(first, aDone))) {
+                Fence signals = Fence.join(first, aDone)) {
             queueA.submit(null, signals, () -> a);
             consumer.submit(signals, cDone, () -> c);
         }
@@ -128,7 +128,7 @@ class CoveredWaitsTest {
         Fence unknown = fence();
         queueA.submit(null, aDone, () -> a);
         queueB.submit(aDone, bDone, () -> b);
-        try (Fence all = Fence.join(List.of(aDone, unknown))) {
+        try (Fence all = Fence.join(aDone, unknown)) {
             queueC.submit(all, cDone, () -> c);
         }
         assertThat(queueC.counters().deferred()).isEqualTo(2);

@@ -93,7 +93,7 @@ class IssueLineTest {
         Fence two = fence();
         first.queue.submit(null, one, Nothing::new);
         second.queue.submit(null, two, Nothing::new);
-        Fence both = Fence.join(List.of(one, two));
+        Fence both = Fence.join(one, two);
         toClose.add(both);
         QueueScheduler[] queue = new QueueScheduler[1];
         RecordingStream stream = new RecordingStream() {

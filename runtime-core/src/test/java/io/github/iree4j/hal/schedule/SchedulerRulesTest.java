@@ -132,7 +132,7 @@ class SchedulerRulesTest {
     void aSignalWhereItsScopeEndsIsRefused() {
         QueueScheduler others = QueueScheduler.create(domain, device, device, (UnorderedBackend) issued::add);
         TimelineSemaphore narrow =
-                TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.QUEUE_LOCAL));
+                TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.QUEUE_LOCAL));
         toClose.add(narrow);
         workers.submit(null, at(narrow, 1), Nothing::new);
         complete();

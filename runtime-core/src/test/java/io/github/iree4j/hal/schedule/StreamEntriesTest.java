@@ -73,7 +73,7 @@ class StreamEntriesTest {
     }
 
     private Fence point(SemaphoreScope scope) {
-        TimelineSemaphore semaphore = TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(scope));
+        TimelineSemaphore semaphore = TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(scope));
         Fence fence = Fence.at(semaphore, 1);
         semaphore.close();
         toClose.add(fence);
@@ -138,7 +138,7 @@ class StreamEntriesTest {
             done.add(end);
         }
         ends.entries.clear();
-        Fence all = Fence.join(done);
+        Fence all = Fence.joinNullable(done);
         toClose.add(all);
         ends.submit(all, null);
         assertThat(ends.entries)

@@ -233,7 +233,7 @@ class IndependentWorkloadsTest {
                                 "local",
                                 DeviceOptions.builder()
                                         .queueCount(2)
-                                        .with(CpuOptions.DEFAULT.withWorkers(2))
+                                        .with(CpuOptions.DEFAULTS.workers(2))
                                         .build());
                 TimelineSemaphore never = TimelineSemaphore.create(0);
                 TimelineSemaphore stuck = TimelineSemaphore.create(0);

@@ -328,7 +328,7 @@ class RandomAllocationTest {
                 }
                 parts.add(part);
             }
-            Fence both = closed(Objects.requireNonNull(Fence.join(parts)));
+            Fence both = closed(Objects.requireNonNull(Fence.joinNullable(parts)));
             meetings.add(both);
             return both;
         }
@@ -389,7 +389,7 @@ class RandomAllocationTest {
 
         private Fence at(TimelineSemaphore timeline, long value, @Nullable Fence other) {
             Fence first = at(timeline, value);
-            return other == null ? first : closed(Objects.requireNonNull(Fence.join(List.of(first, other))));
+            return other == null ? first : closed(Fence.join(first, other));
         }
 
         /** An occasional wait for a later signal of the host. */

@@ -331,7 +331,7 @@ final class RandomProgram implements AutoCloseable {
         last = new long[shared];
         for (int i = 0; i < shared; i++) {
             timelines.add(
-                    closed(TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withHistoryCapacity(options.history))));
+                    closed(TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withHistoryCapacity(options.history))));
             if (whole) {
                 timelines.getLast().keepHistory();
             }

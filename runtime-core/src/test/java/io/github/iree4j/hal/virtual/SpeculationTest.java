@@ -77,7 +77,7 @@ class SpeculationTest {
         for (TimelineSemaphore wait : waits) {
             fences.add(at(wait, 1));
         }
-        Fence wait = Fence.join(fences);
+        Fence wait = Fence.joinNullable(fences);
         if (wait != null) {
             toClose.add(wait);
         }
@@ -306,7 +306,7 @@ class SpeculationTest {
         TimelineSemaphore draft = semaphore();
         TimelineSemaphore guess = run(DRAFT);
         clock.runUntilIdle();
-        Fence verified = Fence.join(List.of(at(guess, 1), at(held, 1)));
+        Fence verified = Fence.join(at(guess, 1), at(held, 1));
         toClose.add(verified);
         device.queue(MAIN).barrier(verified, at(timeline, 7), 0);
         device.queue(DRAFT).barrier(at(timeline, 1), at(draft, 1), 0);
@@ -323,7 +323,7 @@ class SpeculationTest {
         device.queue(DRAFT).barrier(null, at(timeline, 14), 0);
         clock.runUntilIdle();
         TimelineSemaphore done = semaphore();
-        Fence signal = Fence.join(List.of(at(timeline, 9), at(done, 1)));
+        Fence signal = Fence.join(at(timeline, 9), at(done, 1));
         toClose.add(signal);
         device.queue(OTHER).barrier(at(timeline, 7), signal, 0);
         assertThat(scope.reject(1)).isEqualTo(1);
@@ -354,7 +354,7 @@ class SpeculationTest {
     /** Submits an operation beside the draft, and returns its timeline as {@link #run} does. */
     private TimelineSemaphore waitFor(TimelineSemaphore timeline, long value, TimelineSemaphore held) {
         TimelineSemaphore done = semaphore();
-        Fence wait = Fence.join(List.of(at(timeline, value), at(held, 1)));
+        Fence wait = Fence.join(at(timeline, value), at(held, 1));
         toClose.add(wait);
         device.queue(SHARED).barrier(wait, at(done, 1), 0);
         return done;

@@ -75,7 +75,7 @@ class SpeculativeDecodingTest {
     }
 
     private void run(String name, int queue, long value, Fence... waits) {
-        Fence wait = waits.length == 0 ? null : Fence.join(List.of(waits));
+        Fence wait = waits.length == 0 ? null : Fence.joinNullable(List.of(waits));
         if (wait != null) {
             toClose.add(wait);
         }

@@ -55,7 +55,7 @@ class WaitResolutionTest {
     }
 
     private TimelineSemaphore semaphore() {
-        return semaphore(SemaphoreOptions.DEFAULT);
+        return semaphore(SemaphoreOptions.DEFAULTS);
     }
 
     private TimelineSemaphore semaphore(SemaphoreOptions options) {
@@ -71,7 +71,7 @@ class WaitResolutionTest {
     }
 
     private Fence all(Fence... fences) {
-        Fence joined = Fence.join(List.of(fences));
+        Fence joined = Fence.joinNullable(List.of(fences));
         toClose.add(joined);
         return joined;
     }
@@ -333,7 +333,7 @@ class WaitResolutionTest {
     @Test
     void aQueueLocalTimelineNeedsNoEventAndIsRefusedElsewhere() {
         VirtualDevice device = streams(2);
-        TimelineSemaphore local = semaphore(SemaphoreOptions.DEFAULT.withScope(SemaphoreScope.QUEUE_LOCAL));
+        TimelineSemaphore local = semaphore(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.QUEUE_LOCAL));
         submit(device.queue(0), null, at(local, 1));
         submit(device.queue(0), at(local, 1), at(local, 2));
         assertThat(device.queue(0).counters().elidedFifo()).isEqualTo(1);

@@ -57,7 +57,7 @@ class WaitRulesTest {
     }
 
     private TimelineSemaphore semaphore(SemaphoreScope scope) {
-        TimelineSemaphore semaphore = TimelineSemaphore.create(SemaphoreOptions.DEFAULT.withScope(scope));
+        TimelineSemaphore semaphore = TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(scope));
         toClose.add(semaphore);
         return semaphore;
     }
@@ -73,7 +73,7 @@ class WaitRulesTest {
     }
 
     private Fence all(Fence... fences) {
-        Fence joined = Fence.join(List.of(fences));
+        Fence joined = Fence.joinNullable(List.of(fences));
         toClose.add(joined);
         return joined;
     }

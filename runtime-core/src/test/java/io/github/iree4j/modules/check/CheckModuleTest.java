@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 class CheckModuleTest {
     private final List<String> heard = new ArrayList<>();
-    private final Device device = new LocalDriverProvider().open("local", DeviceOptions.DEFAULT);
+    private final Device device = new LocalDriverProvider().open("local", DeviceOptions.DEFAULTS);
     private final ModuleCalls check = new ModuleCalls(CheckModule.create(
             (expectation, failure) -> heard.add(expectation + (failure == null ? " ok" : " failed"))));
     private final List<BufferView> views = new ArrayList<>();

@@ -36,7 +36,7 @@ final class HalFixture implements AutoCloseable {
             .open(
                     "local",
                     DeviceOptions.builder()
-                            .with(CpuOptions.DEFAULT.withWorkers(1).withLoader(kernel))
+                            .with(CpuOptions.DEFAULTS.workers(1).loader(kernel))
                             .build());
     final VmModule module;
     final ModuleCalls hal;

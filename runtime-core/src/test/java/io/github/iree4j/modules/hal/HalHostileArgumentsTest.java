@@ -114,7 +114,7 @@ class HalHostileArgumentsTest {
                 .open(
                         "local",
                         DeviceOptions.builder()
-                                .with(CpuOptions.DEFAULT.withWorkers(1).withLoader(kernel))
+                                .with(CpuOptions.DEFAULTS.workers(1).loader(kernel))
                                 .memoryLimit(1 << 20)
                                 .build());
         VmModule module = HalModule.create(List.of(device), (key, views) -> {});

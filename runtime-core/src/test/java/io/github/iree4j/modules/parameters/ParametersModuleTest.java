@@ -47,7 +47,7 @@ class ParametersModuleTest {
     @TempDir
     Path directory;
 
-    private final Device device = new LocalDriverProvider().open("local", DeviceOptions.DEFAULT);
+    private final Device device = new LocalDriverProvider().open("local", DeviceOptions.DEFAULTS);
     private final TimelineSemaphore timeline = TimelineSemaphore.create(0);
     private final Fence done = Fence.at(timeline, 1);
     private ParameterProvider model;

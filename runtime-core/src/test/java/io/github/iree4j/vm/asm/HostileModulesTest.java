@@ -61,7 +61,8 @@ class HostileModulesTest {
     /** Programs that loop are stopped after one to two such intervals. */
     private static final long PATIENCE_MILLIS = 5;
 
-    private static final ContextOptions OPTIONS = new ContextOptions(256, 1 << 16, 1 << 20);
+    private static final ContextOptions OPTIONS =
+            ContextOptions.DEFAULTS.maxCallDepth(256).maxStackWords(1 << 16).maxMemory(1 << 20);
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 

@@ -83,7 +83,8 @@ class ModuleFuzzTest {
     /** After this a program that is still running is cancelled: looping is not a fault. */
     private static final long PATIENCE_MILLIS = 20;
 
-    private static final ContextOptions OPTIONS = new ContextOptions(256, 1 << 16, 1 << 20);
+    private static final ContextOptions OPTIONS =
+            ContextOptions.DEFAULTS.maxCallDepth(256).maxStackWords(1 << 16).maxMemory(1 << 20);
     private static final ModuleLimits LIMITS = ModuleLimits.DEFAULTS;
 
     /** Stands for every reference type of other modules. */

@@ -221,7 +221,7 @@ class CompilerDifferentialTest {
         boolean stopped = false;
         int compiled = module.compilation().compiled();
         try (Context context =
-                Context.create(List.of(host(events, live), module), ContextOptions.DEFAULTS.withMaxMemory(1 << 16))) {
+                Context.create(List.of(host(events, live), module), ContextOptions.DEFAULTS.maxMemory(1 << 16))) {
             for (int i = 0; i < CALLS; i++) {
                 try (Invocation poke = invocation(context, "m.poke")) {
                     poke.i32(RandomProgram.FUEL_OFFSET).i32(FUEL).run();

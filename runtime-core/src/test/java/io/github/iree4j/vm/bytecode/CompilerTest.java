@@ -107,8 +107,12 @@ class CompilerTest {
                 }
                 """;
         try (BytecodeModule module = compiled(text);
-                Context context =
-                        Context.create(List.of(module), new ContextOptions(100_000, Integer.MAX_VALUE, 1 << 20));
+                Context context = Context.create(
+                        List.of(module),
+                        ContextOptions.DEFAULTS
+                                .maxCallDepth(100_000)
+                                .maxStackWords(Integer.MAX_VALUE)
+                                .maxMemory(1 << 20));
                 Invocation call = invocation(context, "m.f")) {
             assertThat(module.compilation()).isEqualTo(new CompilationReport(1, 1, Map.of()));
             AtomicReference<Object> result = new AtomicReference<>();

@@ -101,7 +101,7 @@ class DebugDatabaseTest {
 
     @Test
     void theTraceIsAvailableToPrograms() {
-        ProgramTrace trace = Objects.requireNonNull(failure(TEXT).detail(ProgramTrace.class));
+        ProgramTrace trace = failure(TEXT).detail(ProgramTrace.class).orElseThrow();
         assertThat(trace.frames()).extracting(ProgramTrace.Frame::function).containsExactly("divide", "main");
         assertThat(trace.frames().getLast().sources())
                 .containsExactly(
@@ -123,7 +123,7 @@ class DebugDatabaseTest {
     @Test
     void namesAndPlacesAreTruncatedAndPrintable() {
         String loud = TEXT.replace("layers.py", "x".repeat(100_000)).replace("dense/Div", "a\tb");
-        ProgramTrace trace = Objects.requireNonNull(failure(loud).detail(ProgramTrace.class));
+        ProgramTrace trace = failure(loud).detail(ProgramTrace.class).orElseThrow();
         assertThat(trace.frames().getFirst().sources().getFirst().name()).isEqualTo("a?b");
         assertThat(trace.frames().getLast().sources().getFirst().file()).hasSizeLessThan(600);
     }
@@ -131,8 +131,9 @@ class DebugDatabaseTest {
     @Test
     void deepAndWideLocationsAreTruncated() {
         String deep = "\"deep\"(".repeat(40) + "\"model.py\":1:1" + ")".repeat(40);
-        assertThat(Objects.requireNonNull(
-                                failure(TEXT.replace("\"model.py\":12:3", deep)).detail(ProgramTrace.class))
+        assertThat(failure(TEXT.replace("\"model.py\":12:3", deep))
+                        .detail(ProgramTrace.class)
+                        .orElseThrow()
                         .frames()
                         .getLast()
                         .sources())
@@ -141,8 +142,9 @@ class DebugDatabaseTest {
         for (int i = 2; i < 500; i++) {
             wide.append(", \"model.py\":").append(i).append(":1");
         }
-        assertThat(Objects.requireNonNull(failure(TEXT.replace("\"model.py\":12:3", wide + "]"))
-                                .detail(ProgramTrace.class))
+        assertThat(failure(TEXT.replace("\"model.py\":12:3", wide + "]"))
+                        .detail(ProgramTrace.class)
+                        .orElseThrow()
                         .frames()
                         .getLast()
                         .sources())

@@ -32,7 +32,7 @@ class LimitsTest {
 
     @Test
     void recursionReachesTheLimitAndNotBeyond() {
-        ContextOptions options = new ContextOptions(1000, 1 << 20, 0);
+        ContextOptions options = ContextOptions.DEFAULTS.maxCallDepth(1000).maxMemory(0);
         try (Programs.Running program = Programs.run(options, Programs.module("m", RECURSION));
                 Invocation call = program.call("m.f")) {
             call.i32(999).run();
@@ -49,7 +49,10 @@ class LimitsTest {
 
     @Test
     void registersOfAllFramesTogetherAreLimited() {
-        ContextOptions options = new ContextOptions(1 << 20, 10_000, 0);
+        ContextOptions options = ContextOptions.DEFAULTS
+                .maxCallDepth(1 << 20)
+                .maxStackWords(10_000)
+                .maxMemory(0);
         String text = RECURSION.replace("-> (i32) {\n", "-> (i32) {\n  vm.registers values 3000 refs 0\n");
         try (Programs.Running program = Programs.run(options, Programs.module("m", text));
                 Invocation call = program.call("m.f")) {
@@ -134,7 +137,7 @@ class LimitsTest {
                 }
                 """;
         for (String function : new String[] {"m.buffers", "m.lists"}) {
-            ContextOptions options = ContextOptions.DEFAULTS.withMaxMemory(1 << 20);
+            ContextOptions options = ContextOptions.DEFAULTS.maxMemory(1 << 20);
             try (Programs.Running program =
                             Programs.run(options, Programs.module("m", "vm.state bytes 0 refs 1\n" + text));
                     Invocation call = program.call(function)) {
@@ -185,7 +188,7 @@ class LimitsTest {
 
     @Test
     void buffersAreChargedToTheContextUntilReleased() {
-        ContextOptions options = ContextOptions.DEFAULTS.withMaxMemory(1256);
+        ContextOptions options = ContextOptions.DEFAULTS.maxMemory(1256);
         try (Programs.Running program = Programs.run(options, Programs.module("m", ALLOCATION));
                 Invocation call = program.call("m.buffer");
                 Invocation clone = program.call("m.clone")) {
@@ -223,7 +226,7 @@ class LimitsTest {
     }
 
     private static void assertRefused(String function, long size, StatusCode code) {
-        ContextOptions options = ContextOptions.DEFAULTS.withMaxMemory(1000);
+        ContextOptions options = ContextOptions.DEFAULTS.maxMemory(1000);
         try (Programs.Running program = Programs.run(options, Programs.module("m", ALLOCATION));
                 Invocation call = program.call(function)) {
             if (call.function().convention().arguments().equals("I")) {

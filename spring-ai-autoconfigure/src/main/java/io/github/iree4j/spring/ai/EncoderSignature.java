@@ -64,11 +64,9 @@ record EncoderSignature(
                 types.add(settings.tokenType().elementType());
                 continue;
             }
-            List<Long> shape = argument.shape();
-            if (!argument.isTensor()
-                    || shape == null
-                    || shape.size() != 2
-                    || !INTEGERS.contains(argument.elementType())) {
+            List<Long> shape = argument.shape().orElse(List.of());
+            ElementType type = argument.elementType().orElse(ElementType.NONE);
+            if (!argument.isTensor() || shape.size() != 2 || !INTEGERS.contains(type)) {
                 throw task.cannot(
                         function,
                         "argument %d is %s, expected a tensor of texts by tokens, such as tensor<?x?xi64>"
@@ -77,7 +75,7 @@ record EncoderSignature(
             rows = agreed(task, function, i, "texts", first ? size(shape.get(0)) : rows, shape.get(0));
             length = agreed(task, function, i, "tokens", first ? size(shape.get(1)) : length, shape.get(1));
             first = false;
-            types.add(argument.elementType());
+            types.add(type);
         }
         if (Math.max(1L, rows) * Math.max(1, length) > LARGEST) {
             throw task.cannot(
@@ -209,17 +207,17 @@ record EncoderSignature(
         if (isUndeclared(result)) {
             return null; // checked when the result is available
         }
-        if (!result.isTensor() || result.shape() == null || !FLOATS.contains(result.elementType())) {
+        if (!result.isTensor() || result.elementType().filter(FLOATS::contains).isEmpty()) {
             throw task.cannot(
                     function,
                     "result %d is %s, expected a tensor of floats; %s selects the result"
                             .formatted(settings.result(), result.type(), task.property("result")));
         }
-        return result.shape();
+        return result.shape().orElseThrow();
     }
 
     /** Programs imported from PyTorch or ONNX declare no types, and the type of an unused argument is not proven. */
     private static boolean isUndeclared(ValueDeclaration value) {
-        return value.elementType() == null && value.type().equals("!vm.ref<?>");
+        return value.elementType().isEmpty() && value.type().equals("!vm.ref<?>");
     }
 }

@@ -165,11 +165,11 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
 
     private EmbeddingResponse respond(List<String> texts, IreeEmbeddingOptions options) {
         Deadline deadline = encoder.deadline(options.timeout());
-        if (!model().equals(options.model())) {
+        if (!model().equals(options.getModel())) {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "model '%s' was requested, but this is '%s'; name that model or none"
-                            .formatted(options.model(), model()));
+                            .formatted(options.getModel(), model()));
         }
         Embeddings embeddings = new Embeddings(texts, options);
         TextEncoder.Usage usage = encoder.run(embeddings, deadline, options.priority());
@@ -252,7 +252,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
 
     /** The requested length of each vector. */
     private int kept(IreeEmbeddingOptions options, int dimensions) {
-        Integer wanted = options.dimensions() != null ? options.dimensions() : settings.dimensions();
+        Integer wanted = options.getDimensions() != null ? options.getDimensions() : settings.dimensions();
         if (wanted == null) {
             return dimensions;
         }

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.ai;
 import java.time.Duration;
 import java.util.List;
 import org.springframework.ai.document.MetadataMode;
+import org.springframework.boot.context.properties.PropertyMapper;
 
 /** Settings of the module {@code encoder} that tests adapt; embeddings are not normalized, so that their numbers can be read. */
 final class TestSettings {
@@ -26,33 +27,52 @@ final class TestSettings {
     Double minScore;
     List<String> labels = List.of("low", "high");
 
+    private void configure(EncoderSettings.Builder builder) {
+        builder.inputs(inputs)
+                .truncate(truncate)
+                .maxTextLength(maxTextLength)
+                .maxRequestSize(maxRequestSize)
+                .maxBatchSize(maxBatchSize)
+                .maxBatchTokens(maxBatchTokens)
+                .padTo(padTo);
+        PropertyMapper present = PropertyMapper.get();
+        present.from(maxTokens).to(builder::maxTokens);
+        present.from(timeout).to(builder::timeout);
+    }
+
     EncoderSettings encoder() {
-        return new EncoderSettings(
-                "encoder",
-                null,
-                inputs,
-                TokenType.I64,
-                0,
-                maxTokens,
-                truncate,
-                maxTextLength,
-                maxRequestSize,
-                maxBatchSize,
-                maxBatchTokens,
-                padTo,
-                0,
-                timeout);
+        EncoderSettings.Builder builder = EncoderSettings.builder("encoder");
+        configure(builder);
+        return builder.build();
     }
 
     EmbeddingSettings settings() {
-        return new EmbeddingSettings(encoder(), pooling, normalize, dimensions, metadataMode, prefixes);
+        EmbeddingSettings.Builder builder = EmbeddingSettings.builder("encoder")
+                .encoder(this::configure)
+                .normalize(normalize)
+                .metadataMode(metadataMode)
+                .prefixes(prefixes);
+        PropertyMapper present = PropertyMapper.get();
+        present.from(pooling).to(builder::pooling);
+        present.from(dimensions).to(builder::dimensions);
+        return builder.build();
     }
 
     RerankerSettings reranker() {
-        return new RerankerSettings(encoder(), activation, topK, minScore, metadataMode);
+        RerankerSettings.Builder builder = RerankerSettings.builder("encoder")
+                .encoder(this::configure)
+                .activation(activation)
+                .metadataMode(metadataMode);
+        PropertyMapper present = PropertyMapper.get();
+        present.from(topK).to(builder::topK);
+        present.from(minScore).to(builder::minScore);
+        return builder.build();
     }
 
     ClassifierSettings classifier() {
-        return new ClassifierSettings(encoder(), labels, activation);
+        return ClassifierSettings.builder("encoder", labels)
+                .encoder(this::configure)
+                .activation(activation)
+                .build();
     }
 }

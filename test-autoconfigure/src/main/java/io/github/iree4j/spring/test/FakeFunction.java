@@ -130,9 +130,8 @@ public final class FakeFunction {
 
     private static boolean isNumber(@Nullable Object value, ValueDeclaration declared) {
         return value instanceof Number number
-                && declared.elementType() != null
                 && !declared.isTensor()
-                && holds(declared.elementType(), number);
+                && declared.elementType().filter(type -> holds(type, number)).isPresent();
     }
 
     /** Integers hold the whole numbers in their range, and floats all numbers in their range, rounded. */

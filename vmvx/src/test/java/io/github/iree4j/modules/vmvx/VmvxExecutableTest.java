@@ -86,9 +86,7 @@ class VmvxExecutableTest {
     private final Device device = new LocalDriverProvider()
             .open(
                     "local",
-                    DeviceOptions.builder()
-                            .with(CpuOptions.DEFAULT.withWorkers(2))
-                            .build());
+                    DeviceOptions.builder().with(CpuOptions.DEFAULTS.workers(2)).build());
     private final Arena arena = Arena.ofConfined();
 
     @AfterEach

@@ -165,7 +165,7 @@ public final class IreeLabEndpoint implements AutoCloseable {
                 Objects.requireNonNullElse(width, 1),
                 Objects.requireNonNullElse(depth, 1),
                 Objects.requireNonNullElse(lanes, 0));
-        return LabOptions.DEFAULT.withScale(scale).withFaults(faults(fault));
+        return LabOptions.DEFAULTS.withScale(scale).withFaults(faults(fault));
     }
 
     private static int hostDelay(@Nullable Integer delay) {

@@ -58,12 +58,12 @@ public final class IreeBatchingAutoConfiguration {
     private static BatchingOptions options(String name, IreeProperties.Module module) {
         IreeProperties.Batching batching = module.batching();
         try {
-            return new BatchingOptions(
-                    batching.maxSize(),
-                    batching.maxDelay(),
-                    batching.buckets(),
-                    (int) Math.min(Integer.MAX_VALUE, (long) WAITING_BATCHES * batching.maxSize()),
-                    module.contexts() + 1);
+            return BatchingOptions.DEFAULTS
+                    .maxSize(batching.maxSize())
+                    .maxDelay(batching.maxDelay())
+                    .buckets(batching.buckets())
+                    .maxWaiting((int) Math.min(Integer.MAX_VALUE, (long) WAITING_BATCHES * batching.maxSize()))
+                    .maxInFlight(module.contexts() + 1);
         } catch (IllegalArgumentException e) {
             String message = String.valueOf(e.getMessage());
             String property = message.replaceFirst("(?s)^'([a-z-]+)'.*", "$1");

@@ -288,7 +288,7 @@ class IreeEndpointTests {
             CountDownLatch refusals = new CountDownLatch(3);
             List<CompletableFuture<?>> answers = new ArrayList<>();
             try (FlightRecorder recorder = FlightRecorder.open(
-                            runtime.device().schedulingDomain(), RecorderOptions.DEFAULT, () -> timeAfter(end));
+                            runtime.device().schedulingDomain(), RecorderOptions.DEFAULTS, () -> timeAfter(end));
                     ExecutorService readers = Executors.newVirtualThreadPerTaskExecutor();
                     AutoCloseable _ = end::countDown) { // also after a failure
                 IreeEndpoint endpoint =

@@ -144,7 +144,7 @@ final class ClusterSettings {
 
     RemoteOptions remote() {
         IreeClusterProperties.Data data = properties.data();
-        RemoteOptions usual = RemoteOptions.DEFAULT;
+        RemoteOptions usual = RemoteOptions.DEFAULTS;
         try {
             return new RemoteOptions(
                     bytes("data.chunk-size", data.chunkSize().toBytes()),

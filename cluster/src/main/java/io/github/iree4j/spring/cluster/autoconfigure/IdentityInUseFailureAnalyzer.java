@@ -17,7 +17,7 @@ final class IdentityInUseFailureAnalyzer extends AbstractFailureAnalyzer<IreeExc
 
     @Override
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, IreeException cause) {
-        IdentityInUse used = cause.detail(IdentityInUse.class);
+        IdentityInUse used = cause.detail(IdentityInUse.class).orElse(null);
         if (used == null) {
             return null;
         }

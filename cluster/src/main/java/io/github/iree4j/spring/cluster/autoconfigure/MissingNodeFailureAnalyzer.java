@@ -18,8 +18,9 @@ final class MissingNodeFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
 
     @Override
     protected @Nullable FailureAnalysis analyze(Throwable rootFailure, ProgramLoadException cause) {
-        MissingNode missing =
-                cause.getCause() instanceof IreeException failure ? failure.detail(MissingNode.class) : null;
+        MissingNode missing = cause.getCause() instanceof IreeException failure
+                ? failure.detail(MissingNode.class).orElse(null)
+                : null;
         if (missing == null) {
             return null;
         }

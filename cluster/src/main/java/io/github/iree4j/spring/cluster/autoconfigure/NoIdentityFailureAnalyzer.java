@@ -24,7 +24,7 @@ final class NoIdentityFailureAnalyzer extends AbstractFailureAnalyzer<IreeExcept
                     && bean.getBeanName() != null
                     && BEANS.contains(bean.getBeanName());
         }
-        if (!ofIdentity || cause.detail(IdentityInUse.class) != null) {
+        if (!ofIdentity || cause.detail(IdentityInUse.class).isPresent()) {
             return null;
         }
         return new FailureAnalysis(

@@ -91,7 +91,7 @@ final class ProgramReloads implements SmartInitializingSingleton, ApplicationLis
         return status.state() == ProgramState.FAILED
                 && status.failure() instanceof ProgramLoadException failure
                 && failure.getCause() instanceof IreeException cause
-                && cause.detail(MissingNode.class) != null;
+                && cause.detail(MissingNode.class).isPresent();
     }
 
     private void look(ClusterMember peer) {

@@ -2,7 +2,6 @@ package io.github.iree4j.spring.ai.autoconfigure;
 
 import io.github.iree4j.spring.ai.Activation;
 import io.github.iree4j.spring.ai.ClassifierSettings;
-import io.github.iree4j.spring.ai.EncoderSettings;
 import io.github.iree4j.spring.ai.ModelLabels;
 import io.github.iree4j.spring.ai.TokenInput;
 import io.github.iree4j.spring.ai.TokenType;
@@ -62,7 +61,8 @@ public record IreeClassifierProperties(
         @DefaultValue("8192") int maxBatchTokens,
         @DefaultValue List<Integer> padTo,
         @DefaultValue("0") long paddingId,
-        @Nullable Duration timeout) {
+        @Nullable Duration timeout)
+        implements EncoderProperties {
 
     private static final String PREFIX = "iree.ai.classifier";
 
@@ -75,24 +75,10 @@ public record IreeClassifierProperties(
         return TextModelSetup.settings(
                 PREFIX,
                 this,
-                () -> new ClassifierSettings(
-                        new EncoderSettings(
-                                String.valueOf(module),
-                                function,
-                                inputs,
-                                tokenType,
-                                result,
-                                maxTokens,
-                                truncate,
-                                maxTextLength,
-                                maxRequestSize,
-                                maxBatchSize,
-                                maxBatchTokens,
-                                padTo,
-                                paddingId,
-                                timeout),
-                        known,
-                        activation));
+                () -> ClassifierSettings.builder(String.valueOf(module), known)
+                        .encoder(this::configure)
+                        .activation(activation)
+                        .build());
     }
 
     private List<String> known() {

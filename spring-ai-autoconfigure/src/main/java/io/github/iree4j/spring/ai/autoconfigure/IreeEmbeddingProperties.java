@@ -1,7 +1,6 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
 import io.github.iree4j.spring.ai.EmbeddingSettings;
-import io.github.iree4j.spring.ai.EncoderSettings;
 import io.github.iree4j.spring.ai.Pooling;
 import io.github.iree4j.spring.ai.TextKind;
 import io.github.iree4j.spring.ai.TextPrefixes;
@@ -12,6 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.ai.document.MetadataMode;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.PropertyMapper;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.core.io.Resource;
 
@@ -67,7 +67,8 @@ public record IreeEmbeddingProperties(
         @DefaultValue("0") long paddingId,
         @Nullable Duration timeout,
         @DefaultValue("none") MetadataMode metadataMode,
-        @DefaultValue Prefix prefix) {
+        @DefaultValue Prefix prefix)
+        implements EncoderProperties {
 
     private static final String PREFIX = "iree.ai.embedding";
 
@@ -94,29 +95,16 @@ public record IreeEmbeddingProperties(
     }
 
     EmbeddingSettings settings() {
-        return TextModelSetup.settings(
-                PREFIX,
-                this,
-                () -> new EmbeddingSettings(
-                        new EncoderSettings(
-                                String.valueOf(module),
-                                function,
-                                inputs,
-                                tokenType,
-                                result,
-                                maxTokens,
-                                truncate,
-                                maxTextLength,
-                                maxRequestSize,
-                                maxBatchSize,
-                                maxBatchTokens,
-                                padTo,
-                                paddingId,
-                                timeout),
-                        pooling,
-                        normalize,
-                        dimensions,
-                        metadataMode,
-                        prefix.prefixes()));
+        return TextModelSetup.settings(PREFIX, this, () -> {
+            EmbeddingSettings.Builder builder = EmbeddingSettings.builder(String.valueOf(module))
+                    .encoder(this::configure)
+                    .normalize(normalize)
+                    .metadataMode(metadataMode)
+                    .prefixes(prefix.prefixes());
+            PropertyMapper present = PropertyMapper.get();
+            present.from(pooling).to(builder::pooling);
+            present.from(dimensions).to(builder::dimensions);
+            return builder.build();
+        });
     }
 }

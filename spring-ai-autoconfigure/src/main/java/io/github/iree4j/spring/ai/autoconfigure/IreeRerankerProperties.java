@@ -1,7 +1,6 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
 import io.github.iree4j.spring.ai.Activation;
-import io.github.iree4j.spring.ai.EncoderSettings;
 import io.github.iree4j.spring.ai.RerankerSettings;
 import io.github.iree4j.spring.ai.TokenInput;
 import io.github.iree4j.spring.ai.TokenType;
@@ -10,6 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.ai.document.MetadataMode;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.PropertyMapper;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.core.io.Resource;
 
@@ -62,7 +62,8 @@ public record IreeRerankerProperties(
         @Nullable Duration timeout,
         @DefaultValue("none") MetadataMode metadataMode,
         @Nullable Integer topK,
-        @Nullable Double minScore) {
+        @Nullable Double minScore)
+        implements EncoderProperties {
 
     private static final String PREFIX = "iree.ai.reranker";
 
@@ -71,28 +72,15 @@ public record IreeRerankerProperties(
     }
 
     RerankerSettings settings() {
-        return TextModelSetup.settings(
-                PREFIX,
-                this,
-                () -> new RerankerSettings(
-                        new EncoderSettings(
-                                String.valueOf(module),
-                                function,
-                                inputs,
-                                tokenType,
-                                result,
-                                maxTokens,
-                                truncate,
-                                maxTextLength,
-                                maxRequestSize,
-                                maxBatchSize,
-                                maxBatchTokens,
-                                padTo,
-                                paddingId,
-                                timeout),
-                        activation,
-                        topK,
-                        minScore,
-                        metadataMode));
+        return TextModelSetup.settings(PREFIX, this, () -> {
+            RerankerSettings.Builder builder = RerankerSettings.builder(String.valueOf(module))
+                    .encoder(this::configure)
+                    .activation(activation)
+                    .metadataMode(metadataMode);
+            PropertyMapper present = PropertyMapper.get();
+            present.from(topK).to(builder::topK);
+            present.from(minScore).to(builder::minScore);
+            return builder.build();
+        });
     }
 }

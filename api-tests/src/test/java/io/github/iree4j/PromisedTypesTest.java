@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Test;
 
 /** What applications have to know, in the listings of all modules that {@link PublicApiTest} compares with the classes. */
 class PromisedTypesTest {
+    private static final String LISTING = "src/test/resources/api/public-api.txt";
+
     @Test
     void allModulesTogetherPromiseFewTypes() throws IOException {
         assertThat(types())
@@ -19,9 +21,30 @@ class PromisedTypesTest {
                 .hasSizeLessThanOrEqualTo(180);
     }
 
+    /** Operators' types are in {@code monitor}, drivers' types in {@code hal.spi}. */
+    @Test
+    void theRootPackageIsSmallAndSoAreItsCentralTypes() throws IOException {
+        List<String> lines = Files.readAllLines(Path.of("..", "runtime-core", LISTING));
+        List<String> root = lines.subList(1, lines.size()).stream()
+                .takeWhile(line -> !line.startsWith("package "))
+                .toList();
+        assertThat(lines).startsWith("package io.github.iree4j");
+        assertThat(root.stream().filter(line -> !line.startsWith(" "))).hasSizeBetween(20, 35);
+        assertThat(members(root, "IreeRuntime")).hasSizeBetween(10, 21);
+        assertThat(members(root, "Program")).hasSizeBetween(10, 21);
+    }
+
+    private static List<String> members(List<String> listing, String type) {
+        return listing.stream()
+                .dropWhile(line -> !line.contains(" class io.github.iree4j." + type + " "))
+                .skip(1)
+                .takeWhile(line -> line.startsWith(" "))
+                .toList();
+    }
+
     private static List<String> types() throws IOException {
         try (Stream<Path> modules = Files.list(Path.of(".."))) {
-            return modules.map(module -> module.resolve("src/test/resources/api/public-api.txt"))
+            return modules.map(module -> module.resolve(LISTING))
                     .filter(Files::exists)
                     .flatMap(PromisedTypesTest::types)
                     .toList();

@@ -322,22 +322,6 @@ class PublicApiTest {
                 .isEqualTo(before);
     }
 
-    /** What everyday users import. Operators' types are in {@code monitor}, drivers' types in {@code hal.spi}. */
-    @Test
-    void everydayTypesAreFewAndSmall() throws IOException {
-        int all = 0;
-        for (ClassModel type : types("io.github.iree4j").toList()) {
-            String name = type.thisClass().asInternalName();
-            if (!isMarked(name)) {
-                all++;
-            }
-            if (name.endsWith("/IreeRuntime") || name.endsWith("/Program")) {
-                assertThat(members(type)).as(name).hasSizeLessThanOrEqualTo(21);
-            }
-        }
-        assertThat(all).as("types of the root package").isLessThanOrEqualTo(35);
-    }
-
     @Test
     void noPromisedTypeNeedsOneThatIsNot() throws IOException {
         Set<String> promised = promised();

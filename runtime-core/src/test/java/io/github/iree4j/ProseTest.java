@@ -1,0 +1,147 @@
+package io.github.iree4j;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Counts pronouns in Javadoc, messages and pages: a sentence should name the subject, see CONTRIBUTING.md. */
+class ProseTest {
+    private static final Pattern JAVADOC = Pattern.compile("/\\*\\*(.*?)\\*/", Pattern.DOTALL);
+    private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/|//[^\n]*", Pattern.DOTALL);
+    private static final Pattern STRING = Pattern.compile("\"([^\"\\\\\n]*+(?:\\\\.[^\"\\\\\n]*+)*+)\"");
+    private static final Pattern TAGS = Pattern.compile("\\s@(param|return|throws|see)\\b.*", Pattern.DOTALL);
+    private static final Pattern CODE = Pattern.compile("```.*?```", Pattern.DOTALL);
+    private static final Pattern SENTENCE = Pattern.compile("(?<=[.;:])\\s+|\n\\s*\n|\n(?=[*|#-])");
+    private static final Pattern WORD = Pattern.compile("[A-Za-z']+");
+    private static final Set<String> PRONOUNS = Set.of(
+            "that", "those", "one", "ones", "it", "its", "which", "what", "who", "whose", "whom", "they", "them", "their");
+
+    /** Modules of tests, which no application has. */
+    private static final Set<String> TESTS = Set.of("benchmarks", "concurrency-tests");
+
+    /** Words of a kind per hundred words; java.util.concurrent has 2.8, 0.01 and 0.32. */
+    private enum Kind {
+        PRONOUN(3.5, PRONOUNS),
+        WHAT(0.1, Set.of("what")),
+        ONE(0.4, Set.of("one", "ones"));
+
+        final double limit;
+        final Set<String> words;
+
+        Kind(double limit, Set<String> words) {
+            this.limit = limit;
+            this.words = words;
+        }
+    }
+
+    @Test
+    void javadocAndMessagesOfEachModuleNameTheirSubjects() {
+        List<String> failures = new ArrayList<>();
+        List<Path> modules = Modules.folders("src/main/java").stream()
+                .filter(each -> !TESTS.contains(each.getName(1).toString()))
+                .toList();
+        modules.forEach(module -> measure(module, ".java", ProseTest::java, 1_000, failures));
+        assertThat(modules).hasSizeGreaterThan(10);
+        assertThat(failures).isEmpty();
+    }
+
+    @Test
+    void pagesNameTheirSubjects() {
+        Path docs = Path.of("..", "docs");
+        assumeTrue(Files.exists(docs), "docs is not beside this module");
+        List<String> failures = new ArrayList<>();
+        measure(docs, ".md", ProseTest::markdown, 10_000, failures);
+        assertThat(failures).isEmpty();
+    }
+
+    private static void measure(
+            Path folder, String suffix, Function<String, Stream<String>> prose, int least, List<String> failures) {
+        List<String> sentences = files(folder, suffix).stream()
+                .flatMap(prose)
+                .flatMap(SENTENCE::splitAsStream)
+                .toList();
+        long words = sentences.stream().mapToLong(each -> count(each, word -> true)).sum();
+        if (suffix.equals(".md")) {
+            assertThat(words).as("words in " + folder).isGreaterThan(least);
+        }
+        for (Kind kind : Kind.values()) {
+            long found = sentences.stream()
+                    .mapToLong(each -> count(each, kind.words::contains))
+                    .sum();
+            if (words >= least && 100.0 * found > kind.limit * words) {
+                failures.add("%s: %.2f of %s per 100 words, at most %.2f; begin with %s"
+                        .formatted(folder, 100.0 * found / words, kind, kind.limit, worst(sentences, kind)));
+            }
+        }
+    }
+
+    private static List<String> worst(List<String> sentences, Kind kind) {
+        return sentences.stream()
+                .sorted(Comparator.comparingLong((String each) -> -count(each, kind.words::contains)))
+                .limit(10)
+                .map(each -> each.strip().replaceAll("\\s+", " "))
+                .toList();
+    }
+
+    private static long count(String sentence, Predicate<String> kind) {
+        return WORD.matcher(sentence)
+                .results()
+                .map(each -> each.group().toLowerCase(Locale.ROOT))
+                .filter(kind)
+                .count();
+    }
+
+    /** Javadoc without tags, and texts of five words or more. */
+    private static Stream<String> java(String text) {
+        Stream<String> javadoc = JAVADOC.matcher(text)
+                .results()
+                .map(each -> each.group(1)
+                        .replaceAll("(?s)<pre>.*?</pre>", "")
+                        .replaceAll("\n\\s*\\*\\s?", " ")
+                        .replaceAll("\\{@\\w+ ([^}]*)}", "$1")
+                        .replaceAll("<[^>]+>", ""))
+                .map(each -> TAGS.matcher(each).replaceFirst(""));
+        Stream<String> messages = STRING.matcher(COMMENT.matcher(text).replaceAll(""))
+                .results()
+                .map(each -> each.group(1))
+                .filter(each -> each.chars().filter(c -> c == ' ').count() >= 4);
+        return Stream.concat(javadoc, messages);
+    }
+
+    private static Stream<String> markdown(String text) {
+        return Stream.of(CODE.matcher(text)
+                .replaceAll("")
+                .replaceAll("]\\([^)]*\\)", "]")
+                .replaceAll("`[^`]*`", "code"));
+    }
+
+    private static List<String> files(Path folder, String suffix) {
+        try (Stream<Path> all = Files.walk(folder)) {
+            return all.filter(each -> each.toString().endsWith(suffix))
+                    .map(each -> {
+                        try {
+                            return Files.readString(each);
+                        } catch (IOException e) {
+                            throw new UncheckedIOException(e);
+                        }
+                    })
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -13,6 +13,7 @@ final class Account {
     long ofNoCallTransient; // live bytes not held by a call
     long ofNoCallPersistent;
     int users; // number of reservations and requests in line
+    int hopeful; // holdings with memory that the last look found hopeful, see Hope
 
     @Nullable
     Claim claim; // null without a quota

@@ -1,6 +1,9 @@
 package io.github.iree4j.hal.pool;
 
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +21,8 @@ final class Hope {
     private final long hostPatience;
     private long ofNoCallTransient;
     private long ofNoCallPersistent;
+    private int hopeful; // holdings found hopeful by the last look
+    private int hopefulWithMemory;
 
     Hope(PoolSet set, HoldingList holdings, Resolution resolution, AdmissionGate gate, long hostPatience) {
         this.set = set;
@@ -36,39 +41,70 @@ final class Hope {
     void look(List<Waiter> line, long now, long transientWithoutCall, long persistentWithoutCall) {
         ofNoCallTransient = transientWithoutCall;
         ofNoCallPersistent = persistentWithoutCall;
+        forget();
+        Map<Holding, List<Waiter>> requests = new HashMap<>();
+        for (Waiter each : line) {
+            each.account.hopeful = 0;
+            if (each.holding != null) {
+                requests.computeIfAbsent(each.holding, _ -> new ArrayList<>()).add(each);
+            }
+        }
         for (Holding holding : holdings) {
             if (holding.failing && now - holding.failedAt >= DeadlockDetector.END_NANOS) {
                 holding.failing = false; // the call continues despite the failure
             }
-            holding.hopeful = holding.failing
+            if (holding.failing
                     || holding.live > 0
                             && !holding.isOver()
                             && (!holding.holder.isShort(gate) || gate.runsOthers(holdings))
                             && (holding.waiting == 0 || !holding.holder.isSuspended())
-                            && before(holding) == null;
+                            && before(holding) == null) {
+                mark(holding);
+            }
         }
         boolean changed = true;
         while (changed) {
             changed = false;
             for (Holding holding : holdings) {
-                if (!holding.hopeful && isHopeful(holding, line)) {
-                    holding.hopeful = true;
+                if (!holding.hopeful && isHopeful(holding, requests.getOrDefault(holding, List.of()))) {
+                    mark(holding);
                     changed = true;
                 }
             }
         }
     }
 
-    private boolean isHopeful(Holding holding, List<Waiter> line) {
+    private void forget() {
+        hopeful = 0;
+        hopefulWithMemory = 0;
+        for (Holding holding : holdings) {
+            holding.hopeful = false;
+            if (holding.account != null) {
+                holding.account.hopeful = 0;
+            }
+        }
+    }
+
+    private void mark(Holding holding) {
+        holding.hopeful = true;
+        hopeful++;
+        if (holding.live > 0) {
+            hopefulWithMemory++;
+            if (holding.account != null) {
+                holding.account.hopeful++;
+            }
+        }
+    }
+
+    private boolean isHopeful(Holding holding, List<Waiter> requests) {
         if (holding.live > 0 && holding.holder.isShort(gate)) { // the end of any call may make room
-            return holdings.all().stream().anyMatch(each -> each.hopeful);
+            return hopeful > 0;
         }
         Holding before = before(holding);
         if (before != null && before.hopeful && !holding.isOver()) {
             return true;
         }
-        return holding.waiting > 0
-                && line.stream().filter(each -> holding.equals(each.holding)).allMatch(this::isHopeful);
+        return holding.waiting > 0 && requests.stream().allMatch(this::isHopeful);
     }
 
     /** Returns the first call waiting for memory, in the chain of calls whose turn or end a holder waits for. */
@@ -129,17 +165,13 @@ final class Hope {
                 : block.holding.holder.isComplete() && !block.holding.holder.isKept();
     }
 
-    /** Whether another holder of the missing memory can run. */
+    /** Whether the waiting call, or a holder of the missing memory, can run. */
     private boolean isHopeful(Waiter waiter) {
         if ((waiter.byQuota ? waiter.account.ofNoCallTransient : ofNoCallTransient) > 0) {
             return true; // held by users of queues without a call, whose state is unknown
         }
-        for (Holding holding : holdings) {
-            if (holding.hopeful && !holding.equals(waiter.holding) && concerns(holding, waiter)) {
-                return true;
-            }
-        }
-        return waiter.holding != null && waiter.holding.hopeful;
+        return (waiter.byQuota ? waiter.account.hopeful : hopefulWithMemory) > 0
+                || waiter.holding != null && waiter.holding.hopeful;
     }
 
     /** Whether a holding holds memory that the request waits for. */

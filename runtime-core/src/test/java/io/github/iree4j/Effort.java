@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
  * The number of rounds of a random or race test, and its seed: an eighth of the usual number in a Maven build, all of it in the
  * nightly run, by {@code bin/mutate}, and by default outside of Maven ({@code -Dtest.effort=usual} for Maven). Tests tagged
  * {@code long} run once more at night, longer and with new seeds. Programs are generated in the same order each time: a build
- * runs the first of them. The large generators continue in a build, up to the usual number, for at most a minute
+ * runs the first of them. The large generators continue in a build, up to the usual number, for at most half a minute
  * ({@link #programs}).
  *
  * <p>{@code -Diree4j.test.effort=brief} for little, {@code long} for much; {@code -Diree4j.test.rounds=N} and {@code -Diree4j.test.seed=S} for a number of rounds and a seed.
@@ -36,7 +36,7 @@ public final class Effort {
     }
 
     /**
-     * Returns the programs of a generator: the usual number, or, in a build, as many as fit a minute, but at least an eighth.
+     * Returns the programs of a generator: the usual number, or, in a build, as many as fit half a minute, but at least an eighth.
      * Prints their number for the scripts.
      *
      * @param test the calling test
@@ -52,7 +52,7 @@ public final class Effort {
 
     /** The seeds of programs, one after the other. */
     public static final class Programs implements PrimitiveIterator.OfLong {
-        private static final long SHARE = TimeUnit.MINUTES.toNanos(1);
+        private static final long SHARE = TimeUnit.SECONDS.toNanos(30);
 
         private final String test;
         private final long seed;

@@ -24,7 +24,7 @@ public @interface Lincheck {
 
     /** Skips tests for which a build has no time. */
     final class WhileTheBuildIsYoung implements ExecutionCondition {
-        private static final Duration YOUNG = Duration.ofMinutes(10);
+        private static final Duration YOUNG = Duration.ofMinutes(8);
 
         @Override
         public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {

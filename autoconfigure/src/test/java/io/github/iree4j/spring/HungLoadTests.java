@@ -22,6 +22,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
@@ -520,7 +521,7 @@ class HungLoadTests {
         /** Returns once the action waits for a load, with a limit. */
         void awaitWaiting() {
             while (thread.getState() != Thread.State.TIMED_WAITING && !end.isDone()) {
-                Thread.onSpinWait();
+                LockSupport.parkNanos(100_000);
             }
             assertThat(end).isNotDone();
         }
@@ -551,7 +552,7 @@ class HungLoadTests {
 
     private void awaitLoading() {
         while (state() != ProgramState.LOADING) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 

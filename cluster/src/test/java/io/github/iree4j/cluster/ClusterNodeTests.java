@@ -29,6 +29,7 @@ import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -479,7 +480,7 @@ class ClusterNodeTests {
             ClusterPeer peer;
             do {
                 peer = one.node.peers().getFirst();
-                Thread.onSpinWait();
+                LockSupport.parkNanos(100_000);
             } while (peer.failure() == last);
             assertThat(peer.session()).isNull();
             last = peer.failure();

@@ -11,6 +11,7 @@ import io.github.iree4j.spring.TestModules;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,7 +41,7 @@ class ChangedFileReloadTests {
                     LoadedProgram before = programs.find("w").orElseThrow();
                     Files.write(weights, new byte[1], StandardOpenOption.APPEND);
                     while (programs.find("w").orElseThrow() == before) {
-                        Thread.onSpinWait();
+                        LockSupport.parkNanos(100_000);
                     }
                     try (Tensor x = Tensor.of(new float[] {1, 2, 3, 4, 5, 6, 7, 8}, 2, 4);
                             Results results =

@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -84,7 +85,7 @@ class IreeLifecycleTests {
             CompletableFuture<Results> call = call(context, after);
             Thread closing = Thread.ofPlatform().start(context::close);
             while (!isRefused(programs)) {
-                Thread.onSpinWait();
+                LockSupport.parkNanos(100_000);
             }
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> invocations.invoke("adding.add", 1, 2))
@@ -139,7 +140,7 @@ class IreeLifecycleTests {
             });
         }
         while (program.monitor().pendingCalls(10).size() != 2) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         context.close();
         for (CompletableFuture<String> end : ends) {
@@ -255,7 +256,7 @@ class IreeLifecycleTests {
             }
         });
         while (context.getBean(Programs.class).activeCalls() == 0) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         return caller;
     }

@@ -37,6 +37,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -133,7 +134,7 @@ class BatchingOverHttpTests {
                 || programs.activeCalls() != 0
                 || batching.queueCount() != 0
                 || timer.planned() != 0) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 

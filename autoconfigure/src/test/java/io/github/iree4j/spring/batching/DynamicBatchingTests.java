@@ -32,6 +32,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -93,7 +94,7 @@ class DynamicBatchingTests {
         long deadline = System.nanoTime() + 60_000 * MILLI;
         // Callers receive their results before the queue is discarded.
         while ((program.monitor().activeCalls() > 0 || batching.queueCount() > 0) && System.nanoTime() < deadline) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         assertThat(runtime.monitor().leaks().openTensors()).as("open tensors").isZero();
         assertThat(batching.queueCount()).as("queues").isZero();
@@ -357,7 +358,7 @@ class DynamicBatchingTests {
         assertThat(program.monitor().activeCalls()).isEqualTo(1);
         b.cancel(true);
         while (program.monitor().activeCalls() > 0) { // the program itself never resumes
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         assertThat(calls).hasValue(0);
     }
@@ -600,7 +601,7 @@ class DynamicBatchingTests {
         assertThat(wrong).hasValue(0);
         assertThat(calls.get()).isLessThan(1600);
         while (batching.queueCount() > 0) { // the last cancelled ones
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 

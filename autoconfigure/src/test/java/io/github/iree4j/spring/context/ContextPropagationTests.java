@@ -25,6 +25,7 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -216,7 +217,7 @@ class ContextPropagationTests {
                                 .monitor()
                                 .activeCalls()
                         > 0) {
-                    Thread.onSpinWait();
+                    LockSupport.parkNanos(100_000);
                 }
             }
         });

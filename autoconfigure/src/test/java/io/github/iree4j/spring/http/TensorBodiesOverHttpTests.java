@@ -19,6 +19,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -76,7 +77,7 @@ class TensorBodiesOverHttpTests {
     void writtenTensorsAreClosed() {
         while (runtime.monitor().leaks().openTensors()
                 != 0) { // the client may receive its response before the server has cleaned up
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 

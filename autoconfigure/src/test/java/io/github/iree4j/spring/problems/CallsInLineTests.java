@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -104,7 +105,7 @@ class CallsInLineTests {
                 }
             }
             assertThat(Thread.currentThread().isInterrupted()).as("time is up").isFalse();
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 

@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -91,7 +92,7 @@ class ProblemFinderTests {
                     && found.getFirst().chain().size() == chain) {
                 return kind.cast(found.getFirst());
             }
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 
@@ -414,7 +415,7 @@ class ProblemFinderTests {
                         .filter(each -> each.call().state() == PendingCall.State.IN_LINE)
                         .count()
                 != 2) { // they wait to be alone first, since nobody knows what they need
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         assertThat(finder.find(Duration.ofSeconds(4))).singleElement().satisfies(each -> {
             assertThat(each.summary()).contains("2 are in line behind it");

@@ -29,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -96,7 +97,7 @@ class WatchdogTests {
                             == runtime.monitor().workers().executor().workers()) {
                 return;
             }
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 
@@ -112,7 +113,7 @@ class WatchdogTests {
                         .mapToInt(program -> program.monitor().pendingCalls(10).size())
                         .sum()
                 != 3) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         watchdog.look();
         assertThat(output.getAll().lines().filter(line -> line.contains("endless-call: ")))
@@ -252,7 +253,7 @@ class WatchdogTests {
         while (runtime.programs().stream()
                 .flatMap(program -> program.monitor().pendingCalls(10).stream())
                 .noneMatch(each -> each.state() == PendingCall.State.BEFORE_INPUTS)) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         return call;
     }
@@ -307,7 +308,7 @@ class WatchdogTests {
     private void awaitSleep() {
         while (runtime.monitor().workers().executor().sleepingWorkers()
                 < runtime.monitor().workers().executor().workers()) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 
@@ -349,7 +350,7 @@ class WatchdogTests {
         while (runtime.programs().stream()
                 .flatMap(program -> program.monitor().pendingCalls(10).stream())
                 .noneMatch(call -> call.state() == PendingCall.State.RUNNING)) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -112,7 +113,7 @@ class BusyRefusalTests {
         CompletableFuture<HttpResponse<String>> first = send("/v2/models/gate/infer");
         while (limits.counts().underWay(Work.HTTP) != 1) {
             assertThat(first).isNotDone();
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         int seen = filtered.seen.get();
         long refused = limits.counts().refused(Reason.REQUESTS);

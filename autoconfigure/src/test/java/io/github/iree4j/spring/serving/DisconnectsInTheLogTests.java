@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -71,7 +72,7 @@ class DisconnectsInTheLogTests {
         long start = System.nanoTime();
         while (limits.awaited() != 0 || limits.inFlight() != 0) {
             assertThat(System.nanoTime() - start).isLessThan(PATIENCE);
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         for (int i = 0; i < CLIENTS; i++) {
             try (Socket socket = new Socket("localhost", port)) {

@@ -16,6 +16,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -63,7 +64,7 @@ class DrainedCallsTests {
         Program program =
                 context.getBean(Programs.class).find("loop").orElseThrow().program();
         while (program.monitor().pendingCalls(10).size() != number) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 

@@ -28,6 +28,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
@@ -100,7 +101,7 @@ class GrpcHostileClientsTests {
         }
         client.close();
         while (limits.awaited() != 0 || limits.inFlight() != 0 || memory() != idle) {
-            Thread.onSpinWait(); // the class's timeout fails what stays
+            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
         }
     }
 
@@ -123,7 +124,7 @@ class GrpcHostileClientsTests {
 
     private void awaitBodies(int count) {
         while (limits.awaited() != count) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 
@@ -136,7 +137,7 @@ class GrpcHostileClientsTests {
         }
         while (limits.inFlight()
                 != AWAITED * 100L) { // what was sent; the memory of the test before may be there for a moment
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         assertThat(memory()).isEqualTo(idle);
     }
@@ -176,7 +177,7 @@ class GrpcHostileClientsTests {
             assertThat(Thread.currentThread().isInterrupted())
                     .as("by the timeout")
                     .isFalse();
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         HalfCalls connection = connect();
         for (int i = 0; i < 41; i++) {
@@ -215,7 +216,7 @@ class GrpcHostileClientsTests {
                 each.close();
             }
             while (service.openCalls() != 0) {
-                Thread.onSpinWait();
+                LockSupport.parkNanos(100_000);
             }
             assertThat(client.call("ModelInfer", CallOptions.DEFAULT, echo(1))).isNotEmpty();
         }
@@ -334,7 +335,7 @@ class GrpcHostileClientsTests {
             unread.send(echo(MB));
         }
         while (limits.inFlight() == 0) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         // At most one that is worked on, and one that arrives.
         assertThat(limits.inFlight()).isLessThan(3 * MB + MB / 2);
@@ -349,7 +350,7 @@ class GrpcHostileClientsTests {
             unread.send(echo(MB));
             unread.call.halfClose();
             while (limits.inFlight() != (i + 1) * MB) { // their requests are not needed any more
-                Thread.onSpinWait();
+                LockSupport.parkNanos(100_000);
             }
         }
         Status refused = client.refused("ModelInfer", echo(MB));
@@ -422,7 +423,7 @@ class GrpcHostileClientsTests {
                 unread.add(each);
             }
             while (limits.inFlight() != 22 * MB || limits.awaited() > 0) {
-                Thread.onSpinWait();
+                LockSupport.parkNanos(100_000);
             }
             long begun = System.nanoTime();
             GrpcClient polite = new GrpcClient(server.getPort());
@@ -452,10 +453,10 @@ class GrpcHostileClientsTests {
             unread.send(echo(MB / 4)); // more than fits into windows
             unread.call.halfClose();
             while (limits.inFlight() == 0) {
-                Thread.onSpinWait();
+                LockSupport.parkNanos(100_000);
             }
             while (limits.inFlight() != 0) { // the answer is given up
-                Thread.onSpinWait();
+                LockSupport.parkNanos(100_000);
             }
             unread.call.request(1);
             assertThat(unread.closed.get().isOk()).isFalse();

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
@@ -187,7 +188,7 @@ class GrpcJunkInTheLogTests {
             send(junk);
         }
         while (service.openCalls() != open) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         String logged = output.getAll().substring(before);
         assertThat(logged.lines().filter(line -> line.startsWith("\tat ")))
@@ -211,14 +212,14 @@ class GrpcJunkInTheLogTests {
             each.begin("ModelInfer");
         }
         while (service.openCalls() != MAX_CALLS) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         assertFewLines(connection(callWith()), output);
         for (HalfCalls each : open) {
             each.close();
         }
         while (service.openCalls() != 0) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 }

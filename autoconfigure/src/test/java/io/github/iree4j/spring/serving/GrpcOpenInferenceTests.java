@@ -33,6 +33,7 @@ import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -116,7 +117,7 @@ class GrpcOpenInferenceTests {
     void requestsLeaveNothingBehind() throws InterruptedException {
         client.close();
         while (runtime.monitor().leaks().openTensors() != 0 || limits.inFlight() != 0 || limits.awaited() != 0) {
-            Thread.onSpinWait(); // the class's timeout fails what stays
+            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
         }
     }
 
@@ -346,7 +347,7 @@ class GrpcOpenInferenceTests {
                         .mapToLong(timer -> timer.count())
                         .sum()
                 == before) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 
@@ -429,7 +430,7 @@ class GrpcOpenInferenceTests {
                 client.channel().newCall(GrpcClient.method("ModelInfer"), CallOptions.DEFAULT),
                 client.inference("spinner").encoded());
         while (programs.require("spinner", null).activeCalls() == 0) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         call.cancel(true);
         awaitNoCalls();
@@ -437,7 +438,7 @@ class GrpcOpenInferenceTests {
 
     private void awaitNoCalls() {
         while (programs.require("spinner", null).activeCalls() != 0) {
-            Thread.onSpinWait(); // the class's timeout fails what stays
+            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
         }
     }
 

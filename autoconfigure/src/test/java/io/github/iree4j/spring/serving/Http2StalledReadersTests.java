@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.spring.http.RequestCounts.Reason;
 import java.io.IOException;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.springframework.test.context.TestPropertySource;
 
@@ -18,11 +19,11 @@ class Http2StalledReadersTests extends StalledReadersTests {
         try (HalfCalls still = HalfCalls.withoutWindow(port)) {
             int stream = still.post("/v2/models/values.echo_ui8/infer", SlowReader.json(20_000));
             while (limits.unreadAnswers() == 0) {
-                Thread.onSpinWait(); // the class's timeout fails what stays
+                LockSupport.parkNanos(100_000); // the class's timeout fails what stays
             }
             still.awaitEnd(stream);
             while (limits.inFlight() > 0) {
-                Thread.onSpinWait();
+                LockSupport.parkNanos(100_000);
             }
         }
         assertThat(limits.counts().refused(Reason.UNREAD)).isEqualTo(before + 1);

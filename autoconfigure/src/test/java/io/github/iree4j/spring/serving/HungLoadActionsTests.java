@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -158,7 +159,7 @@ class HungLoadActionsTests {
         }
         assertThat(soon(infer("ready")).statusCode()).isEqualTo(200);
         while (state() != ProgramState.LOADING) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         HttpResponse<String> refused = soon(actuator("load"));
         assertThat(refused.statusCode()).isEqualTo(503);

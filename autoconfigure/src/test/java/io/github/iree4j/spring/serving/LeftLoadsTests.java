@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -67,7 +68,7 @@ class LeftLoadsTests {
             assertThat(System.nanoTime() - begun)
                     .as("nanoseconds without a load")
                     .isLessThan(30_000_000_000L);
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -86,7 +87,7 @@ class OverloadTests {
             assertThat(Thread.currentThread().isInterrupted())
                     .as("by the timeout")
                     .isFalse();
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         application.gate.drainPermits();
     }
@@ -97,7 +98,7 @@ class OverloadTests {
             assertThat(Thread.currentThread().isInterrupted())
                     .as("by the timeout")
                     .isFalse();
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 
@@ -125,7 +126,7 @@ class OverloadTests {
             assertThat(Thread.currentThread().isInterrupted())
                     .as("by the timeout")
                     .isFalse();
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         HttpRequest alive = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v2/health/live"))
                 .build();

@@ -16,6 +16,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -135,7 +136,7 @@ class ReadinessTests {
         start(WebApplicationType.SERVLET, "--iree.modules.broken.load=background");
         Programs programs = context.getBean(Programs.class);
         while (programs.versions("broken").getFirst().state() != ProgramState.FAILED) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         assertReady(false);
         assertModelReady("broken", false);

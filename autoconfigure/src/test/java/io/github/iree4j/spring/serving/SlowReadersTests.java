@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -96,7 +97,7 @@ class SlowReadersTests {
             each.close();
         }
         while (limits.inFlight() != 0 || limits.awaited() != 0 || memory() != idle) {
-            Thread.onSpinWait(); // the class's timeout fails what stays
+            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
         }
     }
 
@@ -141,7 +142,7 @@ class SlowReadersTests {
 
     private void awaitMemoryOfAnswersAlone() {
         while (memory() != idle || limits.inFlight() >= READERS * (BYTES + SMALL)) { // inputs are not needed any more
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         assertThat(limits.inFlight()).as("answers that are not read").isGreaterThanOrEqualTo(READERS * BYTES);
     }
@@ -175,7 +176,7 @@ class SlowReadersTests {
             askOverGrpc(BYTES);
         }
         while (limits.inFlight() < READERS * BYTES || limits.awaited() > 0) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         othersAreAnswered();
         awaitMemoryOfAnswersAlone();
@@ -207,7 +208,7 @@ class SlowReadersTests {
             open.get(i).close();
         }
         while (limits.inFlight() > LIMIT - 3 * BYTES) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         assertThat(ask(BYTES, true).line()).contains(" 200");
     }

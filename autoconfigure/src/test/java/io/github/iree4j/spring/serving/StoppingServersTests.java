@@ -10,6 +10,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -70,7 +71,7 @@ class StoppingServersTests {
             calls.begin("ModelStreamInfer");
             OpenInferenceGrpcService service = context.getBean(OpenInferenceGrpcService.class);
             while (service.openCalls() != 2) {
-                Thread.onSpinWait();
+                LockSupport.parkNanos(100_000);
             }
             client.sendAsync(
                     HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/endless"))
@@ -100,7 +101,7 @@ class StoppingServersTests {
                 new GrpcHostileClientsTests.UnreadAnswers(client, "ModelStreamInfer");
         OpenInferenceGrpcService service = context.getBean(OpenInferenceGrpcService.class);
         while (service.openCalls() != 1) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
         context.close();
         Status status = stream.closed.get();

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -79,7 +80,7 @@ class FloodTests {
             if (peer.send(RawPeer.QUEUE, type, fields.apply(sent))) {
                 sent++;
             } else {
-                Thread.onSpinWait();
+                LockSupport.parkNanos(100_000);
             }
         }
         return sent;

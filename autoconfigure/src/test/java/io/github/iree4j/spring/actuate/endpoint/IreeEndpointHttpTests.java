@@ -32,6 +32,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -183,7 +184,7 @@ class IreeEndpointHttpTests {
 
     private static void awaitCalls(ConfigurableApplicationContext context, String state) throws Exception {
         while (!send(context, "iree/timelines", null).body().contains(state)) {
-            Thread.onSpinWait();
+            LockSupport.parkNanos(100_000);
         }
     }
 
@@ -266,7 +267,7 @@ class IreeEndpointHttpTests {
                 CompletableFuture<Results> call = service.invokeAsync("waiting.wait", never);
                 assertThat(heard.get().problem().kind()).isEqualTo("unsignalled-fence");
                 while (!send(context, "health/readiness", null).body().contains("OUT_OF_SERVICE")) {
-                    Thread.onSpinWait();
+                    LockSupport.parkNanos(100_000);
                 }
                 assertThat(send(context, "iree/problems", null).body())
                         .contains("\"kind\":\"unsignalled-fence\"")
@@ -287,7 +288,7 @@ class IreeEndpointHttpTests {
                 timeline.semaphore().signal(3);
                 call.join().close();
                 while (!send(context, "health/readiness", null).body().contains("UP")) {
-                    Thread.onSpinWait();
+                    LockSupport.parkNanos(100_000);
                 }
                 assertThat(send(context, "iree/problems", null).body()).isEqualTo("{\"problems\":[]}");
             }
@@ -433,7 +434,7 @@ class IreeEndpointHttpTests {
                             "call %d of 'spinning.spin' was cancelled",
                             listed.get("id").longValue());
             while (context.getBean(Programs.class).activeCalls() > 0) {
-                Thread.onSpinWait();
+                LockSupport.parkNanos(100_000);
             }
             assertRefused(
                     send(context, path, "{\"action\":\"cancel\"}"), // it has ended
@@ -480,7 +481,7 @@ class IreeEndpointHttpTests {
                 "--management.endpoint.health.probes.enabled=true")) {
             early.set(send(context, "health/readiness", null).body());
             while (!send(context, "health/readiness", null).body().contains("\"status\":\"UP\"")) {
-                Thread.onSpinWait();
+                LockSupport.parkNanos(100_000);
             }
             assertThat(send(context, "iree", null).body()).contains("\"late\":\"READY\"");
         }
@@ -496,7 +497,7 @@ class IreeEndpointHttpTests {
                 "--management.endpoint.health.probes.enabled=true",
                 "--management.endpoint.iree.access=unrestricted")) {
             while (!send(context, "iree", null).body().contains("\"missing\":\"FAILED\"")) {
-                Thread.onSpinWait();
+                LockSupport.parkNanos(100_000);
             }
             assertThat(send(context, "health/readiness", null).statusCode()).isEqualTo(503);
             assertThat(send(context, "health/liveness", null).statusCode()).isEqualTo(200);

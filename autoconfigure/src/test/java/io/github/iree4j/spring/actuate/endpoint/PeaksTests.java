@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -85,7 +86,7 @@ class PeaksTests {
                         gate.semaphore().signal(1);
                     }
                     while (runtime.device().queue(0).counters().pending() > 0) {
-                        Thread.onSpinWait();
+                        LockSupport.parkNanos(100_000);
                     }
                     LiveDescriptor live = live(endpoint, cursor);
                     assertThat(live.activeCalls()).isZero();

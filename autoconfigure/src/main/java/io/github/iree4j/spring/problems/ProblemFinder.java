@@ -487,7 +487,7 @@ public final class ProblemFinder {
                 root.runs = call.call().unchanged();
             }
             root.device = deviceOf(call);
-            root.hasDeadline |= call.instance().timeout() != null
+            root.hasDeadline |= call.instance().timeout().isPresent()
                     || invocations != null
                             && invocations
                                     .monitor()

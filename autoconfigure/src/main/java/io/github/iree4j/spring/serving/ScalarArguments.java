@@ -12,7 +12,7 @@ final class ScalarArguments {
         Object[] inputs = tensors.toArray();
         for (int i = 0; i < inputs.length; i++) {
             ValueDeclaration argument = arguments.get(i);
-            if (argument.elementType() != null && !argument.isTensor()) {
+            if (argument.elementType().isPresent() && !argument.isTensor()) {
                 inputs[i] = value(argument, tensors.get(i), ValueDeclaration.name(arguments, i, "input"));
             }
         }

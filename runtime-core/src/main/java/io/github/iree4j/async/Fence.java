@@ -162,6 +162,7 @@ public final class Fence extends Resource {
      *
      * @return at least one
      */
+    @NotForApplications
     public int size() {
         return others == null ? 1 : 1 + others.values.length;
     }
@@ -186,6 +187,7 @@ public final class Fence extends Resource {
      * @param index the point, 0 to {@link #size()} - 1
      * @return the value waited for or signalled
      */
+    @NotForApplications
     public long value(int index) {
         if (others == null) {
             Objects.checkIndex(index, 1);
@@ -256,6 +258,7 @@ public final class Fence extends Resource {
      *
      * @return true if signalling would call or wake something now
      */
+    @NotForApplications
     public boolean isAwaited() {
         for (int i = 0; i < size(); i++) {
             if (semaphore(i).isAwaited(value(i))) {
@@ -272,6 +275,7 @@ public final class Fence extends Resource {
      * @throws IreeException INVALID_ARGUMENT when a point is reached or promised already; FAILED_PRECONDITION when the
      *     fence is closed
      */
+    @NotForApplications
     public void addSignaller() {
         checkLive();
         if (others == null) {

@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.api.NotForApplications;
 import java.time.Duration;
 
 /**
@@ -64,6 +65,7 @@ public final class Timeline implements AutoCloseable {
      * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT when the value is reached or promised, or for less
      *     than one signal
      */
+    @NotForApplications
     public Fence at(long value, int signals) {
         semaphore.expectSignals(value, signals);
         return Fence.at(semaphore, value);

@@ -55,6 +55,7 @@ import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Fallback;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
@@ -317,7 +318,9 @@ public final class IreeAutoConfiguration {
         return new QuotaCheck(properties, programs, runtime);
     }
 
+    /** Gives way to an application's {@code InvocationOperations}, a stub for example, where these are injected. */
     @Bean
+    @Fallback
     @ConditionalOnMissingBean
     InvocationService ireeInvocationService(Programs programs, ObjectProvider<InvocationInterceptor> interceptors) {
         return new InvocationService(programs, interceptors.orderedStream().toList());

@@ -9,10 +9,10 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.StringUtils;
 
 /**
- * Registers an alias for the bean of each program, such as {@code digitsProgram} for {@code iree.modules.digits}, that
- * matches the name of a parameter without a qualifier, unless the alias is another bean's name or fits several
- * programs. Spring calls this class when all beans are defined: a bean
- * defined later under the name of an alias would end the start.
+ * Registers aliases for the bean of each program, {@code digits} and {@code digitsProgram} for
+ * {@code iree.modules.digits}, that match the name of a parameter without a qualifier, unless an alias is another
+ * bean's name or fits several programs. Spring calls this class when all beans are defined: a bean defined later under
+ * the name of an alias would end the start.
  */
 final class IreeProgramAliases implements BeanFactoryPostProcessor {
 
@@ -31,9 +31,10 @@ final class IreeProgramAliases implements BeanFactoryPostProcessor {
             }
         }
         programs.forEach((words, named) -> {
-            String alias = words + "Program";
-            if (!words.isEmpty() && named.size() == 1 && !beans.containsBean(alias)) {
-                beans.registerAlias(named.getFirst(), alias);
+            for (String alias : List.of(words, words + "Program")) {
+                if (!words.isEmpty() && named.size() == 1 && !beans.containsBean(alias)) {
+                    beans.registerAlias(named.getFirst(), alias);
+                }
             }
         });
     }

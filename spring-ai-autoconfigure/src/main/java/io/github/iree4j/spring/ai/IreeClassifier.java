@@ -1,6 +1,6 @@
 package io.github.iree4j.spring.ai;
 
-import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.ai.Classification.Label;
 import io.github.iree4j.status.IreeException;
@@ -36,7 +36,7 @@ public final class IreeClassifier {
      * @param settings settings of the program, and limits
      */
     public IreeClassifier(
-            Programs programs, InvocationService invocations, TextTokenizer tokenizer, ClassifierSettings settings) {
+            Programs programs, InvocationOperations invocations, TextTokenizer tokenizer, ClassifierSettings settings) {
         this.columns = new ScoreColumns(settings.labels().size(), EncoderTask.CLASSIFIER, settings.encoder());
         this.encoder = new TextEncoder(
                 programs, invocations, tokenizer, settings.encoder(), EncoderTask.CLASSIFIER, columns::check);

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.ai;
 
 import io.github.iree4j.ProgramFunction;
+import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.Programs;
@@ -83,7 +84,7 @@ public final class IreeEmbeddingModel implements EmbeddingModel {
      */
     public IreeEmbeddingModel(
             Programs programs,
-            InvocationService invocations,
+            InvocationOperations invocations,
             TextTokenizer tokenizer,
             EmbeddingSettings settings,
             ObservationRegistry observations,

@@ -1,6 +1,6 @@
 package io.github.iree4j.spring.ai;
 
-import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
@@ -47,7 +47,7 @@ public final class IreeReranker implements DocumentPostProcessor {
      * @param settings settings of the program, and limits
      */
     public IreeReranker(
-            Programs programs, InvocationService invocations, TextTokenizer tokenizer, RerankerSettings settings) {
+            Programs programs, InvocationOperations invocations, TextTokenizer tokenizer, RerankerSettings settings) {
         this.columns = new ScoreColumns(1, EncoderTask.RERANKER, settings.encoder());
         this.encoder = new TextEncoder(
                 programs, invocations, tokenizer, settings.encoder(), EncoderTask.RERANKER, columns::check);

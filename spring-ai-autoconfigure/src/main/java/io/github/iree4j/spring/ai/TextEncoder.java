@@ -3,7 +3,7 @@ package io.github.iree4j.spring.ai;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
-import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.spring.ai.CheckedTokenizer.Checked;
@@ -29,7 +29,7 @@ final class TextEncoder {
     private static final int MOST_ATTEMPTS = 5;
 
     private final Programs programs;
-    private final InvocationService invocations;
+    private final InvocationOperations invocations;
     private final CheckedTokenizer tokenizer;
     private final EncoderSettings settings;
     private final EncoderTask task;
@@ -47,7 +47,7 @@ final class TextEncoder {
      */
     TextEncoder(
             Programs programs,
-            InvocationService invocations,
+            InvocationOperations invocations,
             TextTokenizer tokenizer,
             EncoderSettings settings,
             EncoderTask task,

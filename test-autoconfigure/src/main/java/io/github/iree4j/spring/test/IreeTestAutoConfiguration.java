@@ -3,7 +3,7 @@ package io.github.iree4j.spring.test;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.virtual.VirtualClock;
-import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.batching.BatchTimer;
@@ -68,7 +68,7 @@ public final class IreeTestAutoConfiguration {
     /** Clients are created before a test scripts their programs, possibly with some of the functions: checks nothing. */
     @Bean
     @ConditionalOnMissingBean
-    IreeClientFactory ireeClientFactory(InvocationService invocations, ConfigurableBeanFactory beans) {
+    IreeClientFactory ireeClientFactory(InvocationOperations invocations, ConfigurableBeanFactory beans) {
         return new IreeClientFactory(invocations, new EmbeddedValueResolver(beans), null);
     }
 

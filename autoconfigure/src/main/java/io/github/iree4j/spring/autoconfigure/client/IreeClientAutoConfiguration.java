@@ -1,6 +1,6 @@
 package io.github.iree4j.spring.autoconfigure.client;
 
-import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.client.IreeClientFactory;
@@ -28,7 +28,7 @@ public final class IreeClientAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     IreeClientFactory ireeClientFactory(
-            InvocationService invocations, Programs programs, ConfigurableBeanFactory beans) {
+            InvocationOperations invocations, Programs programs, ConfigurableBeanFactory beans) {
         return new IreeClientFactory(invocations, new EmbeddedValueResolver(beans), programs);
     }
 

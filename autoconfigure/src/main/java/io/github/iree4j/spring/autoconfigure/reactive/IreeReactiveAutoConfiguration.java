@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.autoconfigure.reactive;
 
+import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.reactive.ReactiveInvocationService;
@@ -21,7 +22,7 @@ public final class IreeReactiveAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    ReactiveInvocationService ireeReactiveInvocationService(InvocationService invocations) {
+    ReactiveInvocationService ireeReactiveInvocationService(InvocationOperations invocations) {
         return new ReactiveInvocationService(invocations);
     }
 }

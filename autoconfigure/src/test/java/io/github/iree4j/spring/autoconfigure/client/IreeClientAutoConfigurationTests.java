@@ -1,10 +1,17 @@
 package io.github.iree4j.spring.autoconfigure.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
+import io.github.iree4j.spring.InvocationOperations;
+import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.client.IreeClient;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.springframework.aot.generate.ClassNameGenerator;
@@ -74,6 +81,21 @@ class IreeClientAutoConfigurationTests {
                 .withAllowBeanDefinitionOverriding(true)
                 .withBean("ireeClientAutoConfigurationTests.ScannedClient", ScannedClient.class, () -> own)
                 .run(context -> assertThat(context).getBean(ScannedClient.class).isSameAs(own));
+    }
+
+    @Test
+    void clientsCallTheStubOfAnApplication() {
+        InvocationOperations stub = mock(InvocationOperations.class);
+        IreeException answer = IreeException.of(StatusCode.UNAVAILABLE, "says the stub");
+        when(stub.request("digits.classify")).thenThrow(answer);
+        runner.withUserConfiguration(Application.class)
+                .withBean(InvocationOperations.class, () -> stub)
+                .run(context -> {
+                    assertThat(context).hasSingleBean(InvocationService.class);
+                    assertThat(context.getBean(InvocationOperations.class)).isSameAs(stub);
+                    assertThatThrownBy(() -> context.getBean(ScannedClient.class).classify(new float[1]))
+                            .isSameAs(answer);
+                });
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
+import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.ai.HuggingFaceTextTokenizer;
@@ -48,7 +49,7 @@ public final class IreeClassifierAutoConfiguration {
     @ConditionalOnMissingBean
     IreeClassifier ireeClassifier(
             Programs programs,
-            InvocationService invocations,
+            InvocationOperations invocations,
             @Qualifier("ireeClassifierTokenizer") ObjectProvider<TextTokenizer> own,
             ObjectProvider<TextTokenizer> shared,
             IreeClassifierProperties properties) {

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
+import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.ai.HuggingFaceTextTokenizer;
@@ -56,7 +57,7 @@ public final class IreeEmbeddingAutoConfiguration {
     @ConditionalOnMissingBean
     IreeEmbeddingModel ireeEmbeddingModel(
             Programs programs,
-            InvocationService invocations,
+            InvocationOperations invocations,
             ObjectProvider<TextTokenizer> tokenizer,
             IreeEmbeddingProperties properties,
             ObjectProvider<ObservationRegistry> observations,

@@ -15,21 +15,25 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which ends of operations the actions of the host follow. A recording shows when the host acted, not why: a request may
- * follow the end of an earlier request on its own thread or on any other, or come by a timer. Forecasts are made for each
- * {@link Cause}.
+ * The actions of the host, each with the end of the operation before. A recording shows when the host acted, not why: a
+ * request may follow the end of an earlier request on the same thread or on any other, or come by a timer. Forecasts
+ * are made for each {@link Cause}.
  */
 final class Arrivals {
-    /** What makes the host submit an operation. */
+    /** The cause of a submission by the host. */
     enum Cause {
         /**
          * The last end of the operations submitted by the same thread or call. Without such an end, the oldest end of a
-         * request that no other request follows: another thread goes on, or a callback. So as many are in flight as recorded.
+         * request not followed by another request: another thread goes on, or a callback. So as many requests are in
+         * flight as recorded.
          */
         LAST_END,
-        /** Any end before, or none, whichever is earliest, for what begins; the ends seen by a call for what the call does next. */
+        /**
+         * For the begin of a request, any end before, or none, whichever is earliest; for the rest of a call, the ends
+         * seen by the call.
+         */
         ANY_END,
-        /** A moment, for what begins; the ends seen by a call for what the call does next. */
+        /** For the begin of a request, a moment; for the rest of a call, the ends seen by the call. */
         TIME
     }
 
@@ -39,7 +43,7 @@ final class Arrivals {
      * @param operation the operation to submit, or the allocation of the memory to release
      * @param isRelease whether the host releases memory
      * @param follows the operation whose end comes before, if the end is known
-     * @param delay nanoseconds after that end, or since the beginning of the recording
+     * @param delay nanoseconds after this end, or since the beginning of the recording
      */
     record Arrival(
             RecordedOperation operation,
@@ -50,11 +54,11 @@ final class Arrivals {
     private final OperationGraph graph;
     private final Cause cause;
     private final Map<Long, NavigableMap<Long, RecordedOperation>> ends = new HashMap<>(); // by thread, by -call
-    private final NavigableSet<RecordedOperation> unfollowed; // the last operations of requests, by their ends
+    private final NavigableSet<RecordedOperation> unfollowed; // the last operations of requests, by end
 
     private final Set<Long> begun = new HashSet<>(); // calls
     private final Map<Long, RecordedOperation> beginnings =
-            new HashMap<>(); // what the first operation follows, by call
+            new HashMap<>(); // the operation followed by the first operation, by call
 
     private Arrivals(OperationGraph graph, Cause cause) {
         this.graph = graph;

@@ -19,15 +19,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The places of the application's signals and submissions among the callbacks of the scheduler.
  *
- * <p>A thread runs its callbacks first in, first out. A callback of the scheduler resumes an operation, or ends an
- * operation that had run before: the operation's turn. Either the cause that queued a turn is recorded, the promise or
- * signal waited for, or the cause was a signal of the host, which is not recorded. Suppose that a turn caused by the
- * host came before a turn already queued by an operation. Then the host had signalled before this operation queued its
- * turn. A replay signals immediately before, or as soon as the earlier turns are queued. Nothing else is queued
- * meanwhile, and no decision about the value is made, so every time in between is equally good. A submission is
- * recorded at the time of the call: if a later turn was queued at this time, the submission was made in a callback
- * before the next turn. Where no such turn waited, the signal or submission came after all other work of its thread,
- * and is a separate action.
+ * <p>A thread runs callbacks first in, first out. A callback of the scheduler resumes an operation, or ends an
+ * operation already run: the operation's turn. The cause of a queued turn is either recorded, the promise or signal
+ * waited for, or an unrecorded signal of the host. Suppose a turn caused by the host came before a turn already queued
+ * by an operation. Then the host had signalled before this operation queued the turn. A replay signals immediately
+ * before, or as soon as the earlier turns are queued. Nothing else is queued meanwhile, and no decision about the value
+ * is made, so every time in between is equally good. A submission is recorded at the time of the call: if a later turn
+ * was queued at this time, the submission was made in a callback before the next turn. Where no such turn waited, the
+ * signal or submission came after all other work of the thread, and is a separate action.
  *
  * <p>Exact for a single thread. Records do not distinguish threads: with several threads, a signal may come in another
  * thread's turn. Immutable.
@@ -43,9 +42,9 @@ final class CallbackOrder {
     record Signal(Action action, long after) {}
 
     /**
-     * The turn of an operation that resumes, or ends.
+     * The turn of a resuming or ending operation.
      *
-     * @param sequence the sequence number of its first event
+     * @param sequence the sequence number of the first event
      * @param signal the signal of the host that queued the turn; null for an operation
      * @param point the wait that has ended
      * @param cause the cause that queued the turn; UNKNOWN for the host
@@ -53,7 +52,7 @@ final class CallbackOrder {
     private record Turn(long sequence, @Nullable Action signal, Point point, Cause cause) {}
 
     /**
-     * The cause that queued a turn: an operation's promise, following the issue, or an operation's signals, between the
+     * The cause of a queued turn: an operation's promise, following the issue, or an operation's signals, between the
      * completion, or a late end, and the recorded end.
      *
      * @param from the sequence number of the event before
@@ -64,7 +63,7 @@ final class CallbackOrder {
     private static final Cause UNKNOWN = new Cause(Long.MAX_VALUE, 0);
 
     private final OperationGraph graph;
-    // the wait of each operation that ended in a separate turn
+    // for each operation ended in a separate turn, the wait
     private final Map<RecordedOperation, Integer> late = new HashMap<>();
     private final Map<Long, List<Signal>> signals = new HashMap<>(); // by event before
     private final Map<Action, Deque<Action>> before = new HashMap<>(); // signals given before others

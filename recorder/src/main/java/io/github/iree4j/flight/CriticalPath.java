@@ -73,12 +73,12 @@ public record CriticalPath(List<Step> steps) {
 
     /** Returns the operation before, on a path, the operation with a decisive dependency; null where the path begins. */
     static @Nullable RecordedOperation before(OperationGraph graph, Dependency after) {
-        RecordedOperation before = after.before(); // may give its memory before it ends
+        RecordedOperation before = after.before(); // may give its memory before the end
         return before != null && graph.end(before) <= after.available() ? before : null;
     }
 
     /**
-     * Returns whether no record is missing that might make the path longer.
+     * Returns whether no missing record might make the path longer.
      *
      * @param graph the operations
      * @return false if the path may begin earlier, or the recording lacks later operations
@@ -87,7 +87,7 @@ public record CriticalPath(List<Step> steps) {
         return !mayBeginEarlier(graph) && !graph.mayLackLater();
     }
 
-    /** Returns whether the path begins after an operation whose records are missing, or may do so. */
+    /** Returns whether the path begins, or may begin, after an operation with missing records. */
     boolean mayBeginEarlier(OperationGraph graph) {
         FlightRecording.Header header = graph.recording().header();
         return !steps.isEmpty()

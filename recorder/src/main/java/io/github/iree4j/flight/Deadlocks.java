@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Finds the hanging work of a recording that waits for each other. Confined to one thread.
+ * Finds cycles in the hanging work of a recording: operations and calls waiting for each other. Confined to one thread.
  *
  * <p>Work that would end with the missing signals is removed. Each remaining work has a wait with remaining signallers
  * alone, and the way along these waits ends in a cycle.
@@ -27,7 +27,7 @@ final class Deadlocks {
     /** The work behind a wait. */
     private record Edge(Point point, OpenWork signaller) {}
 
-    /** Work that waits for each other, and the work that waits for some of this work. */
+    /** Work waiting for each other, and the work behind, waiting for some of this work. */
     private record Cycle(List<OpenWork> members, List<OpenWork> behind) {}
 
     Deadlocks(Hangs hangs) {
@@ -40,13 +40,13 @@ final class Deadlocks {
         List<OpenWork> remaining = waits.endAllOf(hangs.work());
         addEdges(remaining, waits.remaining());
         List<Cycle> found = new ArrayList<>();
-        // Operations first: a cycle begins with an operation if one belongs to the cycle.
+        // Operations first: a cycle with operations begins with an operation.
         remaining.stream().filter(each -> !each.isCall()).forEach(each -> follow(each, found));
         remaining.stream().filter(OpenWork::isCall).forEach(each -> follow(each, found));
         return found.stream().map(this::problem);
     }
 
-    /** Finds for each work its first wait, and the remaining signaller of the lowest value that ends the wait. */
+    /** Finds the first wait of each work, and the remaining signaller of the lowest value ending the wait. */
     private void addEdges(List<OpenWork> remaining, List<Wait> waits) {
         Map<OpenWork, Wait> first = new LinkedHashMap<>();
         waits.forEach(each -> first.putIfAbsent(each.waiter(), each));

@@ -8,20 +8,23 @@ import java.util.function.LongSupplier;
 
 /**
  * The names, queues and pools referred to by number in records. Bounded: names make room for new names, and beyond the
- * limits of queues and pools it is not known to which queue or pool a record refers. An entry is added before the first
- * record referring to it.
+ * limits of queues and pools, the queue or pool of a record is unknown. An entry is added before the first record
+ * referring to it.
  */
 final class Definitions {
     /** Number of the empty name. */
     static final int NO_NAME = 0;
 
-    /** Number of the name in place of all names that are not kept. */
+    /** Number of the name in place of every name not kept. */
     private static final int NOT_KEPT = 1;
 
-    /** So many of the latest names are kept, and as many before. */
+    /** Limit on the latest names kept; as many names before are kept, too. */
     static final int MAXIMUM_NAMES = 1 << 14;
 
-    /** A record with the number of an older name is made before so many newest names are defined; it may itself define half. */
+    /**
+     * Bound on the newest names defined before a record with the number of an older name is made; the record may define
+     * half.
+     */
     private static final int UNDER_WAY = 2 * DispatchSampling.MAXIMUM;
 
     static final int MAXIMUM_NAME = 300; // in UTF-8, so many of the longest names fit a chunk of a file
@@ -38,14 +41,14 @@ final class Definitions {
     private List<String> older = List.of(); // before the newest
     private int firstOfNewest = NOT_KEPT + 1;
     private long newestFrom; // later records refer to the newest names
-    private long completeFrom; // records below this number may refer to names that are not kept
+    private long completeFrom; // records below this number may refer to names not kept
     private final List<RecordedQueue> queues = new ArrayList<>();
     private final List<RecordedPool> pools = new ArrayList<>();
 
     /**
      * Begins without definitions.
      *
-     * @param cut returns a number that is not above the numbers of later records
+     * @param cut returns a number not above the numbers of later records
      */
     Definitions(LongSupplier cut) {
         this.cut = cut;
@@ -131,7 +134,7 @@ final class Definitions {
         return pools.size() - 1;
     }
 
-    /** Returns the number from which records refer only to names that are kept. */
+    /** Returns the number from which records refer only to kept names. */
     synchronized long completeFrom() {
         return completeFrom;
     }

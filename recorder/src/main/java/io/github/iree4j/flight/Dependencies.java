@@ -23,9 +23,9 @@ final class Dependencies {
     /**
      * Finds the conditions.
      *
-     * @param graph the operations, whose ends are known
-     * @param issued the operations with a place on their queue
-     * @param missingEnds the ends of operations whose submissions have no record
+     * @param graph the operations, with known ends
+     * @param issued the operations with a place on a queue
+     * @param missingEnds the ends of operations without a recorded submission
      */
     Dependencies(OperationGraph graph, List<RecordedOperation> issued, Map<Entry, Long> missingEnds) {
         this.graph = graph;
@@ -33,7 +33,7 @@ final class Dependencies {
         issued.forEach(each -> found.put(each, find(each)));
     }
 
-    /** Returns the conditions for the begin of an operation, the submission first; none for an operation that was not issued. */
+    /** Returns the conditions for the begin of an operation, the submission first; none for an operation not issued. */
     List<Dependency> of(RecordedOperation operation) {
         return found.getOrDefault(operation, List.of());
     }
@@ -69,7 +69,9 @@ final class Dependencies {
         return List.copyOf(all);
     }
 
-    /** Adds a wait ended by the host, or by an operation whose records are missing; of the latter the end may have a record. */
+    /**
+     * Adds a wait ended by the host, or by an operation with missing records; the operation's end may have a record.
+     */
     private void addUnrecordedWait(RecordedOperation operation, int index, List<Dependency> all) {
         boolean missing = graph.isProducerMissing(operation, index);
         Decision decision = missing ? operation.lastDecisions().get(index) : null;
@@ -93,7 +95,7 @@ final class Dependencies {
         all.add(new Dependency(Kind.WAIT, null, Math.min(available, graph.end(operation)), point, 0, missing));
     }
 
-    /** Adds the previous operation on the same stream, of consecutive epochs; its records may be missing. */
+    /** Adds the operation at the previous epoch of the same stream, also with missing records. */
     private void addPrevious(RecordedOperation operation, List<Dependency> all) {
         Entry before = OperationGraph.before(new Entry(operation.axis(), operation.epoch()));
         if (!graph.isStream(operation.axis()) || before.epoch() < 1) {

@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param kind the kind of condition
  * @param before the operation that had to end first; null for the host, and for unrecorded causes
- * @param available when the condition was met, in nanoseconds since the recorder was opened; for an operation whose
- *     records are missing perhaps only the begin of the dependent operation, or its submission
+ * @param available when the condition was met, in nanoseconds since the recorder was opened; for an operation with
+ *     missing records perhaps only the begin, or the submission, of the dependent operation
  * @param point for a wait, the point waited for; else null
  * @param memory for memory, the previous reservation of the bytes; 0 if unknown, and for other kinds
- * @param missing whether an operation had to end first whose records are missing
+ * @param missing whether an operation with missing records had to end first
  */
 public record Dependency(
         Kind kind,
@@ -33,6 +33,6 @@ public record Dependency(
         MEMORY
     }
 
-    /** The operation that had to end first, where its records are missing. */
+    /** The text in place of an operation with missing records. */
     static final String MISSING = "an operation whose records are missing";
 }

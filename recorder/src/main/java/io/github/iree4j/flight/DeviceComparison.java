@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Compares a recording with the recording of its replay on devices, as far as the results do not depend on the times
  * when operations ended. Two frontiers are the same if each implies all entries of the other, except for operations
- * that had ended by then. Confined to one thread.
+ * ended by then. Confined to one thread.
  */
 final class DeviceComparison {
     private final OperationGraph was;
@@ -27,7 +27,7 @@ final class DeviceComparison {
     // operations decided by time or by the recording's gaps
     private final Set<RecordedOperation> behind = new HashSet<>();
     private final Set<Long> streams = new HashSet<>(); // recorded axes of streams, there and here
-    private final Set<Long> others = new HashSet<>(); // recorded axes whose queue here orders more
+    private final Set<Long> others = new HashSet<>(); // recorded axes of queues ordering more here
     private int notEnded;
     private int waits;
     private int frontiers;
@@ -94,7 +94,7 @@ final class DeviceComparison {
         }
     }
 
-    /** Returns the operations with other predecessors on their stream than recorded. */
+    /** Returns the operations with other predecessors on the stream than recorded. */
     private Set<RecordedOperation> displaced(List<RecordedOperation> operations) {
         Map<Long, List<RecordedOperation>> byAxis = new HashMap<>();
         for (RecordedOperation each : operations) {
@@ -240,7 +240,10 @@ final class DeviceComparison {
         return null;
     }
 
-    /** Returns whether an operation had ended before another obtained its frontier: at its place on a stream, or at its end. */
+    /**
+     * Returns whether an operation had ended before another obtained its frontier: with the place on a stream, or at
+     * the end.
+     */
     private static boolean hadEnded(RecordedOperation ended, RecordedOperation operation, OperationGraph graph) {
         RecordedQueue queue = graph.queue(operation.axis());
         FlightEvent placed = queue != null && queue.stream() ? operation.issued : operation.over;

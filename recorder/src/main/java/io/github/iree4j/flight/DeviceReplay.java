@@ -24,8 +24,8 @@ import java.util.Map;
  *
  * <p>The host submits and signals in the recorded order, and waits for each end observed earlier in the recording; time
  * is not repeated. An operation therefore ends at least as early as recorded, and everything independent of ends must
- * be as recorded: statuses; waits found reached; the order of operations on streams, and their frontiers, except for
- * ended operations; other decisions on streams, where neither the wait nor its signaller was held back. Cancelled
+ * be as recorded: statuses; waits found reached; the order of operations on streams, and the frontiers, except for
+ * ended operations; other decisions on streams, where neither the wait nor the signaller was held back. Cancelled
  * operations are failed by the host; memory of the host itself is not repeated.
  *
  * @param operations number of operations repeated

@@ -11,12 +11,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the executions whose dispatches are recorded, and writes their records: a list at the submission, then a
- * record for each dispatch that is over. Safe from any thread.
+ * Chooses the executions with recorded dispatches, and writes the records: a list at the submission, then a record for
+ * each ended dispatch. Safe from any thread.
  *
- * <p>Of every {@code every} executions of a function one is chosen, the first of the first. Later the place among them
- * changes by the golden ratio: calls of, for example, four executions would always show the same execution otherwise. A
- * function that was not executed while more than {@value #MAXIMUM_FUNCTIONS} others were begins anew.
+ * <p>Of every {@code every} executions of a function one is chosen, at first the first. Later the place changes by the
+ * golden ratio: calls of, for example, four executions would always show the same execution otherwise. A function not
+ * executed during the executions of more than {@value #MAXIMUM_FUNCTIONS} others begins anew.
  */
 final class DispatchSampling implements DispatchObserver {
     /** The most dispatches recorded of an execution: the first. */
@@ -73,7 +73,7 @@ final class DispatchSampling implements DispatchObserver {
      * Returns the dispatches of a chosen operation, and has the times of the dispatches reported. An operation without
      * dispatches always gets an empty list, and is not counted among the executions. Called within the submission.
      *
-     * @return null for an operation that is not chosen
+     * @return null for an operation not chosen
      */
     @Nullable
     Listing submitted(QueueOperation operation, @Nullable MemoryHolder call) {
@@ -95,7 +95,7 @@ final class DispatchSampling implements DispatchObserver {
         return listing;
     }
 
-    /** Returns whether an execution is chosen, by the number of earlier executions of its function. */
+    /** Returns whether an execution is chosen, by the number of earlier executions of the function. */
     private boolean isChosen(long earlier) {
         int round = (int) (earlier / every);
         return earlier % every == Integer.toUnsignedLong(round * GOLDEN) * every >>> Integer.SIZE;
@@ -110,7 +110,7 @@ final class DispatchSampling implements DispatchObserver {
         return known != null ? known : counter(call);
     }
 
-    /** Returns a new counter, or the earlier counter of a function that was executed before many other functions. */
+    /** Returns a new counter, or the earlier counter of a function executed before many other functions. */
     private synchronized AtomicLong counter(MemoryHolder call) {
         AtomicLong known = executions.of(call);
         if (known != null) { // made by another thread meanwhile

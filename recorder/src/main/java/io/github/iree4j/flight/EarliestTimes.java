@@ -7,8 +7,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The earliest times of the host's actions in a model, if each action may follow any recorded end before it, with the
- * recorded delay, or no end. An end that is early by some nanoseconds makes all later actions as early. Confined to one thread.
+ * The earliest times of the host's actions in a model, if each action may follow any earlier recorded end, with the
+ * recorded delay, or no end. An end early by some nanoseconds makes all later actions as early. Confined to one thread.
  *
  * @param <T> the actions
  */
@@ -23,7 +23,7 @@ final class EarliestTimes<T> {
         actions.computeIfAbsent(recorded, unused -> new ArrayDeque<>()).add(action);
     }
 
-    /** Notes that something has ended in the model that ended at another time in the recording. */
+    /** Notes the time of a recorded end in the model. */
     void ended(long recorded, long now) {
         long gained = recorded - now;
         Map.Entry<Long, Long> before = early.floorEntry(recorded);
@@ -36,7 +36,7 @@ final class EarliestTimes<T> {
         early.put(recorded, gained);
     }
 
-    /** Removes an action whose time has come, or returns null. */
+    /** Removes a due action, or returns null. */
     @Nullable
     T poll(long now) {
         Map.Entry<Long, Queue<T>> next = first();
@@ -61,7 +61,7 @@ final class EarliestTimes<T> {
         return recorded - (gained == null ? 0 : gained.getValue());
     }
 
-    /** Returns the next actions in the model, with their recorded time. */
+    /** Returns the next actions in the model, with the recorded time. */
     private Map.@Nullable Entry<Long, Queue<T>> first() {
         Map.Entry<Long, Queue<T>> first = null;
         for (Long from = early.firstKey(); from != null; ) {

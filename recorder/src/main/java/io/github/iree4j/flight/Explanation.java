@@ -175,19 +175,19 @@ public final class Explanation {
                         remark.isEmpty() ? "" : "; " + remark);
     }
 
-    /** Returns how an operation failed, or its state if not known to have ended; empty for an operation that ended well. */
+    /** Returns how an operation failed, or the state of an operation not known to have ended; empty after success. */
     String remark(RecordedOperation operation) {
         return states.remark(operation);
     }
 
-    /** Returns what is known of operations that failed or have not ended. */
+    /** Returns the known states of failed and open operations. */
     OperationStates states() {
         return states;
     }
 
     /**
-     * Finds the conditions keeping work from advancing when the recording was taken: missing signals, operations that wait
-     * for each other, and requests for memory that wait.
+     * Finds the conditions keeping work from advancing when the recording was taken: missing signals, operations
+     * waiting for each other, and waiting requests for memory.
      *
      * @return the problems, the oldest first, at most 20
      */
@@ -213,7 +213,7 @@ public final class Explanation {
                 .toList();
     }
 
-    /** Returns the operations that had not ended when the recording was taken, in the order of submission. */
+    /** Returns the operations known to be open when the recording was taken, in the order of submission. */
     List<RecordedOperation> open() {
         return graph.operations().stream()
                 .filter(each -> graph.hasEnded(each) == Known.NO)
@@ -225,7 +225,7 @@ public final class Explanation {
         return Math.max(0, graph.takenAt() - since);
     }
 
-    /** Returns an operation with its queue and call. */
+    /** Returns an operation in words, with the queue and the call. */
     String title(RecordedOperation operation) {
         return "%s on %s%s".formatted(operation, queue(operation), call(operation));
     }
@@ -245,7 +245,7 @@ public final class Explanation {
         return calls.describe(operation.waits().get(index)) + ", " + waitState(operation, index);
     }
 
-    /** Says who signals an awaited point, and how the wait ended or is to end. */
+    /** Names the signaller of an awaited point, and says how the wait ended or is to end. */
     String waitState(RecordedOperation operation, int index) {
         RecordedOperation producer = states.producer(operation, index);
         Known ended = states.isEndedWait(operation, index);
@@ -350,8 +350,8 @@ public final class Explanation {
     }
 
     /**
-     * Explains a call: for a call in progress, its state, age and missing signals; the parts of its time, its critical
-     * path, and its operations.
+     * Explains a call: for a call in progress, the state, the age and the missing signals; the parts of the time, the
+     * critical path, and the operations.
      *
      * @param number the call's number
      * @param most the most lines; the number of further lines is one more line
@@ -365,7 +365,7 @@ public final class Explanation {
     }
 
     /**
-     * Lists the slowest calls whose operations have ended or failed, each with the parts of its time.
+     * Lists the slowest calls whose operations have ended or failed, each with the parts of the time.
      *
      * @param function the function of the calls; empty for all
      * @param most the most lines; the number of further lines is one more line
@@ -386,8 +386,8 @@ public final class Explanation {
     }
 
     /**
-     * Explains the whole recording: the calls in progress, the failures, the operations that have not ended, the critical
-     * path, the functions, and the waits between kinds of operations with their durations.
+     * Explains the whole recording: the calls in progress, the failures, the open operations, the critical path, the
+     * functions, and the waits between kinds of operations, with durations.
      *
      * @param most the most lines, a quarter for each part; the number of further lines is one more line
      * @return lines of text

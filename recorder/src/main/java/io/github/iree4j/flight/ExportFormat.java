@@ -6,11 +6,11 @@ import java.nio.charset.StandardCharsets;
 
 /** Formats read by other tools. */
 public enum ExportFormat {
-    /** Track events of Perfetto, in the binary form of its schema: for ui.perfetto.dev. */
+    /** Track events in the binary form of Perfetto's schema: for ui.perfetto.dev. */
     PERFETTO,
-    /** Spans of OpenTelemetry, as the JSON of its protocol, with links where spans cannot nest. */
+    /** Spans of OpenTelemetry, as JSON of the protocol, with links where spans cannot nest. */
     OTLP,
-    /** A scenario of the laboratory, as YAML: the ended operations, with their durations and submissions, without memory. */
+    /** A scenario of the laboratory, as YAML: the ended operations, with durations and submissions, without memory. */
     SCENARIO,
     /** The operations and calls with the parts of their times, as JSON for the console's view of calls. */
     TRACE,

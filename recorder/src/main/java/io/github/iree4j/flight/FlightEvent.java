@@ -65,7 +65,7 @@ public sealed interface FlightEvent {
             implements FlightEvent {}
 
     /**
-     * An operation that had not ended when the recording was taken: the submission again, however long ago it was made.
+     * An operation open when the recording was taken: the submission again, however long ago.
      *
      * @param submission the submission, with its time; the number is the position of this record, and the thread is not
      *     known
@@ -115,8 +115,8 @@ public sealed interface FlightEvent {
             implements FlightEvent {}
 
     /**
-     * Operations and calls that had not ended when the recording was taken, and are not in the recording: there were more
-     * than a recording lists.
+     * Operations and calls open when the recording was taken, and not in the recording: there were more than a
+     * recording lists.
      *
      * @param operations the number of operations
      * @param calls the number of calls
@@ -124,8 +124,8 @@ public sealed interface FlightEvent {
     record MoreOpen(long sequence, long time, long operations, long calls) implements FlightEvent {}
 
     /**
-     * Points of an operation, or of a call, that are not in the recording: its fences have more points than a record. For
-     * operations and calls that had not ended when the recording was taken.
+     * Points of an operation, or of a call, missing in the recording: the fences have more points than a record. For
+     * operations and calls open when the recording was taken.
      *
      * @param operation the operation; 0 for a call
      * @param waits the number of awaited points, reached or not
@@ -226,7 +226,7 @@ public sealed interface FlightEvent {
     }
 
     /**
-     * A signal refused by its timeline, which has failed.
+     * A signal refused by a timeline; the timeline has failed by now.
      *
      * @param point the signal
      * @param reached the last value of the timeline; below the value of the signal if the timeline had failed before
@@ -289,7 +289,7 @@ public sealed interface FlightEvent {
     record Released(long sequence, long time, long reservation, RecordedFrontier death) implements FlightEvent {}
 
     /**
-     * A release of memory that was reserved before the recorder was opened.
+     * A release of memory reserved before the recorder was opened.
      *
      * @param pool index of the pool in {@link FlightRecording#pools}
      * @param bytes the bytes released
@@ -297,7 +297,7 @@ public sealed interface FlightEvent {
     record ReleasedUnseen(long sequence, long time, int pool, long bytes) implements FlightEvent {}
 
     /**
-     * The memory held by a set of pools, for whatever reason and however long ago it was reserved.
+     * The memory held by a set of pools, for whatever reason, and however long ago reserved.
      *
      * @param set number of the set
      * @param taken whether this is the state when the recording was taken; otherwise when the recorder was opened, or the
@@ -318,7 +318,7 @@ public sealed interface FlightEvent {
             List<PoolBytes> pools,
             List<ConsumerBytes> consumers)
             implements FlightEvent {
-        /** Stands for a number that is not recorded. */
+        /** The number in place of an unrecorded number. */
         static final long UNKNOWN = Long.MAX_VALUE;
 
         /** Copies. */
@@ -394,7 +394,8 @@ public sealed interface FlightEvent {
     record Dispatch(String export, Workgroups workgroups) {}
 
     /**
-     * The dispatches of a sampled operation, listed at its submission; also of an execution known to have none.
+     * The dispatches of a sampled operation, listed at the submission; an empty list for an execution without
+     * dispatches.
      *
      * @param operation the operation
      * @param timed whether the backend reports when the dispatches begin and end

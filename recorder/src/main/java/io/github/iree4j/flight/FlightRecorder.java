@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Recording takes some hundred nanoseconds for each operation and keeps no memory beyond its rings and definitions.
+ * <p>Recording takes some hundred nanoseconds for each operation and keeps no memory beyond the rings and definitions.
  * Recording threads never wait for readers or for the disk, beyond the copying of a ring. Safe from any thread.
  */
 public final class FlightRecorder implements AutoCloseable {
@@ -37,7 +37,7 @@ public final class FlightRecorder implements AutoCloseable {
     private final QueueObservation queues;
     private volatile @Nullable Closing closing; // null while open
 
-    /** What was open when the recorder was closed: its end is not recorded. */
+    /** The records of open work, and the time, when the recorder was closed: later ends are not recorded. */
     private record Closing(RecordWords open, long time) {}
 
     /**
@@ -60,7 +60,7 @@ public final class FlightRecorder implements AutoCloseable {
         this.observer = new RecordingObserver(rings, definitions, domain.tracker(), drain, options.dispatches());
         this.queues = QueueObservation.begin(domain, observer);
         observer.begun();
-        observer.open(queues, List.of(), OpenRecords.Calls.NONE, 0, 0); // what has not ended now was submitted before
+        observer.open(queues, List.of(), OpenRecords.Calls.NONE, 0, 0); // open operations were submitted before
         try {
             drain.open(); // not before the domain is ours: another recorder may have the file
         } catch (IOException e) {
@@ -110,8 +110,8 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Returns the contents of the ring, with a record of each operation that has not ended, of each call in progress,
-     * and of the memory held, however long ago they began.
+     * Returns the contents of the ring, with a record of each open operation, of each call in progress, and of the
+     * memory held, however old.
      *
      * @return the recording so far
      */
@@ -131,8 +131,8 @@ public final class FlightRecorder implements AutoCloseable {
     }
 
     /**
-     * Returns a part of the ring's contents from a position on, for readers with pages. The last page also has a record
-     * of each operation that has not ended and of each call in progress.
+     * Returns a part of the ring's contents from a position on, for readers with pages. The last page also has the
+     * records of open operations, of calls in progress and of the memory held.
      *
      * @param from a sequence number
      * @param most the most records, at least 1
@@ -140,7 +140,7 @@ public final class FlightRecorder implements AutoCloseable {
      *     Header#completeFrom} is above the number where the ring has dropped records of this page, or their names
      */
     public FlightRecording since(long from, int most) {
-        // Before the cut: what signals the points awaited by a listed call is then below the cut, or listed.
+        // Before the cut: the signallers of the points awaited by a listed call are then below the cut, or listed.
         OpenRecords.Calls calls = OpenRecords.calls(domain);
         Closing closed = closing;
         List<PoolRecords> pools = closed == null ? observer.pools(domain.memory()) : List.of();
@@ -159,7 +159,7 @@ public final class FlightRecorder implements AutoCloseable {
             records = records.with(
                     closed != null
                             ? closed.open()
-                            : observer.open(queues, pools, calls, cut, now)); // what is open now was open at the cut
+                            : observer.open(queues, pools, calls, cut, now)); // open now, so open at the cut
         }
         RecordedNames names = definitions.names();
         long completeFrom = Math.min(cut, Math.max(from, completeFrom())); // after the names

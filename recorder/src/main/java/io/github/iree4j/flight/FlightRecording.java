@@ -88,8 +88,8 @@ public final class FlightRecording {
     }
 
     /**
-     * Returns the damage of a salvaged file, and how much was read. The state of an operation is unknown where its end may
-     * lie behind the damage.
+     * Returns the damage of a salvaged file, and how much was read. The state of an operation is unknown where the end
+     * may lie behind the damage.
      *
      * @return the damage, for people; empty for none
      */

@@ -10,21 +10,21 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
- * The duration of a recording with other hardware: the recorded operations, with their recorded running times, on
- * virtual devices behind the real scheduler and the real pools.
+ * The duration of a recording with other hardware: the recorded operations, with the recorded running times, on virtual
+ * devices behind the real scheduler and the real pools.
  *
- * <p>A model, with these assumptions. Calls are spread over the additional queues and devices, each to the queue or device
- * with the least work given so far, or left when the call begins, whichever is earlier; the operations of a call stay together, and so does work without a call. An
- * operation takes the recorded time, independent of its place and of concurrent operations. Each device has the limit of
- * its recorded device, less memory held throughout; quotas are not modelled. Sizes and limits of a device are scaled down
- * together, so a model takes little memory. A queue without order runs as many operations at once as in the recording;
- * where the recording does not show that more cannot run, for example since memory was short, the duration with any
- * number at once is the other end of a range. Operations with missing records are left out, and the host ends the waits
- * for them as recorded.
+ * <p>A model, with these assumptions. Calls are spread over the additional queues and devices, each to the queue or
+ * device with the least work given so far, or left when the call begins, whichever is earlier; the operations of a call
+ * stay together, and so does work without a call. An operation takes the recorded time, independent of its place and of
+ * concurrent operations. Each device has the limit of the recorded device, less memory held throughout; quotas are not
+ * modelled. Sizes and limits of a device are scaled down together, so a model takes little memory. A queue without
+ * order runs as many operations at once as in the recording; where the recording shows no limit, for example since
+ * memory was short, the duration with any number at once is the other end of a range. Operations with missing records
+ * are left out, and the host ends the waits for these as recorded.
  *
- * <p>A recording does not show why the host submitted something when it did. So there are two ranges: for requests that
- * each follow an end, on the same thread or on any, with the recorded delay; and for requests that come at the recorded
- * times, whatever has ended. The models of the recorded hardware show the {@linkplain #modelError error} of both.
+ * <p>A recording does not show why the host submitted at a given time. So there are two ranges: for requests each
+ * following an end, on the same thread or on any, with the recorded delay; and for requests at the recorded times,
+ * whatever has ended. The models of the recorded hardware show the {@linkplain #modelError error} of both.
  *
  * @param recorded nanoseconds from the first submission to the last end, as recorded
  * @param model the same in a model of the recorded hardware, in which requests follow the ends seen by their threads
@@ -47,7 +47,7 @@ public record Forecast(
         int hanging,
         int leftOut) {
     /**
-     * Durations of models, of which none is known to be the right one.
+     * Durations of models; none is known to be right.
      *
      * @param shortest the shortest, in nanoseconds
      * @param longest the longest, in nanoseconds
@@ -61,7 +61,7 @@ public record Forecast(
         }
     }
 
-    /** The part of the operations that may be missing in a model. A guess, not measured. */
+    /** The largest missing part of a model's operations. A guess, not measured. */
     private static final double MOST_MISSING = 0.05;
 
     private static final int MAXIMUM_QUEUES = 64;
@@ -162,7 +162,7 @@ public record Forecast(
     }
 
     /**
-     * What the models with one cause of the host's actions give.
+     * The results of the models with a given cause of the host's actions.
      *
      * @param recorded the duration with the recorded hardware
      * @param limited the duration with the other hardware
@@ -201,8 +201,8 @@ public record Forecast(
     }
 
     /**
-     * Returns an estimate of the relative error of the forecast: of the models of the recorded hardware, or for what the
-     * recording does not tell about requests and about queues without order, whichever is larger.
+     * Returns an estimate of the relative error of the forecast, the larger of two: the error of the models of the
+     * recorded hardware, and the range left by the unrecorded causes of requests and limits of queues without order.
      *
      * @return 0 for models that take as long as recorded, and a forecast that is the same for all causes and with any number
      *     of operations at once

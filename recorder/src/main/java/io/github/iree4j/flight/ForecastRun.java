@@ -88,7 +88,7 @@ final class ForecastRun implements AutoCloseable {
      * Makes a model.
      *
      * @param operations the operations, in the order of their submission
-     * @param cause what the submissions of the host follow
+     * @param cause the cause of the host's submissions
      * @param isUnlimited whether queues without order run any number of operations at once where the recording shows no
      *     limit; otherwise as many as in the recording
      */
@@ -250,7 +250,7 @@ final class ForecastRun implements AutoCloseable {
     }
 
     private void plan() {
-        Map<Long, Pending> previous = new HashMap<>(); // by thread, or by -call where calls change their threads
+        Map<Long, Pending> previous = new HashMap<>(); // by thread, or by -call where calls change threads
         List<Pending> ready = new ArrayList<>();
         for (Arrival each : Arrivals.of(graph, operations, cause)) {
             Pending pending = new Pending(each);
@@ -282,12 +282,12 @@ final class ForecastRun implements AutoCloseable {
         arriveEarly();
     }
 
-    /** Returns what submits one operation after the other: a thread, by its number, or a call, by -number. */
+    /** Returns the thread or call submitting operations in turn: the number of a thread, or -number of a call. */
     private long line(RecordedOperation operation) {
         return cause != Cause.LAST_END && operation.call() > 0 ? -operation.call() : operation.submitted.thread();
     }
 
-    /** Releases what may begin now, and comes back for what may begin next. */
+    /** Releases the actions due now, and plans the next release. */
     private void arriveEarly() {
         while (earliest.poll(clock.now()) instanceof Pending pending) {
             release(pending, null);
@@ -302,7 +302,7 @@ final class ForecastRun implements AutoCloseable {
         followers.computeIfAbsent(before, unused -> new ArrayList<>()).add(pending);
     }
 
-    /** Notes that a predecessor of an action has happened: the end of an operation, or the submission before. */
+    /** Notes a predecessor of an action: the end of an operation, or the submission before. */
     private void release(Pending pending, @Nullable RecordedOperation end) {
         if (end != null && end == pending.arrival.follows()) {
             pending.earliest = clock.now() + pending.arrival.delay();
@@ -359,7 +359,7 @@ final class ForecastRun implements AutoCloseable {
         }
     }
 
-    /** Identifies operations by their numbers, and notes their ends. */
+    /** Identifies operations by number, and notes the ends. */
     private final class Follower implements QueueObserver {
         private long numbers;
 

@@ -9,9 +9,9 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Finds the open work of a recording that cannot end unless the host acts. Any signaller of a value or of a higher value
- * ends a wait, and work ends with all of its waits: so everything that ends is followed from the work that waits for
- * nothing, and the rest hangs. Work that may wait, or may have ended, counts as work that ends. Immutable.
+ * Finds the open work of a recording that cannot end unless the host acts. Any signal of a value or of a higher value
+ * ends a wait, and work ends with the last wait: so ends are followed from the work without waits, and the rest hangs.
+ * Work that only may wait, or may have ended, counts as ending. Immutable.
  */
 final class Hangs {
     private final List<OpenWork>
@@ -46,12 +46,12 @@ final class Hangs {
         return waits;
     }
 
-    /** Returns the work that hangs: calls, the oldest first, then operations in the order of submission. */
+    /** Returns the hanging work: calls, the oldest first, then operations in the order of submission. */
     List<OpenWork> work() {
         return work;
     }
 
-    /** Says which signallers are not in the recording, so that what hangs is not known to hang; empty if all are. */
+    /** Says which signallers are not in the recording: then no work is known to hang. Empty if all are. */
     String missing() {
         return missing;
     }
@@ -61,7 +61,7 @@ final class Hangs {
         return unsignalled;
     }
 
-    /** Returns the waits of this work for points whose signallers hang. */
+    /** Returns the waits of this work for points to be signalled by hanging work. */
     List<Wait> signalled() {
         return signalled;
     }

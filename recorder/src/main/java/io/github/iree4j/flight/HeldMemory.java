@@ -8,17 +8,19 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of a set of pools held by a consumer when a recording was taken. Records and bytes are of one moment: a set is
- * listed, and its records are made, under the lock of the set, and a listing has the number of the next record.
+ * The memory of a set of pools held by a consumer when a recording was taken. Records and bytes are of the same moment:
+ * a set is listed, and records are made, under the lock of the set, and a listing has the number of the next record.
  *
  * @param consumer the name; empty for no program
  * @param recorded the bytes of reservations in the recording
  * @param blocks number of these reservations
- * @param since the earliest of these reservations
+ * @param since the time of the earliest of these reservations
  * @param unrecorded more bytes held, see {@link #unrecordedSince}
  */
 record HeldMemory(String consumer, long recorded, int blocks, long since, long unrecorded) {
-    /** Returns the memory of each consumer that holds any, the most first; without releases whose records are missing. */
+    /**
+     * Returns the memory of each consumer that holds any, the most first; releases without a record are not deducted.
+     */
     static List<HeldMemory> of(OperationGraph graph, int set) {
         Map<String, HeldMemory> held = new HashMap<>();
         recorded(graph, set)
@@ -38,7 +40,7 @@ record HeldMemory(String consumer, long recorded, int blocks, long since, long u
                 .toList();
     }
 
-    /** Returns the recorded reservations of a set that are held. */
+    /** Returns the held reservations of a set, as far as recorded. */
     private static Stream<FlightEvent.Reserved> recorded(OperationGraph graph, int set) {
         long before = graph.memory().takenBefore(set);
         return graph.memory().reservations().stream()
@@ -48,7 +50,10 @@ record HeldMemory(String consumer, long recorded, int blocks, long since, long u
                         && graph.memory().set(each.pool()) == set);
     }
 
-    /** Returns the bytes of each pool of a set, by index, that were reserved before the records and are held; none where the age is not known. */
+    /**
+     * Returns the bytes of each pool of a set, by index, reserved before the records and still held; none where the age
+     * is not known.
+     */
     static Map<Integer, Long> before(OperationGraph graph, int set) {
         FlightEvent.PoolsHold taken = graph.memory().taken(set);
         if (taken == null || taken.before() == FlightEvent.PoolsHold.UNKNOWN || isAgeUnknown(graph, set)) {
@@ -70,7 +75,10 @@ record HeldMemory(String consumer, long recorded, int blocks, long since, long u
                                 .anyMatch(each -> graph.memory().set(each.pool()) != set);
     }
 
-    /** Returns the most bytes of a set that were reserved before the records and are still held; the largest number if not known. */
+    /**
+     * Returns a bound on the bytes of a set reserved before the records and still held; the largest number if not
+     * known.
+     */
     static long earlierAtMost(OperationGraph graph, int set) {
         FlightEvent.PoolsHold opened = graph.memory().opened(set);
         return opened == null || !graph.isCompleteFrom(opened)

@@ -10,8 +10,8 @@ import java.nio.file.StandardOpenOption;
  *
  * @param recording the operations with their waits and signals; numbered times, nothing decided or complete
  * @param operations number of operations of queues
- * @param leftOut number of other calls, which are left out: of buffers, executables, command buffers, files, and calls
- *     without a recordable operation, such as host calls
+ * @param leftOut number of other calls, left out: of buffers, executables, command buffers, files, and calls without a
+ *     recordable operation, such as host calls
  * @param unsupported number of calls not held by the capture itself
  */
 public record IreeReplay(FlightRecording recording, long operations, long leftOut, long unsupported) {

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Reads the queue operations of a capture of IREE's HAL: the submitted operations, with their waits and signals. The
  * file may be truncated, damaged or hostile.
  *
- * <p>A capture has no times, so an operation's number takes the place of its time; no completions, no frontiers and no
+ * <p>A capture has no times, so an operation's number takes the place of the time; no completions, no frontiers and no
  * decisions. Buffers, executables and commands are left out: see {@link IreeReplay}.
  */
 final class IreeReplayReader {
@@ -38,7 +38,10 @@ final class IreeReplayReader {
     private static final int MAXIMUM_POINTS = 4096;
     private static final int MAXIMUM_OPERATIONS = 1 << 20;
 
-    /** A kind of queue operation: its payload's number, header size, and the positions of queue affinity and counts of waits and signals. */
+    /**
+     * A kind of queue operation: the payload's number and header size, and the positions of queue affinity and counts
+     * of waits and signals.
+     */
     private enum Kind {
         ALLOCA("alloca", 13, 12, 72, 40, 56),
         DEALLOCA("dealloca", 14, 14, 64, 32, 48),
@@ -123,7 +126,7 @@ final class IreeReplayReader {
         return new IreeReplay(recording, operations, leftOut, unsupported);
     }
 
-    /** Reads a record; returns the position behind it. */
+    /** Reads a record; returns the position of the next record. */
     private long record(long position, long end) throws IOException {
         ByteBuffer head = bytes(position, RECORD_HEADER);
         long length = head.getLong();

@@ -6,7 +6,7 @@ import java.util.Collection;
 final class JsonText {
     private JsonText() {}
 
-    /** Appends a string with its quotes. */
+    /** Appends a quoted string. */
     static void quote(String value, StringBuilder target) {
         target.append('"');
         for (int i = 0; i < value.length(); i++) {

@@ -62,12 +62,12 @@ final class Lines {
         }
     }
 
-    /** Adds lines that belong to the present part. */
+    /** Adds indented lines to the present part. */
     void indented(List<String> lines) {
         lines.forEach(line -> add(() -> "  " + line));
     }
 
-    /** Returns the number of lines for which the present part has room. */
+    /** Returns the number of lines left for the present part. */
     int room() {
         return end - kept.size();
     }

@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the requests for memory that wait at the end of a recording, and the holders of the memory: requests of open
+ * Finds the requests for memory waiting at the end of a recording, and the holders of the memory: requests of open
  * operations held back for memory, and of calls in progress. Of other requests the recording does not say whether the
  * requester has given up. Confined to one thread.
  */
@@ -32,7 +32,7 @@ final class MemoryShortages {
             new HashMap<>(); // without memory so far, by set of pools and number of the record
     private final PoolDevices devices;
 
-    /** What a request in line has in common with its operation and, beside the set of pools, with its reservation. */
+    /** The key shared by a request in line, the operation and, beside the set of pools, the reservation. */
     private record Asked(long bytes, long call) {}
 
     /**
@@ -42,7 +42,7 @@ final class MemoryShortages {
      * @param set the pools that share a limit; UNKNOWN if not known
      * @param pool the name of the pool; empty if not known
      * @param queue the queue of the operation; null if not known
-     * @param place the device, or as much as is known of it: requests of different places may be of different devices
+     * @param place the device, as far as known: requests of different places may be of different devices
      * @param isAlike whether the set is not known because requests like this one wait for several sets
      * @param quota the consumer whose quota leaves no room for the request; null for none, or if not known
      */
@@ -89,7 +89,7 @@ final class MemoryShortages {
             RecordedOperation each = Objects.requireNonNull(graph.operation(held.operation()));
             List<NavigableMap<Long, FlightEvent.InLine>> alike = alike(each, held);
             FlightEvent.InLine line =
-                    take(alike, held); // of a failed operation, too: it left the line with its failure
+                    take(alike, held); // of a failed operation, too: the failed request left the line
             if (each.status() == StatusCode.OK) {
                 ofOperations.put(each, work(each, held, line, alike.size() > 1));
             }
@@ -104,8 +104,8 @@ final class MemoryShortages {
     }
 
     /**
-     * Returns the holds of operations that wait for memory, or failed then, the last one first: a request stands in line
-     * after its operation was held, so the fewest requests can be of the operation held last.
+     * Returns the holds of operations waiting for memory, or failed while waiting, the last first: a request stands in
+     * line after the operation was held, so the fewest requests can be of the operation held last.
      */
     private List<FlightEvent.Held> held() {
         return Stream.concat(
@@ -153,7 +153,7 @@ final class MemoryShortages {
         }
     }
 
-    /** Returns the requests like an operation's, of each set of pools that may be of its device and has one. */
+    /** Returns the requests like an operation's, by set of pools: of each set that may be of the operation's device. */
     private List<NavigableMap<Long, FlightEvent.InLine>> alike(RecordedOperation operation, FlightEvent.Held held) {
         RecordedQueue queue = graph.queue(operation.axis());
         return lines.getOrDefault(new Asked(held.bytes(), operation.call()), Map.of()).entrySet().stream()
@@ -163,7 +163,10 @@ final class MemoryShortages {
                 .toList();
     }
 
-    /** Takes the request of an operation out of the line; returns null when it is not known which request, if any, is the operation's. */
+    /**
+     * Takes the request of an operation out of the line; returns null when the operation's request, if any, is not
+     * known.
+     */
     private static FlightEvent.@Nullable InLine take(
             List<NavigableMap<Long, FlightEvent.InLine>> alike, FlightEvent.Held held) {
         return alike.size() == 1 ? alike.getFirst().remove(alike.getFirst().higherKey(held.sequence())) : null;

@@ -16,17 +16,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the points that hanging work waits for and nobody in a recording signals. Confined to one thread.
+ * Finds the points awaited by hanging work and signalled by nobody in a recording. Confined to one thread.
  *
- * <p>The search goes backwards: from the missing signals to the work waiting for one, to the work waiting for a signal of
- * this work, and so on. Work belongs to the missing signal the fewest signallers away; the other points that the work
- * waits for are counted.
+ * <p>The search goes backwards: from the missing signals to the waiting work, to the work waiting for a signal of this
+ * work, and so on. Work belongs to the missing signal the fewest signallers away; the other points awaited by the work
+ * are counted.
  */
 final class MissingSignals {
     private final Hangs hangs;
     private final Map<OpenWork, Reason> reasons = new HashMap<>();
     private final Map<OpenWork, Set<Point>> unsignalled = new HashMap<>();
-    private final Map<OpenWork, Set<Point>> hanging = new HashMap<>(); // the same, and points whose signallers hang
+    private final Map<OpenWork, Set<Point>> hanging = new HashMap<>(); // the same, and points with hanging signallers
 
     /**
      * A wait holding work back.
@@ -126,7 +126,7 @@ final class MissingSignals {
         return points == 0 ? "" : ", and for " + RecordedCalls.count(points, "more point");
     }
 
-    /** Returns the work that tells most: a call if there is one, with the most others in between. */
+    /** Returns the most telling work: a call if there are calls, with the most other work in between. */
     private OpenWork shown(List<OpenWork> all) {
         OpenWork shown = all.getFirst(); // calls are first, the oldest at the beginning
         for (OpenWork each : all) {

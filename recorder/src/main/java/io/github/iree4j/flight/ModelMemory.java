@@ -5,8 +5,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The limits of the memory of modelled devices, each by the limit of its recorded device. Sizes and limits of a device are
- * divided by the same number, so that a model takes little memory, or multiplied, since devices have a smallest limit.
+ * The limits of the memory of modelled devices, each by the limit of the recorded device. Sizes and limits of a device
+ * are divided by the same number, so a model takes little memory, or multiplied, since devices have a smallest limit.
  * Immutable.
  */
 final class ModelMemory {
@@ -22,7 +22,7 @@ final class ModelMemory {
         long peak;
         long kept; // by the host
         long peakKept;
-        long earlier; // held from before the records to their end
+        long earlier; // held from before the records to the end
 
         void change(boolean persistent, long bytes) {
             live += persistent ? 0 : bytes;

@@ -13,7 +13,10 @@ import java.util.StringJoiner;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** The calls in progress when a recording was taken, what the list of open work leaves out, and the names of timelines. Immutable. */
+/**
+ * The calls in progress when a recording was taken, the counts of open work left out, and the names of timelines.
+ * Immutable.
+ */
 final class OpenCalls {
     private static final int MOST_POINTS = 20;
 
@@ -28,9 +31,9 @@ final class OpenCalls {
     private long moreSignals; // of the listed operations and calls
 
     /**
-     * A call that is to signal a timeline.
+     * A call to signal a timeline.
      *
-     * @param awaited the highest value of the timeline that the call waits for; the least number for none
+     * @param awaited the highest value of the timeline awaited by the call; the least number for none
      */
     private record Signaller(FlightEvent.Call call, long awaited) {}
 
@@ -59,7 +62,7 @@ final class OpenCalls {
         Map<Long, Long> awaited = highest(call.waits());
         for (Point each : call.signals()) {
             long before = awaited.getOrDefault(each.timeline(), Long.MIN_VALUE);
-            if (before < each.value()) { // else its operations signal the point
+            if (before < each.value()) { // else the call's operations signal the point
                 signallers
                         .computeIfAbsent(each.timeline(), unused -> new TreeMap<>())
                         .computeIfAbsent(each.value(), unused -> new ArrayList<>())
@@ -95,7 +98,7 @@ final class OpenCalls {
         return missing.toString();
     }
 
-    /** Says which call in progress is to signal a point that no operation signals. */
+    /** Says which call in progress is to signal a point not signalled by an operation. */
     String signaller(Point point) {
         return signallers.getOrDefault(point.timeline(), new TreeMap<>()).tailMap(point.value(), true).values().stream()
                 .flatMap(List::stream)

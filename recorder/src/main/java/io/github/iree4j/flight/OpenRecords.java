@@ -11,9 +11,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records of the operations and calls in progress when a recording is taken, of the names of their timelines, and of the
- * memory held.
- * Confined to one thread.
+ * Records of the operations and calls in progress when a recording is taken, of the names of the timelines, and of the
+ * memory held. Confined to one thread.
  */
 final class OpenRecords {
     /** The most operations, and the most calls; a queue holds more back only for a runaway submitter. */
@@ -63,7 +62,7 @@ final class OpenRecords {
         return records;
     }
 
-    /** Counts an operation; returns whether there is room for its record. */
+    /** Counts an operation; returns whether there is room for the record. */
     boolean hasRoom() {
         return ++operations <= MAXIMUM;
     }
@@ -112,7 +111,7 @@ final class OpenRecords {
         morePoints(0, call.waits().size(), call.signals().size());
     }
 
-    /** Adds how many points the record of an operation, or 0 for a call, leaves out of its fences; nothing for none. */
+    /** Adds the number of points left out of the record of an operation, or of a call for 0; nothing for none. */
     void morePoints(long operation, int waits, int signals) {
         if (Math.max(waits, signals) > RecordingObserver.MAXIMUM_POINTS) {
             records.begin(RecordType.MORE_POINTS, 3, cut, until);

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** An operation or a call that had not ended when the recording was taken. Compared by identity. Confined to one thread. */
+/** An operation or a call in progress when the recording was taken. Compared by identity. Confined to one thread. */
 final class OpenWork {
     private final Explanation explanation;
     private final @Nullable RecordedOperation operation; // null for a call
@@ -39,12 +39,12 @@ final class OpenWork {
         return waits;
     }
 
-    /** Returns the points that the work is to signal. */
+    /** Returns the points to be signalled by the work. */
     List<Point> signals() {
         return operation == null ? ofCall().signals() : operation.signals();
     }
 
-    /** Returns the highest value of a timeline among the points that hold the work back; the least number for none. */
+    /** Returns the highest value of a timeline among the points holding the work back; the least number for none. */
     long awaits(long timeline) {
         return highest.getOrDefault(timeline, Long.MIN_VALUE);
     }
@@ -62,12 +62,12 @@ final class OpenWork {
         return operation == null ? OpenCalls.title(ofCall()) : explanation.title(operation);
     }
 
-    /** Returns the nanoseconds for which the work has waited. */
+    /** Returns how long the work has waited, in nanoseconds. */
     long age() {
         return operation == null ? ofCall().age() : explanation.states().waited(operation);
     }
 
-    /** Says who has waited for a point, and how long. */
+    /** Names the work, and says how long the work has waited for a point. */
     String line(Point point) {
         return "%s, has waited %s for %s"
                 .formatted(

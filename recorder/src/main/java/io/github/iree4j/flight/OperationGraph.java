@@ -37,7 +37,7 @@ public final class OperationGraph {
     private final List<RecordedFrontier> strays = new ArrayList<>();
     private final TreeSet<Long> strayEnds = new TreeSet<>(); // sequence numbers
     private final Map<Long, Long> strayCompletions = new HashMap<>(); // by number
-    private final Map<Entry, Long> missingEnds = new HashMap<>(); // of operations whose submissions have no record
+    private final Map<Entry, Long> missingEnds = new HashMap<>(); // of operations without a recorded submission
     private final List<FlightEvent.Lost> losses = new ArrayList<>();
     private long takenAt;
 
@@ -74,7 +74,7 @@ public final class OperationGraph {
                 .sorted(Comparator.comparingLong(OperationGraph::issueNumber).reversed())
                 .toList();
         issued.forEach(each -> ends.put(each, each.completedAt()));
-        // Predecessors were issued before an operation: the operation's end is final here when it bounds their ends.
+        // Predecessors were issued before an operation: the operation's end is final here, before bounding other ends.
         for (RecordedOperation each : issued) {
             long end = end(each);
             predecessors(each).forEach(before -> bound(before, end));
@@ -110,7 +110,7 @@ public final class OperationGraph {
         return new Entry(onStream.axis(), onStream.epoch() - 1);
     }
 
-    /** Puts operations whose submissions have no record in their places by time. */
+    /** Puts operations without a recorded submission in place, by time. */
     private void sortUnrecorded() {
         List<RecordedOperation> unrecorded = operations.values().stream()
                 .filter(each -> !each.isRecorded())
@@ -133,8 +133,8 @@ public final class OperationGraph {
     }
 
     /**
-     * Returns the operation that signalled a value, as far as is known: the completed one, or else the one that waits for the
-     * lower value of the timeline, or else the first submitted.
+     * Returns the operation that signalled a value, as far as known: the completed operation, or else the operation
+     * waiting for the lower value of the timeline, or else the operation submitted first.
      */
     private static RecordedOperation signaller(RecordedOperation first, RecordedOperation second, Point point) {
         if (first.completed != null) {
@@ -301,13 +301,13 @@ public final class OperationGraph {
         return queue != null && queue.stream();
     }
 
-    /** Returns the record with which an operation promised its signals, or signalled. */
+    /** Returns the record of an operation's promise; of the completion, for an operation without promises. */
     @Nullable
     FlightEvent promise(RecordedOperation operation) {
         return isPromising(operation) ? operation.issued : operation.completed;
     }
 
-    /** Whether an operation promised its signals with its issue: a queue without order promises nothing. */
+    /** Whether an operation promised signals with the issue: a queue without order promises nothing. */
     boolean isPromising(RecordedOperation operation) {
         return operation.issued != null && isStream(operation.axis());
     }
@@ -322,7 +322,7 @@ public final class OperationGraph {
      * when the next operation on the stream began.
      *
      * @param operation the operation
-     * @return the time; {@link RecordedOperation#NEVER} when the operation did not end
+     * @return the time; {@link RecordedOperation#NEVER} when the operation did not end, or failed without a run
      */
     public long end(RecordedOperation operation) {
         return ends.getOrDefault(operation, RecordedOperation.NEVER);
@@ -334,7 +334,7 @@ public final class OperationGraph {
         return end == RecordedOperation.NEVER ? operation.overAt() : end;
     }
 
-    /** Returns when the recording was taken; not before the last of its records. */
+    /** Returns when the recording was taken; not before the last record. */
     long takenAt() {
         return takenAt;
     }
@@ -364,7 +364,9 @@ public final class OperationGraph {
                 && !operation.isEndedByHost();
     }
 
-    /** Whether all records of an operation are there, up to its end: none was overwritten, or without room in the file. */
+    /**
+     * Whether all records of an operation are there, up to the end: none was overwritten, or without room in the file.
+     */
     boolean isWhole(RecordedOperation operation) {
         return operation.over == null
                 ? operation.isRecorded() && isCompleteFrom(operation.submitted)
@@ -405,8 +407,8 @@ public final class OperationGraph {
     // ---- Predecessors of an operation.
 
     /**
-     * Returns the operations that have signalled when an operation signals: the signallers of its waits, and the
-     * previous operation on its stream.
+     * Returns the operations that have signalled when an operation signals: the signallers of the waits, and the
+     * previous operation on the stream.
      */
     List<RecordedOperation> endsAfter(RecordedOperation operation) {
         List<RecordedOperation> all = new ArrayList<>();
@@ -447,13 +449,13 @@ public final class OperationGraph {
         return signallers.getOrDefault(point.timeline(), Signallers.NONE).atLeast(point.value());
     }
 
-    /** Whether an operation has run that signals a value reaching a point. */
+    /** Whether a signaller of a value reaching a point has run. */
     boolean isPassed(Point point) {
         return signallers.getOrDefault(point.timeline(), Signallers.NONE).isPassed(point.value());
     }
 
     /**
-     * Returns the operation ending a wait by its signal, now or later; null for a signal of the host.
+     * Returns the operation ending a wait by a signal, now or later; null for a signal of the host.
      *
      * @param operation the waiting operation
      * @param index of the wait
@@ -480,7 +482,7 @@ public final class OperationGraph {
                 : found;
     }
 
-    /** Whether a wait is ended by the signal of an operation whose records are missing, as a decision found. */
+    /** Whether a wait is ended by the signal of an operation with missing records, as a decision found. */
     boolean isProducerMissing(RecordedOperation operation, int index) {
         List<Decision> decisions = operation.lastDecisions();
         return producer(operation, index) == null && index < decisions.size() && isMissing(entry(decisions.get(index)));
@@ -490,7 +492,10 @@ public final class OperationGraph {
         return entry.epoch() > 0 && !byEpoch.containsKey(entry);
     }
 
-    /** Returns the operation whose signal or promise a decision found; null for a signal of the host, and for an unrecorded operation. */
+    /**
+     * Returns the operation of the signal or promise found by a decision; null for a signal of the host, and for an
+     * unrecorded operation.
+     */
     @Nullable
     RecordedOperation signaller(Decision decision) {
         RecordedOperation found = decision.epoch() == 0 ? null : at(decision.axis(), decision.epoch());

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** What is known of operations that failed or have not ended, and of their waits. Immutable. */
+/** The known states of failed and open operations, and of their waits. Immutable. */
 final class OperationStates {
     private final OperationGraph graph;
     private final OpenCalls calls;
@@ -19,14 +19,14 @@ final class OperationStates {
         this.calls = calls;
     }
 
-    /** Returns the operations that failed, in the order of submission. */
+    /** Returns the failed operations, in the order of submission. */
     List<RecordedOperation> failed() {
         return graph.operations().stream()
                 .filter(each -> each.status() != StatusCode.OK)
                 .toList();
     }
 
-    /** Returns how an operation failed, or its state if not known to have ended; empty for an operation that ended well. */
+    /** Returns how an operation failed, or the state of an operation not known to have ended; empty after success. */
     String remark(RecordedOperation operation) {
         if (operation.status() != StatusCode.OK) {
             return "failed with %s: %s".formatted(operation.status(), operation.failure());
@@ -53,7 +53,7 @@ final class OperationStates {
     }
 
     /**
-     * Returns whether memory is what an operation waits for, or waited for when it failed; UNKNOWN where a record of the
+     * Returns whether an operation waits for memory, or failed while waiting for memory; UNKNOWN where a record of the
      * hold, or of the issue afterwards, may be missing.
      */
     Known isHeldForMemory(RecordedOperation operation) {
@@ -72,8 +72,8 @@ final class OperationStates {
     }
 
     /**
-     * Returns whether a wait has ended with the awaited value; UNKNOWN where the records are missing. An operation fails
-     * without, or because of, its waits.
+     * Returns whether a wait has ended with the awaited value; UNKNOWN where the records are missing. A failure does
+     * not show the end of a wait.
      */
     Known isEndedWait(RecordedOperation operation, int index) {
         List<Decision> decisions = operation.lastDecisions();
@@ -89,25 +89,31 @@ final class OperationStates {
         return isListedOpen || !mayLackRecords(operation) ? Known.NO : Known.UNKNOWN;
     }
 
-    /** Returns whether a value was reached when its waiter was listed as open; UNKNOWN for a waiter that was not listed. */
+    /** Returns whether a value was reached when the waiter was listed as open; UNKNOWN for a waiter not listed. */
     Known isReachedAsListed(RecordedOperation operation, int index) {
         return index < operation.reached.size() ? operation.reached.get(index) : Known.UNKNOWN;
     }
 
-    /** Whether it is not known of an operation under way if the operation waits for a timeline. */
+    /** Whether an operation under way may wait for a timeline, but is not known to. */
     boolean isWaitingUnknown(RecordedOperation operation) {
         return (mayLackRecords(operation) || operation.moreWaits() > 0)
                 && IntStream.range(0, operation.waits().size())
                         .noneMatch(each -> isEndedWait(operation, each) == Known.NO);
     }
 
-    /** Returns the operation ending a wait by its signal, now or later; null for the host, and for an unrecorded operation. */
+    /**
+     * Returns the operation ending a wait by a signal, now or later; null for the host, and for an unrecorded
+     * operation.
+     */
     @Nullable
     RecordedOperation producer(RecordedOperation operation, int index) {
         return isReachedByOther(operation, index) ? null : graph.producer(operation, index);
     }
 
-    /** Whether an awaited value was reached by a signal other than the signal of the producer, which has not ended or failed. */
+    /**
+     * Whether an awaited value was reached by a signal other than the producer's: the producer has not ended, or has
+     * failed.
+     */
     private boolean isReachedByOther(RecordedOperation operation, int index) {
         RecordedOperation found = graph.producer(operation, index);
         boolean isReached = isReachedAsListed(operation, index) == Known.YES
@@ -132,7 +138,7 @@ final class OperationStates {
         return graph.hasEnded(operation) == Known.YES && operation.status() == StatusCode.OK;
     }
 
-    /** Whether it is not known which signal reached an awaited value: a signal of the host, or of a recorded operation. */
+    /** Whether an unknown signal reached an awaited value: of the host, or of a recorded operation. */
     boolean isSignallerUnknown(RecordedOperation operation, int index) {
         return isReachedByOther(operation, index)
                 && graph.isPassed(operation.waits().get(index));
@@ -154,11 +160,11 @@ final class OperationStates {
                 && awaited(operation).isEmpty();
     }
 
-    /** Returns what the producer of a wait has to do with the wait, in words before the producer. */
+    /** Returns the producer's part in the end of a wait, in words before the producer. */
     String signals(RecordedOperation operation, int index, RecordedOperation producer) {
         Point awaited = operation.waits().get(index);
         if (producer.refusals().stream().anyMatch(each -> each.point().timeline() == awaited.timeline())) {
-            return "promised"; // what the wait was decided by
+            return "promised"; // the promise decided the wait
         }
         if (producer.status() != StatusCode.OK) {
             return operation.isOverBefore(producer) ? "to have been signalled" : "failed";
@@ -187,7 +193,7 @@ final class OperationStates {
         };
     }
 
-    /** Returns the longest time known for which an operation may have waited: as long as its call, if submitted at an unknown time. */
+    /** Returns a bound on the time waited by an operation: the age of the call, for an unknown time of submission. */
     long waited(RecordedOperation operation) {
         long ofCall = operation.before == Known.UNKNOWN ? calls.age(operation.call()) : 0;
         return Math.max(ofCall, Math.max(0, graph.takenAt() - operation.submittedAt()));

@@ -119,7 +119,7 @@ final class OtlpExport {
                 .append("}}");
     }
 
-    /** Returns a number that no operation has. */
+    /** Returns the number of a dispatch's span: negative, unlike the numbers of operations. */
     private static long dispatchSpan(RecordedDispatches.Row dispatch) {
         return Long.MIN_VALUE | dispatch.operation().number() * DispatchSampling.MAXIMUM + dispatch.index();
     }
@@ -132,7 +132,7 @@ final class OtlpExport {
         for (int i = 0; i < operation.waits().size(); i++) {
             RecordedOperation producer = graph.producer(operation, i);
             if (producer == null || producer.status() != StatusCode.OK && operation.isOverBefore(producer)) {
-                continue; // the host, an operation without records, or one that failed later
+                continue; // the host, an operation without records, or an operation that failed later
             }
             if (graph.hasEnded(producer) != Known.YES) {
                 dropped++;

@@ -14,9 +14,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Waits of open work for points of timelines. A point is reached by any signal of its value or of a higher value, and work
- * ends once all of its points are reached. Each wait is released once: the time is proportional to the number of waits and
- * signals, but for the search in a tree. Confined to one thread.
+ * Waits of open work for points of timelines. A point is reached by any signal of the value or of a higher value, and
+ * work ends once all awaited points are reached. Each wait is released once: the time is proportional to the number of
+ * waits and signals, but for the search in a tree. Confined to one thread.
  */
 final class PendingWaits {
     private final Map<Long, NavigableMap<Long, List<Wait>>> byTimeline = new HashMap<>(); // by timeline and value
@@ -38,20 +38,20 @@ final class PendingWaits {
         }
     }
 
-    /** Releases the waits that the signal of a point can end. */
+    /** Releases the waits ended by the signal of a point. */
     List<Wait> release(Point signal) {
         return release(Long.MIN_VALUE, signal);
     }
 
     /**
-     * Releases the waits that a signal of open work can end: work that waits for a value of a timeline does not bring
-     * the timeline to this value, or a lower one.
+     * Releases the waits ended by a signal of open work: work waiting for a value of a timeline does not bring the
+     * timeline to this value, or a lower value.
      */
     List<Wait> release(OpenWork signaller, Point signal) {
         return release(signaller.awaits(signal.timeline()), signal);
     }
 
-    /** Releases the waits that the signals of open work can end. */
+    /** Releases the waits ended by the signals of open work. */
     List<Wait> release(OpenWork signaller) {
         return signaller.signals().stream()
                 .flatMap(each -> release(signaller, each).stream())
@@ -71,7 +71,9 @@ final class PendingWaits {
         return found;
     }
 
-    /** Ends the work whose waits are all released, and the work that waits for this work, and so on; returns the other work. */
+    /**
+     * Ends the work without unreleased waits, and the work waiting for this work, and so on; returns the other work.
+     */
     List<OpenWork> endAllOf(Collection<OpenWork> work) {
         Deque<OpenWork> ending = new ArrayDeque<>();
         work.stream().filter(this::isReleased).forEach(ending::add);
@@ -89,7 +91,7 @@ final class PendingWaits {
         return left.getOrDefault(work, 0) == 0;
     }
 
-    /** Returns the waits that are not released, in their order. */
+    /** Returns the waits not released, in the given order. */
     List<Wait> remaining() {
         return all.stream().filter(each -> !released.contains(each)).toList();
     }

@@ -17,17 +17,20 @@ import java.util.Set;
 
 /**
  * Track events for Perfetto: a process for each device, a track for each queue, more where operations of an unordered
- * queue overlap, and a counter for the memory of each pool. Dispatches with times are slices within the slice of their
- * operation; a dispatch that overlaps an earlier one of its operation is on a track beside the queue's. An operation
- * that failed before its turn is a slice from the submission to the failure, and an operation that has not ended is a
- * slice without an end, from the submission on; an operation whose end is not known is left out, and counted. Flows are only
- * the direct waits, no more than {@link #MAXIMUM_FLOWS}, and others are counted: thousands of flows stall Perfetto's UI.
+ * queue overlap, and a counter for the memory of each pool. Dispatches with times are slices within the operation's
+ * slice; a dispatch overlapping an earlier dispatch of the operation is on a track beside the queue's. An operation
+ * that failed before the turn is a slice from the submission to the failure. An open operation is a slice without an
+ * end, from the submission on, or, if run already, from its turn on; an operation with an unknown end is left out, and
+ * counted. Flows are only the direct waits, no more than {@link #MAXIMUM_FLOWS}, and others are counted: thousands of
+ * flows stall Perfetto's UI.
  */
 final class PerfettoExport {
     /** The most flows written; the longest waits are kept. */
     static final int MAXIMUM_FLOWS = 5000;
 
-    /** The most slices without an end, and of operations without a run, each on its own track; the oldest are kept. */
+    /**
+     * The most slices without an end, and of operations without a run, each on a separate track; the oldest are kept.
+     */
     static final int MAXIMUM_OPEN = 100;
 
     // Fields of the messages of the schema.
@@ -70,7 +73,7 @@ final class PerfettoExport {
 
     private record Packet(long time, ProtoWriter content) {}
 
-    /** A track, and the end of its last operation. */
+    /** A track, and the end of the last operation. */
     private static final class Lane {
         final long track;
         long end;
@@ -100,12 +103,12 @@ final class PerfettoExport {
                 case YES -> {
                     if (end != RecordedOperation.NEVER) {
                         slices.add(new Slice(each, end - explanation.times(each).running(), end));
-                    } else if (waited++ < MAXIMUM_OPEN) { // failed before its turn, or lacks the records of its run
+                    } else if (waited++ < MAXIMUM_OPEN) { // failed before the turn, or lacks the records of the run
                         slices.add(new Slice(each, Math.min(each.submittedAt(), each.overAt()), each.overAt()));
                     }
                 }
                 case NO -> {
-                    if (open++ < MAXIMUM_OPEN) { // what has run is drawn from its turn on, behind what it waited for
+                    if (open++ < MAXIMUM_OPEN) { // if run already, drawn from the turn on, behind the waits
                         long begin = end == RecordedOperation.NEVER
                                 ? each.submittedAt()
                                 : end - explanation.times(each).running();
@@ -125,10 +128,10 @@ final class PerfettoExport {
             starting.computeIfAbsent(flow.from, unused -> new ArrayList<>()).add(id);
             ending.computeIfAbsent(flow.to, unused -> new ArrayList<>()).add(id++);
         }
-        // A flow ends behind its beginning: of slices at the same time the first done comes first, then the first
+        // A flow ends behind the beginning: of slices at the same time the first done comes first, then the first
         // issued.
         slices.sort(Comparator.comparingLong(Slice::begin)
-                .thenComparingLong(each -> graph.end(each.operation)) // also of an operation that has not ended
+                .thenComparingLong(each -> graph.end(each.operation)) // also of an open operation
                 .thenComparingLong(each -> OperationGraph.issueNumber(each.operation)));
         for (Slice each : slices) {
             add(each, starting.getOrDefault(each.operation, List.of()), ending.getOrDefault(each.operation, List.of()));
@@ -216,7 +219,7 @@ final class PerfettoExport {
         }
     }
 
-    /** Adds the dispatches of an operation, on its track as far as they follow one another. */
+    /** Adds the dispatches of an operation, on the operation's track unless overlapping. */
     private void dispatches(Slice slice, long track) {
         long free = slice.begin;
         for (RecordedDispatches.Row each : explanation.dispatches().of(slice.operation)) {
@@ -240,7 +243,7 @@ final class PerfettoExport {
         }
     }
 
-    /** Returns a track beside those of a queue, free at the beginning of a dispatch. */
+    /** Returns a track beside a queue's tracks, free at the beginning of a dispatch. */
     private long overlap(long axis, long begin, long end) {
         List<Lane> all = overlaps.computeIfAbsent(axis, unused -> new ArrayList<>());
         return lane(all, axis, begin, end, "dispatches at once");
@@ -317,7 +320,10 @@ final class PerfettoExport {
         packets.add(new Packet(-1, new ProtoWriter().number(PACKET_SEQUENCE, 1).message(PACKET_TRACK, track)));
     }
 
-    /** Says how many operations have no slice, or waits no flow, by a mark at the end of the recording, on its own track. */
+    /**
+     * Says how many operations have no slice, or waits no flow, by a mark at the end of the recording, on a separate
+     * track.
+     */
     private void leftOut(int count, String what) {
         if (count <= 0) {
             return;
@@ -336,7 +342,7 @@ final class PerfettoExport {
     private void memory() {
         Map<Integer, Long> tracks = new HashMap<>();
         Map<Integer, Long> bytes = new HashMap<>();
-        Set<Integer> known = new HashSet<>(); // sets with all of their memory known
+        Set<Integer> known = new HashSet<>(); // sets with all memory known
         List<FlightEvent> events = graph.recording().events().stream()
                 .filter(graph::isCompleteFrom)
                 .toList();

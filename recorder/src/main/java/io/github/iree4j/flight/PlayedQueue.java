@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
- * The hardware of a queue of a replay: runs stand-ins in their order, each on the virtual clock for the recorded
- * running time. Confined to one thread.
+ * The hardware of a queue of a replay: runs stand-ins in order, each on the virtual clock for the recorded running
+ * time. Confined to one thread.
  */
 final class PlayedQueue {
     private final VirtualClock clock;
@@ -33,7 +33,7 @@ final class PlayedQueue {
         this.moreEnded = moreEnded;
     }
 
-    /** Appends an operation, which begins once all waits answer true. */
+    /** Appends an operation, begun once all waits answer true. */
     void add(StandIn operation, List<BooleanSupplier> waits) {
         line.add(new Slot(operation, waits));
         advance();

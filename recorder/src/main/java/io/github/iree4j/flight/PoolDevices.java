@@ -7,12 +7,12 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The devices of the sets of pools in a recording. Several devices may have one name. Immutable. */
+/** The devices of the sets of pools in a recording. Several devices may share a name. Immutable. */
 final class PoolDevices {
     private final Map<Integer, Set<RecordedQueue>> users = new HashMap<>(); // queues of operations given memory, by set
     private final Set<String> namesOfSeveral = new HashSet<>();
 
-    /** Finds what the operations that were given memory show. */
+    /** Reads the queues, and the operations given memory. */
     PoolDevices(OperationGraph graph) {
         for (RecordedOperation each : graph.operations()) {
             RecordedQueue queue = graph.queue(each.axis());
@@ -33,7 +33,7 @@ final class PoolDevices {
         }
     }
 
-    /** Whether two queues may be of one device: each of its queues has an index, and all have its limit. */
+    /** Whether two queues may be of the same device: queues of a device differ in the index, and share the limit. */
     private static boolean mayShareDevice(RecordedQueue one, RecordedQueue other) {
         return one.axis() == other.axis()
                 || one.device().equals(other.device())
@@ -41,12 +41,12 @@ final class PoolDevices {
                         && one.memoryLimit() == other.memoryLimit();
     }
 
-    /** Returns whether more than one device is known to have the name of a queue's device. */
+    /** Returns whether several devices are known to have the name of a queue's device. */
     boolean isNameOfSeveral(RecordedQueue queue) {
         return namesOfSeveral.contains(queue.device());
     }
 
-    /** Returns whether a set may be of the device of a queue; of a queue that is not known, only a set of no known device. */
+    /** Returns whether a set may be of the device of a queue; for an unknown queue, only a set of no known device. */
     boolean mayBeOf(int set, @Nullable RecordedQueue queue) {
         return users.getOrDefault(set, Set.of()).stream()
                 .allMatch(each -> queue != null && mayShareDevice(each, queue));
@@ -67,7 +67,10 @@ final class PoolDevices {
                 : users.stream().anyMatch(each -> each.device().equals(queue.device()));
     }
 
-    /** Returns the name of the device of each set known by its operations, and of other sets that have the limit of one device only. */
+    /**
+     * Returns the device names of the sets known by operations, and of the other sets with the limit of a single
+     * device.
+     */
     static Map<Integer, String> ofOperationsAndLimits(OperationGraph graph) {
         Map<Integer, String> devices = new HashMap<>();
         new PoolDevices(graph)

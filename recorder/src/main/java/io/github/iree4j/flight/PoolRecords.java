@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The words of a record of the memory held by a set of pools. Names and pools have their numbers before the record is
- * begun: the holder of a ring does not wait for definitions. Immutable.
+ * The words of a record of the memory held by a set of pools. Names and pools have numbers before the record is begun:
+ * the holder of a ring does not wait for definitions. Immutable.
  */
 final class PoolRecords {
     private final long set;
@@ -59,7 +59,7 @@ final class PoolRecords {
         return pool.bytesTransient() + pool.bytesPersistent();
     }
 
-    /** Returns the number of words, of the record of an opened recorder or of a recording that is taken. */
+    /** Returns the number of words, of the record of an opened recorder or of a taken recording. */
     int words(boolean taken) {
         return (taken ? 3 : 2) + rest.size();
     }

@@ -18,7 +18,7 @@ final class ProblemsExport {
         return text.append("}\n").toString();
     }
 
-    /** Returns the number of the problems that are not written. */
+    /** Returns the number of problems left out. */
     static int leftOut(List<RecordedProblem> problems) {
         return problems.size() - Explanation.first(problems).size();
     }

@@ -28,7 +28,7 @@ final class RecordReader {
 
     static final long TAKEN_BEFORE = 2; // the memory held as of the record with the next word's number
 
-    static final long REFUSES = 1L << 8; // in the word of the status of an operation that is over
+    static final long REFUSES = 1L << 8; // in the word of the status of an ended operation
 
     private final RecordWords records;
     private final RecordedNames names;

@@ -57,7 +57,7 @@ final class RecordRing implements WordTarget {
         held.setRelease(false);
     }
 
-    /** Begins a record: its header. The caller holds the ring, and puts the other words before the release. */
+    /** Begins a record with the header. The caller holds the ring, and puts the other words before the release. */
     void begin(int type, int payload, long now) {
         int size = payload + RecordType.HEADER;
         while (tail + size - head > words.length) {
@@ -137,7 +137,7 @@ final class RecordRing implements WordTarget {
     }
 
     /**
-     * The records that made room.
+     * The dropped records.
      *
      * @param below bound above the sequence numbers of all such records; 0 for none
      * @param lost number of the records that no drain had taken

@@ -5,7 +5,7 @@ import java.util.function.LongSupplier;
 
 /**
  * The stripes of a recorder. Threads spread over the stripes, and each thread changes the stripe from time to time: a
- * single thread fills them all.
+ * single thread fills all stripes.
  */
 final class RecordRings {
     /** How long a thread stays with a stripe, as a power of two of nanoseconds: about a millisecond. */

@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.function.LongSupplier;
 
 /**
- * A text within a record, dropped with the record, unlike a name of {@link Definitions}: for texts without a limit to
- * their number. The words are the number of bytes, then UTF-8, eight bytes a word, the first byte in bits 0 to 7.
+ * A text within a record, dropped with the record, unlike a name of {@link Definitions}: for texts unlimited in number.
+ * The words are the number of bytes, then UTF-8, eight bytes a word, the first byte in bits 0 to 7.
  */
 final class RecordText {
     static final RecordText NONE = of("");
@@ -38,7 +38,7 @@ final class RecordText {
         }
     }
 
-    /** Decodes a text of a number of bytes, whose packed words are present. */
+    /** Decodes a text of a number of bytes from packed words. */
     static String read(int bytes, LongSupplier words) {
         byte[] all = new byte[packed(bytes) * Long.BYTES];
         ByteBuffer target = buffer(all);

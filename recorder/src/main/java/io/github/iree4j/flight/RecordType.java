@@ -1,7 +1,7 @@
 package io.github.iree4j.flight;
 
 /**
- * The kinds of records, by their number in rings and files. Numbers are never reused.
+ * The kinds of records, by number in rings and files. Numbers are never reused.
  *
  * <p>A record is a sequence of 64-bit words. Word 0 has the kind in bits 0 to 7 and the number of words, including word
  * 0, in bits 8 to 31; word 1 is the sequence number, word 2 the time in nanoseconds. The rest is listed here;
@@ -45,9 +45,9 @@ final class RecordType {
     static final int WAIT_OVER = 12;
 
     /**
-     * The words of {@link #SUBMITTED}, for an operation that had not ended when the recording was taken; in place of the
-     * thread, whether the time of the submission is known, and since version 4 which waits were reached. Since version 3;
-     * up to version 5 no call is negative.
+     * The words of {@link #SUBMITTED}, for an operation open when the recording was taken; in place of the thread,
+     * whether the time of the submission is known, and since version 4 the reached waits. Since version 3; up to
+     * version 5 no call is negative.
      */
     static final int OPEN = 13;
 
@@ -63,7 +63,7 @@ final class RecordType {
      */
     static final int DISPATCHES = 16;
 
-    /** operation, index among its dispatches, begin, workers, outcome, x, y, z; the time is the end. Since version 4. */
+    /** operation, index of the dispatch, begin, workers, outcome, x, y, z; the time is the end. Since version 4. */
     static final int DISPATCHED = 17;
 
     /** {@link #OVER} without refusals. In versions 5 and 6; {@link #OVER} since. */
@@ -76,10 +76,10 @@ final class RecordType {
     static final int TIMELINE = 20;
 
     /**
-     * set, when, limit, pools, consumers; then (pool, bytes) of each pool and (consumer, quota,
-     * bytes) of each consumer. For each set of pools when the recorder was opened or the set created, and when the
-     * recording was taken: when is 0, or 2 and in the next word the number of the first record that the bytes are without; in
-     * version 6 1 without a number. Since version 6.
+     * set, when, limit, pools, consumers; then (pool, bytes) of each pool and (consumer, quota, bytes) of each
+     * consumer. For each set of pools when the recorder was opened or the set created, and when the recording was
+     * taken: when is 0, or 2 and in the next word the number of the first record not in the bytes; in version 6 1
+     * without a number. Since version 6.
      */
     static final int POOLS_HOLD = 21;
 
@@ -102,8 +102,8 @@ final class RecordType {
     static final int MORE_OPEN = 25;
 
     /**
-     * operation, or 0 for a call; waits, signals: points of an operation or a call listed as open that its record leaves out.
-     * Since version 6.
+     * operation, or 0 for a call; waits, signals: points left out of the record of an operation or a call listed as
+     * open. Since version 6.
      */
     static final int MORE_POINTS = 26;
 
@@ -121,7 +121,10 @@ final class RecordType {
 
     private RecordType() {}
 
-    /** Returns whether a record is of what is open or held when a recording is taken: such records have one number, a later record's. */
+    /**
+     * Returns whether a record is of open work or held memory when a recording is taken: such records share a later
+     * record's number.
+     */
     static boolean isOfEnd(RecordWords records, int index) {
         return switch (type(records.word(index, 0))) {
             case OPEN, OLD_CALL, CALL, MORE_OPEN, MORE_POINTS -> true;

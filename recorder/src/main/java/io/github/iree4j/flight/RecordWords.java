@@ -20,7 +20,7 @@ final class RecordWords implements WordTarget {
         }
     }
 
-    /** Begins a record: its header. The caller puts the other words. */
+    /** Begins a record with the header. The caller puts the other words. */
     void begin(int type, int payload, long number, long time) {
         int length = RecordType.HEADER + payload;
         begin(length);
@@ -63,7 +63,7 @@ final class RecordWords implements WordTarget {
         return words;
     }
 
-    /** Returns these sorted records and others, in the order of their sequence numbers. */
+    /** Returns these sorted records and others, in the order of sequence numbers. */
     RecordWords with(RecordWords others) {
         for (int i = 0; i < others.count; i++) {
             add(others.words, others.starts[i]);
@@ -80,7 +80,7 @@ final class RecordWords implements WordTarget {
         return result;
     }
 
-    /** Returns the records in the order of their sequence numbers. */
+    /** Returns the records in the order of sequence numbers. */
     RecordWords sorted() {
         long[] keys = new long[count]; // sequence numbers of a recording differ by less than 2^40
         long base = count == 0 ? 0 : Long.MAX_VALUE;

@@ -14,14 +14,15 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * The calls of a recording, as far as their operations are recorded: from the submission of a call's first operation to
+ * The calls of a recording, as far as the operations are recorded: from the submission of a call's first operation to
  * the end of the last. Immutable.
  */
 final class RecordedCalls {
     /**
-     * What a call does at a moment: the first of these that any of its operations does; HOST when none is under way. UNKNOWN
-     * is what an operation did before it was issued or known to be held for memory, where records are missing and none of
-     * its waits is known to be open.
+     * The state of a call at a moment: the first of these states among the call's operations; HOST when none is under
+     * way. UNKNOWN is the state of an operation before the issue, or before a known hold for memory, where records are
+     * missing and no wait is known to be open; on a stream also after the issue, where a condition for the begin is not
+     * recorded.
      */
     enum Part {
         RUNNING("running"),
@@ -65,12 +66,12 @@ final class RecordedCalls {
             return end - begin;
         }
 
-        /** Whether the duration of a call that ended well is known. */
+        /** Whether the call ended well, and its duration is known. */
         boolean isMeasured() {
             return hasEnded == Known.YES && status() == StatusCode.OK && before != Known.YES;
         }
 
-        /** Returns the failure of the first operation that failed; OK for none. */
+        /** Returns the failure of the first failed operation; OK for none. */
         StatusCode status() {
             return operations.stream()
                     .map(RecordedOperation::status)
@@ -80,7 +81,7 @@ final class RecordedCalls {
         }
     }
 
-    /** A call may end late, or be cancelled, after its last operation. */
+    /** The remark about ends: a call may end late, or be cancelled, after the last operation. */
     private static final String ENDS =
             "how these calls ended for their callers is not recorded, nor are calls without operations";
 
@@ -102,7 +103,7 @@ final class RecordedCalls {
         operations.forEach((number, all) -> calls.put(number, call(number, all)));
     }
 
-    /** Returns the calls, in the order of their first operations. */
+    /** Returns the calls, in the order of the first operations. */
     List<Call> all() {
         return List.copyOf(calls.values());
     }
@@ -159,7 +160,7 @@ final class RecordedCalls {
         return change(changes, Part.RUNNING, at, times.running());
     }
 
-    /** Adds the parts of the time of an operation that has not ended, up to the time of the recording; returns the end. */
+    /** Adds the parts of the time of an open operation, up to the time of the recording; returns the end. */
     private long underWay(RecordedOperation operation, TreeMap<Long, int[]> changes, long from) {
         long submitted = operation.submittedAt();
         long taken = Math.max(submitted, graph.takenAt());
@@ -177,8 +178,8 @@ final class RecordedCalls {
     }
 
     /**
-     * Adds the parts of the time of an operation on a stream, perhaps not begun: conditions that were not met by the time
-     * of the recording last until then. Returns the end.
+     * Adds the parts of the time of an operation on a stream, perhaps not begun: conditions not met by the time of the
+     * recording last until then. Returns the end.
      */
     private long onStream(RecordedOperation operation, TreeMap<Long, int[]> changes, long from, long taken) {
         long waited = from;
@@ -340,7 +341,7 @@ final class RecordedCalls {
                         && (function.isEmpty() || each.function().equals(function)));
     }
 
-    /** Returns what a list of the slowest calls leaves out. */
+    /** Returns lines about the calls missing in a list of the slowest calls. */
     List<String> leftOut(String function) {
         List<String> lines = new ArrayList<>();
         long unknown = of(function, Known.UNKNOWN).count();
@@ -383,7 +384,7 @@ final class RecordedCalls {
     }
 
     /**
-     * Returns lines about a call: what a call in progress waits for; its time, its critical path, its operations.
+     * Returns lines about a call: the waits of a call in progress; the time, the critical path, the operations.
      *
      * @throws IreeException NOT_FOUND for a call without recorded operations that was not in progress
      */
@@ -420,7 +421,7 @@ final class RecordedCalls {
         return lines;
     }
 
-    /** The last steps of a path: those of the call, and the step before, on which the call waited. */
+    /** Returns the last steps of a path: the steps of the call, and the step before, awaited by the call. */
     private static List<CriticalPath.Step> ofCall(List<CriticalPath.Step> steps, Call call) {
         int first = steps.size();
         while (first > 0 && steps.get(first - 1).operation().call() == call.number()) {
@@ -435,7 +436,7 @@ final class RecordedCalls {
         }
     }
 
-    /** Returns what is not known of the calls, in words; empty where nothing is missing and there are no calls. */
+    /** Returns a caveat about the calls, in words; empty where nothing is missing and there are no calls. */
     String caveat() {
         return calls.isEmpty() ? missing() : missing().isEmpty() ? ENDS : ENDS + "; " + missing();
     }

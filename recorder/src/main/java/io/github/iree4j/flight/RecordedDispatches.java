@@ -15,14 +15,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The dispatches of the operations of a recording, as far as sampled. What is not known of a dispatch is said so: a
- * missing record is no statement about the dispatch, unless all records are there. Immutable.
+ * The dispatches of the operations of a recording, as far as sampled. An unknown state is reported as unknown: the lack
+ * of a record is no statement about the dispatch, unless all records are there. Immutable.
  */
 final class RecordedDispatches {
-    /** The operations that run dispatches. */
+    /** The names of the operations running dispatches. */
     private static final Set<String> EXECUTIONS = Set.of("execute", "dispatch");
 
-    /** What is known of a dispatch. */
+    /** The known state of a dispatch. */
     enum State {
         ENDED("ended"),
         FAILED("failed"),
@@ -83,7 +83,10 @@ final class RecordedDispatches {
         }
     }
 
-    /** Returns the dispatches of an operation in the order of recording; none for an operation that was not sampled, as far as known. */
+    /**
+     * Returns the dispatches of an operation in the order of recording; none for an operation not sampled, as far as
+     * known.
+     */
     List<Row> of(RecordedOperation operation) {
         FlightEvent.Dispatches list = listed.get(operation.number());
         if (list == null) {
@@ -111,7 +114,7 @@ final class RecordedDispatches {
         return rows;
     }
 
-    /** Returns the number of dispatches of an operation beyond those in the recording; 0 if not sampled, as far as known. */
+    /** Returns the number of an operation's dispatches left out of the recording; 0 if not sampled, as far as known. */
     long notRecorded(RecordedOperation operation) {
         FlightEvent.Dispatches list = listed.get(operation.number());
         return list == null ? 0 : list.count() - list.dispatches().size();
@@ -123,7 +126,7 @@ final class RecordedDispatches {
                 + of(operation).stream().filter(each -> !each.state().isTimed()).count();
     }
 
-    /** Returns the state of listed dispatches without a record of their own. */
+    /** Returns the state of listed dispatches without a separate record. */
     private State withoutRecord(RecordedOperation operation, FlightEvent.Dispatches list) {
         if (!list.timed()) {
             return State.UNTIMED;
@@ -146,7 +149,7 @@ final class RecordedDispatches {
         return rows;
     }
 
-    /** Returns the share of the time that the operation ran, in percent; negative if not known. */
+    /** Returns the dispatch's share of the operation's running time, in percent; negative if not known. */
     double share(Row row) {
         long running = explanation.times(row.operation()).running();
         return running > 0 && row.state().isTimed() ? 100.0 * row.duration() / running : -1;

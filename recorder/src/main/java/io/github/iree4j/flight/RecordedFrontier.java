@@ -35,7 +35,7 @@ public record RecordedFrontier(List<Entry> entries, long producer, boolean taint
     }
 
     /**
-     * Returns a frontier as it would be recorded.
+     * Returns the recorded form of a frontier.
      *
      * @param frontier the frontier
      * @return the same entries

@@ -21,7 +21,7 @@ final class RecordedMemory {
     private final Map<Long, FlightEvent.Released> earlier = new HashMap<>(); // by the present reservation of the bytes
     private final List<RecordedPool> pools;
 
-    /** What a request in line and the reservation for the request have in common. */
+    /** The key shared by a request in line and the reservation for the request. */
     private record Request(int set, long bytes, long call) {}
 
     /** Begins without records of the memory of some pools. */
@@ -82,7 +82,9 @@ final class RecordedMemory {
         return taken.get(set);
     }
 
-    /** Returns the number of the first record that the memory held by a set of pools is without; the largest number if not known. */
+    /**
+     * Returns the number of the first record not in the memory held by a set of pools; the largest number if not known.
+     */
     long takenBefore(int set) {
         FlightEvent.PoolsHold known = taken.get(set);
         return known == null ? FlightEvent.PoolsHold.UNKNOWN : known.before();
@@ -99,12 +101,12 @@ final class RecordedMemory {
         return opened.get(set);
     }
 
-    /** Returns the bytes of a set that were held when the recorder was opened, and released since, as far as recorded. */
+    /** Returns the bytes of a set held when the recorder was opened, and released since, as far as recorded. */
     long releasedUnseen(int set) {
         return releasedUnseen.getOrDefault(set, 0L);
     }
 
-    /** Reads the issue of an operation that allocates or releases memory. */
+    /** Reads the issue of an operation allocating or releasing memory. */
     void issued(RecordedOperation operation, long reservation) {
         if (allocators.putIfAbsent(reservation, operation) == null) {
             operation.reserved = reservations.get(reservation);
@@ -145,7 +147,7 @@ final class RecordedMemory {
         return earlier.get(reservation);
     }
 
-    /** Returns whether an allocation held back stood in line, as far as its pools, its size and its call show. */
+    /** Returns whether an allocation held back stood in line, as far as the pools, the size and the call show. */
     boolean stoodInLine(RecordedOperation operation) {
         FlightEvent.Held held = operation.held;
         FlightEvent.Reserved reserved = operation.reserved;

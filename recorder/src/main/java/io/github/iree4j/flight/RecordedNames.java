@@ -7,11 +7,11 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The names to which records refer by number. A name that is not kept reads {@link #NOT_KEPT}, never as another name.
- * Confined to one thread while names are added, and immutable afterwards.
+ * The names referred to by number in records. A name not kept reads {@link #NOT_KEPT}, never as another name. Confined
+ * to one thread while names are added, and immutable afterwards.
  */
 final class RecordedNames {
-    /** The text in place of a name that is not kept; the name with number 1. */
+    /** The text in place of a name not kept; the name with number 1. */
     static final String NOT_KEPT = "(more names than a recording keeps)";
 
     private final TreeMap<Integer, List<String>> runs =
@@ -22,7 +22,7 @@ final class RecordedNames {
     /**
      * Begins without names.
      *
-     * @param completeFrom records below this sequence number may refer to names that are not kept
+     * @param completeFrom records below this sequence number may refer to names not kept
      */
     RecordedNames(long completeFrom) {
         this.completeFrom = completeFrom;
@@ -45,7 +45,7 @@ final class RecordedNames {
         return completeFrom;
     }
 
-    /** Returns a name; null for a number that no name has had. */
+    /** Returns a name; null for a number never given to a name. */
     @Nullable
     String get(long number) {
         if (number < 0 || number >= next) {

@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  * did not happen, or were not recorded, are {@link #NEVER}. Immutable once the recording has been read.
  */
 public final class RecordedOperation {
-    /** The time of an event that did not happen. */
+    /** The time of an event without a record. */
     public static final long NEVER = Long.MAX_VALUE;
 
     final FlightEvent.Submitted submitted;
     final List<FlightEvent.Decided> decided = new ArrayList<>();
-    // ends of the waits that held the operation back, in order
+    // ends of the waits holding the operation back, in order
     final List<FlightEvent.WaitOver> waitsOver = new ArrayList<>();
     FlightEvent.@Nullable Held held;
     FlightEvent.@Nullable Issued issued;
@@ -123,13 +123,13 @@ public final class RecordedOperation {
         return attempted.stream().filter(each -> !refused.contains(each)).toList();
     }
 
-    /** Returns the points that the operation signals itself, whether or not the timelines accept. */
+    /** Returns the points signalled by the operation itself, whether or not the timelines accept. */
     List<Point> attemptedSignals() {
         return isEndedByHost() ? List.of() : submitted.signals();
     }
 
     /**
-     * Returns the signals refused by the timelines, each of which had reached the value or had failed.
+     * Returns the signals refused by timelines already at the value, or failed.
      *
      * @return as far as recorded
      */
@@ -164,7 +164,7 @@ public final class RecordedOperation {
         return refusals().stream().anyMatch(each -> each.point().equals(signal));
     }
 
-    /** Returns the number of waits that are not recorded. */
+    /** Returns the number of unrecorded waits. */
     long moreWaits() {
         return more == null ? 0 : more.waits();
     }
@@ -183,7 +183,7 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns the decisions that led to the issue, after a hold if there was a hold.
+     * Returns the decisions leading to the issue, after a hold if there was a hold.
      *
      * @return in the order of the waits; empty when none were recorded
      */
@@ -191,7 +191,10 @@ public final class RecordedOperation {
         return decided.isEmpty() ? List.of() : decided.getLast().decisions();
     }
 
-    /** Returns the end of a wait that held the operation back, the last before the next decisions; null when there was none, or none was recorded. */
+    /**
+     * Returns the end of a wait holding the operation back, the last before the next decisions; null when there was
+     * none, or none was recorded.
+     */
     FlightEvent.@Nullable WaitOver waitOver(int index, FlightEvent.Decided resumed) {
         FlightEvent.WaitOver last = null;
         for (FlightEvent.WaitOver each : waitsOver) {
@@ -213,7 +216,7 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns the operation's position on its axis.
+     * Returns the operation's position on the axis.
      *
      * @return the epoch; 0 without a position
      */
@@ -258,7 +261,7 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns when the operation was given its place on its stream, or its turn.
+     * Returns when the operation was placed on the stream, or given its turn.
      *
      * @return the time
      */
@@ -276,7 +279,7 @@ public final class RecordedOperation {
     }
 
     /**
-     * Returns when the host observed that the operation had run.
+     * Returns when the host observed the end of the run.
      *
      * @return the time
      */
@@ -335,7 +338,7 @@ public final class RecordedOperation {
         return over == null ? "" : over.message();
     }
 
-    /** Returns the highest recorded value of a timeline that this operation waits for; the least number for none. */
+    /** Returns the highest recorded value of a timeline awaited by this operation; the least number for none. */
     long awaits(long timeline) {
         long highest = Long.MIN_VALUE;
         for (FlightEvent.Point each : waits()) {

@@ -8,7 +8,7 @@ package io.github.iree4j.flight;
  * @param name of the pool
  */
 public record RecordedPool(int set, String name) {
-    /** The set of pools whose sets are not known. */
+    /** The number in place of an unknown set. */
     static final int UNKNOWN_SET = 0;
 
     /** All pools beyond the limit. */

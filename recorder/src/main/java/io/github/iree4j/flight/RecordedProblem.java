@@ -54,7 +54,7 @@ public record RecordedProblem(
         return calls(work.stream().mapToLong(OpenWork::call));
     }
 
-    /** Returns the nanoseconds for which the oldest of affected work has waited. */
+    /** Returns how long the oldest of affected work has waited, in nanoseconds. */
     static long oldest(List<OpenWork> work) {
         return work.stream().mapToLong(OpenWork::age).max().orElse(0);
     }

@@ -19,16 +19,18 @@ import java.util.zip.CRC32C;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The file of a recording: a header and chunks, each with its length and checksum. docs/recorder.md specifies the format. */
+/**
+ * The file of a recording: a header and chunks, each with length and checksum. docs/recorder.md specifies the format.
+ */
 final class RecordingFile {
     static final byte[] MAGIC = "IREE4JFR".getBytes(StandardCharsets.US_ASCII);
     static final int VERSION = 7;
 
     /**
-     * The oldest readable version. Version 1 lacks records of kind 12, version 2 of kinds 13 to 15, version 3 of kinds 16 and
-     * 17, the time of the end, and the reached waits of kind 13, version 4 of kinds 18 to 20, which replace 7, 11 and 15,
-     * version 5 of kinds 21 to 26, of which 23 replaces 1 and 24 replaces 14, version 6 of kind 27, which replaces 18; up to
-     * version 5 the numbers of names have no gaps.
+     * The oldest readable version. Version 1 lacks records of kind 12, version 2 of kinds 13 to 15, version 3 of kinds
+     * 16 and 17, the time of the end, and the reached waits of kind 13, version 4 of kinds 18 to 20 (in place of 7, 11
+     * and 15), version 5 of kinds 21 to 26 (23 in place of 1, 24 in place of 14), version 6 of kind 27 (in place of
+     * 18); up to version 5 the numbers of names have no gaps.
      */
     static final int OLDEST_VERSION = 1;
 
@@ -49,9 +51,9 @@ final class RecordingFile {
     private static final int USUAL_CHUNK = 256 << 10;
 
     /**
-     * The most bytes, beyond the limit of a file, for the records of operations and calls open at the end and of the memory held,
-     * with the names and queues of these records: a full file names what hangs too. The most operations and calls of {@link OpenRecords} have
-     * room, with three points each on timelines with names of up to 40 bytes.
+     * The most bytes, beyond the limit of a file, for the records of operations and calls open at the end and of the
+     * memory held, with the names and queues of these records: a full file names hanging work, too. The most operations
+     * and calls of {@link OpenRecords} have room, with three points each on timelines with names of up to 40 bytes.
      */
     static final int OPEN_BYTES = 48 << 20;
 
@@ -69,7 +71,7 @@ final class RecordingFile {
                 Runtime.getRuntime().maxMemory() / 8);
     }
 
-    /** Writes a file piece by piece. One thread at a time. */
+    /** Writes a file piece by piece. A single thread at a time. */
     static final class Appender {
         private final OutputStream target;
         private final long limit;
@@ -184,7 +186,7 @@ final class RecordingFile {
             target.close();
         }
 
-        /** Closes a file that cannot be written any more. */
+        /** Closes a file no longer writable. */
         void abandon() {
             try {
                 target.close();

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads the file of a recording; the file may be truncated, damaged or hostile. */
 final class RecordingFileReader {
-    private static final long UNKNOWN = -1; // time of a file without a time of its end
+    private static final long UNKNOWN = -1; // time of a file without the time of the end
     private static final long NAME_BYTES = 64; // of a name in memory, besides its characters
 
     private final String name;
@@ -137,7 +137,10 @@ final class RecordingFileReader {
         return new Header(known.start(), known.frontierCapacity(), next, completeFrom, missing + 1, UNKNOWN);
     }
 
-    /** Returns the numbers of the records of what is open or held when a recording is taken: not numbered among the others. */
+    /**
+     * Returns the numbers of the records of open work and held memory when a recording is taken: not numbered among the
+     * others.
+     */
     private static Set<Long> ends(RecordWords records) {
         return IntStream.range(0, records.count())
                 .filter(each -> RecordType.isOfEnd(records, each))
@@ -145,7 +148,7 @@ final class RecordingFileReader {
                 .collect(Collectors.toSet());
     }
 
-    /** Returns whether a record names a timeline: of a submission, or of what is open. */
+    /** Returns whether a record names a timeline: of a submission, or of open work. */
     private static boolean isName(RecordWords records, int index) {
         int type = RecordType.type(records.word(index, 0));
         return type == RecordType.TIMELINE || type == RecordType.OLD_TIMELINE;
@@ -164,7 +167,7 @@ final class RecordingFileReader {
         return all.flip();
     }
 
-    /** Reads a chunk; returns the position behind it. */
+    /** Reads a chunk; returns the position of the next chunk. */
     private long chunk(long position) throws IOException {
         ByteBuffer head = bytes(position, RecordingFile.CHUNK_HEADER_BYTES);
         int kind = head.getInt();

@@ -81,7 +81,10 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
         return submitted(queue, operation, wait, signal, decisions, true, memory);
     }
 
-    /** Makes the records of a moment with one reading of the clock, holding a ring once: each costs as much as a record. */
+    /**
+     * Makes the records of a moment with a single reading of the clock, holding a ring once: each costs as much as a
+     * record.
+     */
     private long submitted(
             QueueScheduler queue,
             QueueOperation operation,
@@ -150,8 +153,8 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     }
 
     /**
-     * Returns the memory held by each set of pools. Before the cut of a recording: of what happens to memory afterwards, all
-     * or nothing is in the recording, by number.
+     * Returns the memory held by each set of pools. Called before the cut of a recording: each later change of memory
+     * is in the recording in full, or not at all, by number.
      */
     List<PoolRecords> pools(PoolObservation pools) {
         List<PoolRecords> all = new ArrayList<>();
@@ -160,8 +163,8 @@ final class RecordingObserver implements QueueObserver, PoolObserver {
     }
 
     /**
-     * Returns records of the operations that have not ended, among the operations submitted by a time, of the calls in
-     * progress, and of the memory held. Operations without a number in the first listing were submitted before the recording began.
+     * Returns records of the open operations submitted by a time, of the calls in progress, and of the memory held.
+     * Operations without a number in the first listing were submitted before the recording began.
      *
      * @param pools the memory held, as of a moment before the cut
      * @param cut the number of the records

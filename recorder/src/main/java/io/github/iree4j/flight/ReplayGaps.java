@@ -16,9 +16,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operations missing in a recording that repeated operations depend on: submitted before the recording begins, or
- * in another scheduling domain. In a replay the host ends waits for missing operations, on timelines used by nothing
- * else: the values reached by the recorded timelines are not known. Confined to one thread.
+ * The missing predecessors of the repeated operations of a recording: submitted before the recording begins, or in
+ * another scheduling domain. In a replay the host ends waits for missing operations, on timelines used by nothing else:
+ * the values reached by the recorded timelines are not known. Confined to one thread.
  */
 final class ReplayGaps {
     private final OperationGraph graph;
@@ -138,7 +138,7 @@ final class ReplayGaps {
                 .anyMatch(frontier -> carriesOthers(frontier, operation.axis()));
     }
 
-    /** Returns whether an operation knows, by its waits or its memory, entries unknown in a replay. */
+    /** Returns whether an operation knows, by waits or memory, entries unknown in a replay. */
     private boolean learns(RecordedOperation operation) {
         if (operation.frontier().tainted() && lacksSome) { // the evicted entries are not known
             return true;
@@ -154,7 +154,10 @@ final class ReplayGaps {
         return memory != null && memory.marks().stream().anyMatch(mark -> carries(mark.axis(), mark.epoch()));
     }
 
-    /** Returns whether an operation passes on knowledge missing in a replay: entries of repeated operations, absent from its frontier there. */
+    /**
+     * Returns whether an operation passes on knowledge missing in a replay: entries of repeated operations, absent from
+     * the frontier there.
+     */
     private boolean carries(long axis, long epoch) {
         RecordedOperation known = repeated(axis, epoch);
         if (known != null) {

@@ -16,9 +16,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The host's signals, which are not recorded. Values found reached without a signalling operation were signalled by the
- * host, before the decision or before the end of a wait for the value. A wait that ended before any operation could
- * have signalled the value was ended by the host too, even if the operation failed instead of deciding again.
+ * The host's unrecorded signals. Values found reached without a signalling operation were signalled by the host, before
+ * the decision or before the end of a wait for the value. A wait that ended before any operation could have signalled
+ * the value was ended by the host too, even if the operation failed instead of deciding again.
  */
 final class ReplayHostSignals {
     private final OperationGraph graph;
@@ -31,7 +31,7 @@ final class ReplayHostSignals {
     private final Map<Long, NavigableMap<Long, Long>> completions = new HashMap<>();
 
     /**
-     * A signal of a value that was promised.
+     * A signal of a promised value.
      *
      * @param found the point
      * @param promised the number of the record of a decision that found the promise
@@ -42,7 +42,7 @@ final class ReplayHostSignals {
     ReplayHostSignals(OperationGraph graph, ReplayGaps gaps, List<RecordedOperation> operations) {
         this.graph = graph;
         this.gaps = gaps;
-        operations.forEach(this::noteSignals); // an operation that is not repeated signals nothing
+        operations.forEach(this::noteSignals); // an unrepeated operation signals nothing
         promises.values().forEach(ReplayHostSignals::accumulate);
         completions.values().forEach(ReplayHostSignals::accumulate);
         operations.forEach(this::plan);
@@ -134,8 +134,9 @@ final class ReplayHostSignals {
     }
 
     /**
-     * Returns the end of the wait that resumed an operation for a decision; null for the first decision. A value found then,
-     * without an end of its own wait, was promised before: the host signalled before the operation was resumed.
+     * Returns the end of the wait resuming an operation for a decision; null for the first decision. A value found
+     * then, without a recorded end of the value's own wait, was promised before: the host signalled before the
+     * operation was resumed.
      */
     private static @Nullable WaitOver resumption(RecordedOperation operation, Decided decided) {
         WaitOver last = null;
@@ -147,7 +148,7 @@ final class ReplayHostSignals {
     }
 
     /**
-     * Orders signals that overtook a promise before the actions that resumed the operations finding the values.
+     * Puts signals overtaking a promise before the actions that resumed the operations finding the values.
      *
      * @param all the actions
      */

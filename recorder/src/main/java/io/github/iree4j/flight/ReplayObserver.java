@@ -23,7 +23,7 @@ final class ReplayObserver implements QueueObserver {
     private final CallbackOrder callbacks;
     private final Consumer<Action> perform;
     private final Set<Long> happened = new HashSet<>(); // sequence numbers of the recorded events
-    // signals to be given after the event that each follows
+    // signals to be given, each after an event
     private final List<CallbackOrder.Signal> open = new ArrayList<>();
     private long numbers;
 

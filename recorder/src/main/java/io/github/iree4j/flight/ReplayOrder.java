@@ -19,7 +19,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The order in which a recording is repeated. Records of several threads are in the order of their making. This may
+ * The order in which a recording is repeated. Records of several threads are in the order of making. This order may
  * differ from the order of the events by the time needed to make a record. Decisions reveal the true order: a value
  * found reached was signalled before, a value found open was not.
  */
@@ -34,7 +34,7 @@ final class ReplayOrder {
         SIGNAL
     }
 
-    /** An action, in the order of its key unless others must come first. */
+    /** An action, ordered by key unless others must come first. */
     static final class Action {
         final Kind kind;
         final @Nullable RecordedOperation operation; // null for a signal of the host, and a loss
@@ -48,7 +48,7 @@ final class ReplayOrder {
         Action with; // accompanied by this action: not after the effects of the other
 
         private final List<Action> later = new ArrayList<>();
-        private final List<Action> required = new ArrayList<>(); // actions that come before
+        private final List<Action> required = new ArrayList<>(); // actions coming before
         private int earlier;
 
         Action(Kind kind, @Nullable RecordedOperation operation, @Nullable Point point, long key, long time) {
@@ -67,7 +67,7 @@ final class ReplayOrder {
             }
         }
 
-        /** Returns the actions that must come before. */
+        /** Returns the actions required before. */
         List<Action> required() {
             return required;
         }
@@ -133,8 +133,8 @@ final class ReplayOrder {
     }
 
     /**
-     * Returns whether a replay can give an operation the recorded epoch. An operation of an unordered queue gets its
-     * epoch at its end; without a recorded end, the epoch of a completed operation is not known.
+     * Returns whether a replay can give an operation the recorded epoch. An operation of an unordered queue gets the
+     * epoch at the end; without a recorded end, the epoch of a completed operation is not known.
      */
     private boolean hasKnownEpoch(RecordedOperation operation) {
         RecordedQueue queue = graph.queue(operation.axis());
@@ -180,7 +180,7 @@ final class ReplayOrder {
         return reordered;
     }
 
-    /** Returns the first event recorded after a submission had acquired the lock of its queue. */
+    /** Returns the first event recorded after a submission had acquired the lock of the queue. */
     private static FlightEvent decision(RecordedOperation operation) {
         return !operation.decided.isEmpty()
                 ? operation.decided.getFirst()
@@ -250,7 +250,10 @@ final class ReplayOrder {
         grant.with = completed != null && isAtOnce(completed, reserved) ? completion(completed) : null;
     }
 
-    /** Joins the grants of one event, such as a release: all were made before the thread resumed the first allocation. */
+    /**
+     * Joins the grants of the same event, such as a release: all were made before the thread resumed the first
+     * allocation.
+     */
     private void joinGrants(List<Action> all) {
         List<Action> grants = all.stream()
                 .filter(each -> each.kind == Kind.GRANT)
@@ -272,7 +275,7 @@ final class ReplayOrder {
         }
     }
 
-    /** Returns whether an allocation gets its memory by a later action, not at once on request. */
+    /** Returns whether an allocation gets memory by a later action, not at once on request. */
     boolean isGrantedLater(RecordedOperation operation) {
         return graph.memory().stoodInLine(operation) || operation.held != null && hasUnknownEnd(operation);
     }
@@ -289,7 +292,10 @@ final class ReplayOrder {
         return false;
     }
 
-    /** Returns whether nothing was submitted, resumed or completed between the two events: both happened before the thread ran its callbacks. */
+    /**
+     * Returns whether nothing was submitted, resumed or completed between the two events: both happened before the
+     * thread ran callbacks.
+     */
     private boolean isAtOnce(FlightEvent cause, FlightEvent effect) {
         Long resumed = changes.higher(cause.sequence());
         return cause.sequence() < effect.sequence() && (resumed == null || resumed > effect.sequence());
@@ -392,7 +398,10 @@ final class ReplayOrder {
         }
     }
 
-    /** Returns whether an operation was issued when a decision was made; it may be the producer by a later decision only. */
+    /**
+     * Returns whether an operation was issued when a decision was made; the operation may be the producer by a later
+     * decision only.
+     */
     private static boolean isKnown(RecordedOperation producer, Decision decision) {
         return decision.epoch() > 0 && decision.axis() == producer.axis() && producer.epoch() <= decision.epoch();
     }
@@ -500,7 +509,7 @@ final class ReplayOrder {
         });
     }
 
-    /** Returns the epoch of a replay that implies a recorded epoch; 0 for an epoch before the recording. */
+    /** Returns the epoch of a replay implying a recorded epoch; 0 for an epoch before the recording. */
     long rank(long axis, long epoch) {
         NavigableMap<Long, Long> rank = ranks.get(axis);
         Map.Entry<Long, Long> known = rank == null ? null : rank.floorEntry(epoch);

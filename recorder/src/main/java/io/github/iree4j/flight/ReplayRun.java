@@ -47,7 +47,7 @@ final class ReplayRun implements AutoCloseable {
     private final ReplayOrder order;
     private final FrontierTracker tracker = FrontierTracker.create();
     private final SchedulingDomain domain;
-    private final SchedulingDomain elsewhere; // domain of the devices' own queues, which are not used
+    private final SchedulingDomain elsewhere; // domain of the devices' own, unused queues
     private final Map<String, VirtualDevice> devices = new LinkedHashMap<>();
     private final Map<Long, QueueScheduler> queues = new HashMap<>(); // by recorded axis
     private final Map<Long, Long> recordedAxes = new HashMap<>(); // by axis of the replay
@@ -89,7 +89,7 @@ final class ReplayRun implements AutoCloseable {
         recordedAxes.put(scheduler.axis(), queue.axis());
     }
 
-    /** Notes which streams can wait for which others. */
+    /** Notes pairs of streams: the first can wait for the second. */
     private void learn(RecordedOperation operation) {
         for (FlightEvent.Decided decided : operation.decided) {
             for (FlightEvent.Decision each : decided.decisions()) {
@@ -205,7 +205,7 @@ final class ReplayRun implements AutoCloseable {
         }
     }
 
-    /** Signals for the host, after the signals that come before. */
+    /** Signals for the host, after the preceding signals. */
     private void signal(Action last) {
         ArrayDeque<Action> path = new ArrayDeque<>(List.of(last));
         ArrayDeque<Iterator<Action>> left = new ArrayDeque<>();

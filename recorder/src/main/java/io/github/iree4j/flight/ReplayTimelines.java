@@ -44,8 +44,8 @@ final class ReplayTimelines implements AutoCloseable {
     }
 
     /**
-     * Returns how many signals have brought a timeline to a value: one, or all signals of a value that the application
-     * expected several of. Signals still to come would be refused.
+     * Returns how many signals have brought a timeline to a value: one, or all where the application expected several.
+     * Signals still to come would be refused.
      */
     private static long accepted(Point point, List<RecordedOperation> signallers) {
         return signallers.stream()

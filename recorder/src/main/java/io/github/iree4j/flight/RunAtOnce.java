@@ -10,20 +10,25 @@ import java.util.PriorityQueue;
 import java.util.TreeMap;
 
 /**
- * The operations of a queue without order that ran at once.
+ * The operations run at once on a queue without order.
  *
  * @param most the most operations that ran at once, at least 1
  * @param isLimit whether the recording shows that the queue runs no more at once; otherwise, memory, waits or the host may
  *     have held the others back
  */
 record RunAtOnce(int most, boolean isLimit) {
-    /** The nanoseconds for which an issued operation waits where all lanes are busy: far above the time of a hand-off. A guess, not measured. */
+    /**
+     * The shortest notable wait of an issued operation, in nanoseconds: far above the time of a hand-off. A guess, not
+     * measured.
+     */
     private static final long NOTABLE = 1_000_000;
 
     /** A queue without operations of a known end. */
     static final RunAtOnce ONE = new RunAtOnce(1, false);
 
-    /** Returns what ran at once on each queue without order, by the axis of the queue; nothing for {@link #ONE}. */
+    /**
+     * Returns the operations run at once on each queue without order, by the axis of the queue; none for {@link #ONE}.
+     */
     static Map<Long, RunAtOnce> of(OperationGraph graph, Explanation explanation) {
         Map<Long, List<RecordedOperation>> byQueue = new HashMap<>();
         for (RecordedOperation each : graph.operations()) {
@@ -49,15 +54,15 @@ record RunAtOnce(int most, boolean isLimit) {
     }
 
     /**
-     * Returns the most operations that ran at once. An operation of no duration ran beside all that had begun before, or at
-     * the same time if issued earlier: on one lane, the operation would have had to wait for these.
+     * Returns the most operations that ran at once. An operation of no duration ran beside all operations begun before,
+     * or at the same time if issued earlier: on one lane, the operation would have had to wait for these.
      */
     private static int most(OperationGraph graph, Explanation explanation, List<RecordedOperation> ended) {
         List<RecordedOperation> begun = ended.stream()
                 .sorted(Comparator.comparingLong((RecordedOperation each) -> begin(graph, explanation, each))
                         .thenComparingLong(OperationGraph::issueNumber))
                 .toList();
-        PriorityQueue<Long> ends = new PriorityQueue<>(); // of those that run
+        PriorityQueue<Long> ends = new PriorityQueue<>(); // of running operations
         int most = 1;
         for (RecordedOperation each : begun) {
             long begin = begin(graph, explanation, each);

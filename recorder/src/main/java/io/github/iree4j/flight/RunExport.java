@@ -18,12 +18,12 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * A recording as the console's view of runs shows it, in the form of a run of the laboratory: the operations with times,
- * waits, signals, frontiers and decisions, the memory, and the problems. Frontiers of a running system name queues and
- * epochs, so each operation also counts as the signal of its epoch on its queue.
+ * A recording for the console's view of runs, in the form of a run of the laboratory: the operations with times, waits,
+ * signals, frontiers and decisions, the memory, and the problems. Frontiers of a running system name queues and epochs,
+ * so each operation also counts as the signal of the epoch on the queue.
  *
  * <p>Times are nanoseconds since the first submission shown, or the first reservation; operations submitted before, and
- * still open, begin there. Operations whose end is not known are left out.
+ * still open, begin there. Operations without a known end are left out.
  */
 final class RunExport {
     /** The most operations, and the most blocks of memory: more stall a browser. */
@@ -36,7 +36,7 @@ final class RunExport {
     private final Set<RecordedOperation> shown = new HashSet<>();
     private final List<RecordedOperation> operations = new ArrayList<>(); // the same, in the order of submission
     private final List<FlightEvent.Reserved> memory;
-    private final int unknown; // operations left out since their end is not known
+    private final int unknown; // operations left out since the end is not known
     private final int leftOut; // known, and beyond the limit
     private final int blocksLeftOut;
     private final List<RecordedProblem> problems;
@@ -133,7 +133,7 @@ final class RunExport {
         text.append(']');
     }
 
-    /** Writes a time; null for a time that is not known. */
+    /** Writes a time; null for an unknown time. */
     private void putTime(String key, long time) {
         text.append(key);
         if (time == RecordedOperation.NEVER) {
@@ -215,9 +215,9 @@ final class RunExport {
     }
 
     /**
-     * Writes the waits: the point, whether the wait is over since the value is reached or promised, the signalling operation
-     * of the run, whether the wait was the last condition, and what is known in words, unless the run shows the signal of an
-     * operation that ended well.
+     * Writes the waits: the point, whether the wait is over since the value is reached or promised, the signalling
+     * operation of the run, whether the wait was the last condition, and an explanation in words, unless the run shows
+     * the signal of an operation that ended well.
      */
     private void putWaits(RecordedOperation operation) {
         Dependency decisive = operation.moreWaits() > 0 ? null : graph.decisive(operation);
@@ -322,7 +322,7 @@ final class RunExport {
         text.append('}');
     }
 
-    /** Returns the bytes of each pool, by name, that were reserved before the records and are still held. */
+    /** Returns the bytes of each pool, by name, reserved before the records and still held. */
     private Map<String, Long> heldBefore() {
         Map<String, Long> bytes = new TreeMap<>();
         for (FlightEvent.PoolsHold each : graph.memory().taken()) {

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A scenario of the laboratory, as YAML readable by the laboratory: each ended operation, with its running time and the
- * time of its submission, in ticks of a nanosecond. Waits for the host's signals, for unrecorded operations and for
+ * A scenario of the laboratory, as YAML readable by the laboratory: each ended operation, with the running time and the
+ * time of the submission, in ticks of a nanosecond. Waits for the host's signals, for unrecorded operations and for
  * operations left out are left out, and so is memory.
  */
 final class ScenarioExport {
@@ -109,8 +109,8 @@ final class ScenarioExport {
     }
 
     /**
-     * Returns the number of chains of operations, each waiting for the one before: the laboratory makes a queue for each
-     * chain of a queue without order, and one for each stream.
+     * Returns the number of chains of operations, each waiting for the operation before: the laboratory makes a queue
+     * for each chain of a queue without order, and for each stream.
      */
     private int chains(List<RecordedOperation> some) {
         Set<RecordedOperation> ends = new HashSet<>();

@@ -164,7 +164,7 @@ final class ScenarioWaits {
         return named;
     }
 
-    /** Returns the points of an operation that no other operation signals before. */
+    /** Returns the points of an operation, without points signalled before by another operation. */
     private Map<Long, Long> signalled(RecordedOperation operation) {
         Map<Long, Long> own = last(operation);
         own.entrySet().removeIf(each -> !operation.equals(signaller(each.getKey(), each.getValue())));
@@ -185,7 +185,7 @@ final class ScenarioWaits {
 
     /**
      * Returns the waits ended by exported operations, for the values signalled by these. Such an operation was issued
-     * before the waiter. The host, or an operation that is left out, ended the others.
+     * before the waiter. The host, or an operation left out, ended the others.
      */
     private Map<Long, Long> waits(RecordedOperation operation) {
         Map<Long, Long> found = new TreeMap<>();
@@ -202,7 +202,7 @@ final class ScenarioWaits {
         return found;
     }
 
-    /** Returns a timeline with its given name, as far as a label of a scenario can have the name. */
+    /** Returns a timeline with the given name, as far as a label of a scenario can have the name. */
     private static String labelled(String id, String given) {
         String label = UNPRINTABLE.matcher(given).replaceAll(" ");
         if (label.length() > MAXIMUM_LABEL) {

@@ -12,16 +12,16 @@ import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** The operations that signal a timeline, by value. Immutable. */
+/** The operations signalling a timeline, by value. Immutable. */
 final class Signallers {
     static final Signallers NONE = new Signallers(0, new TreeMap<>());
 
-    private final Order waiting; // numbered by the highest value of the timeline that an operation itself waits for
+    private final Order waiting; // numbered by the highest value of the timeline awaited by the operation itself
     private final Order signalled;
     private final Map<Long, Order> promised = HashMap.newHashMap(1); // by axis; usually one
 
     /**
-     * Operations in the order of their values, each with a number.
+     * Operations in the order of values, each with a number.
      *
      * <p>The upper half of the tree has the numbers; each node below has the lower number of two nodes. So a search for a
      * low number passes over any number of operations with high numbers at once.
@@ -86,7 +86,7 @@ final class Signallers {
         byAxis.forEach((axis, operations) -> promised.put(axis, new Order(operations, number(each -> each.issued))));
     }
 
-    /** Returns the number of a record of an operation that has not failed; the highest number without the record. */
+    /** Returns the number of a record of an operation without failure; the highest number without the record. */
     private static ToLongFunction<RecordedOperation> number(Function<RecordedOperation, @Nullable FlightEvent> record) {
         return operation -> {
             FlightEvent found = operation.status() == StatusCode.OK ? record.apply(operation) : null;
@@ -95,8 +95,8 @@ final class Signallers {
     }
 
     /**
-     * Returns the operation that signals the lowest value at or above a value, without operations that themselves wait for
-     * such a value; null for none.
+     * Returns the operation signalling the lowest value at or above a value, except operations waiting for such a
+     * value; null for none.
      */
     @Nullable
     RecordedOperation atLeast(long value) {

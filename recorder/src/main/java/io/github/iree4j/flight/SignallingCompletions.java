@@ -7,10 +7,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The completions that trigger the signals of operations. An operation signals after all operations before it: the
- * previous operation on the stream, and the operations that its waits name, have signalled. So the last completion of
- * the operation and of everything before triggers the signals, even if the completion of an operation in between was
- * earlier. Immutable.
+ * The completions triggering the signals of operations. An operation signals once the operations before have signalled:
+ * the previous operation on the stream, and the operations awaited. So the last completion of the operation and of
+ * everything before triggers the signals, even if the completion of an operation in between was earlier. Immutable.
  */
 final class SignallingCompletions {
     private final Map<RecordedOperation, RecordedOperation> last = new HashMap<>();
@@ -32,7 +31,7 @@ final class SignallingCompletions {
         return found;
     }
 
-    /** Returns the sequence number of a completion; a completion that the recording ends before is the last. */
+    /** Returns the sequence number of a completion; a completion after the end of the recording is the last. */
     private static long completion(RecordedOperation operation) {
         return operation.completed != null
                 ? operation.completed.sequence()

@@ -13,14 +13,14 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A recording as the console's view of calls shows it: the operations with the parts of their times and the operation
- * each began after, the calls with the parts of their times, and the problems. JSON, in columns: an array for each
- * property of the operations and of the calls, since a recording has tens of thousands of both.
+ * A recording for the console's view of calls: the operations, each with the parts of the time and the operation before
+ * on the critical path, the calls, each with the parts of the time, and the problems. JSON, in columns: an array for
+ * each property of the operations and of the calls, since a recording has tens of thousands of both.
  *
  * <p>Times are nanoseconds since the earliest exported time, as browsers have 53 bits; durations are nanoseconds.
  */
 final class TraceExport {
-    /** The first property of the JSON, by which readers know the format and its version. */
+    /** The first property of the JSON: the format and the version, for readers. */
     static final String FORMAT = "iree4j trace 1";
 
     /** The most operations: more stall a browser. */
@@ -159,8 +159,8 @@ final class TraceExport {
     }
 
     /**
-     * Returns the oldest operations that have not ended, since others may hang on these, up to half of the rows, and the
-     * latest operations.
+     * Returns the oldest open operations, since others may hang on these, up to half of the rows, and the latest
+     * operations.
      */
     private List<Row> rows() {
         Set<RecordedOperation> chosen = new HashSet<>();

@@ -11,11 +11,11 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The open operations whose submission no recorder has seen, and operations executed in parts, of which only the parts
- * have numbers. Such an operation keeps its number from one listing to the next. Guarded by the observer.
+ * The open operations with a submission seen by no recorder, and operations executed in parts: only the parts have
+ * numbers. Such an operation has the same number in each listing. Guarded by the observer.
  */
 final class UnnumberedOperations {
-    /** Everything known of an operation that does not change; alike operations are counted. */
+    /** The lasting properties of an operation; alike operations are counted. */
     private record Key(long axis, String name, long call, List<FlightEvent.Point> signals, int alike) {
         Key behind(int others) {
             return new Key(axis, name, call, signals, others);
@@ -60,7 +60,7 @@ final class UnnumberedOperations {
         return new Listing();
     }
 
-    /** Forgets the operations that a listing did not find. */
+    /** Forgets the operations not found by a listing. */
     void keep(Listing listing) {
         known = listing.found;
     }

@@ -3,7 +3,7 @@ package io.github.iree4j.spring;
 import io.github.iree4j.api.NotForApplications;
 import java.util.List;
 
-/** What operators see of the calls made through an {@link InvocationService}. Thread-safe. */
+/** The operators' view of the calls made through an {@link InvocationService}. Thread-safe. */
 @NotForApplications
 public final class CallMonitor {
 
@@ -39,7 +39,7 @@ public final class CallMonitor {
     /**
      * Returns the largest number of calls in flight at once since the last call of this method, for a single reader.
      *
-     * @return at least those in flight now
+     * @return at least the number in flight now
      */
     public int takeMostInFlight() {
         return inFlight.takeMost();

@@ -38,7 +38,7 @@ public record ClientText(String text) implements FailureDetail {
         return text == null ? redacted(withoutPlaces(failure)) : text.text();
     }
 
-    /** Returns the message without places. What the caller was doing, put behind the message of the cause, stays. */
+    /** Returns the message without places. Text about the caller's action, behind the message of the cause, stays. */
     private static String withoutPlaces(Throwable failure) {
         String message = String.valueOf(failure.getMessage());
         if (failure instanceof IreeException e

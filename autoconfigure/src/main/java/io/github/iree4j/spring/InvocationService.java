@@ -226,7 +226,7 @@ public final class InvocationService implements InvocationOperations {
     }
 
     /**
-     * Returns what operators see: the calls in flight and their end.
+     * Returns the operators' view: the calls in flight and their end.
      *
      * @return always the same object
      */

@@ -25,10 +25,10 @@ import org.slf4j.LoggerFactory;
 /**
  * A version of a program: the source, the status, and the program once loaded.
  *
- * <p>All calls finding the program not loaded share one load, which runs on a thread of its own. A call waits for the
- * load, with a limit and interruptibly; the end of a wait leaves the load as it is. Only the end of the application, an
- * unload, and the time limit of loading end a load early. A load ended early has not shown that the program cannot be
- * loaded: the state is UNLOADED afterwards, and the next call begins another load, unless the program was unloaded.
+ * <p>All calls finding the program not loaded share one load, on a separate thread. A call waits for the load, with a
+ * limit and interruptibly; the end of a wait leaves the load as it is. Only the end of the application, an unload, and
+ * the time limit of loading end a load early. A load ended early has not shown that the program cannot be loaded: the
+ * state is UNLOADED afterwards, and the next call begins another load, unless the program was unloaded.
  *
  * <p>Reloads share loads too: a reload joins a load that has not begun to read. The files may have changed since another
  * began.
@@ -395,7 +395,7 @@ final class ProgramSlot {
     private LoadedProgram reload(Executor loader, Duration limit) {
         try {
             return outcome(begin(loader, true), limit);
-        } catch (IreeException e) { // of all who wait; operators see the reason
+        } catch (IreeException e) { // of all waiters; operators see the reason
             throw e.getCause() instanceof IreeException shared
                             && shared.getCause() instanceof ProgramLoadException failed
                     ? new ProgramLoadException(failed.source(), failed.getCause())
@@ -533,7 +533,7 @@ final class ProgramSlot {
         return Duration.ofNanos(System.nanoTime() - start);
     }
 
-    /** What an unload has done about a load in progress: cancelled the load and waits, or left the unload to the load. */
+    /** The action of an unload on a load in progress: cancelled the load and waits, or left the unload to the load. */
     private enum Unload {
         NONE,
         WAITS,
@@ -569,7 +569,7 @@ final class ProgramSlot {
                     "cancelled, since an operator has unloaded program %s".formatted(source.describe()));
         }
 
-        /** Decides the outcome of the load; returns what an unload has done until then. */
+        /** Decides the outcome of the load; returns the action of an unload until then. */
         Unload ends() {
             synchronized (ProgramSlot.this) {
                 ends = true;

@@ -241,7 +241,7 @@ public final class ProgramSource {
         return variants;
     }
 
-    /** Returns what customizes the load options, after all others. */
+    /** Returns the last customizer of the load options. */
     public Consumer<ProgramOptions.Builder> customizer() {
         return customizer;
     }

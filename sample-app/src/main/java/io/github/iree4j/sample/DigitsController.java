@@ -48,8 +48,8 @@ final class DigitsController {
      * The model in use.
      *
      * @param model the program's name
-     * @param function its function
-     * @param device the device that runs it
+     * @param function the program's function
+     * @param device the device running the program
      */
     record Reader(String model, String function, String device) {}
 

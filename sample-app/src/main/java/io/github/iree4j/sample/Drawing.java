@@ -3,14 +3,14 @@ package io.github.iree4j.sample;
 import java.util.List;
 
 /**
- * Strokes of a pen, turned into the 8x8 picture that the model knows.
+ * Strokes of a pen, turned into the 8x8 picture known to the model.
  *
- * <p>The model was trained on the UCI handwritten digits, which were made like this: the bitmap of a digit is fitted
- * into 32x32 dots, cut into blocks of 4x4, and each of the 64 pixels is the number of inked dots in its block. The same
- * is done here, from the strokes rather than from a bitmap, so that the size of the drawing and the width of the pen on
- * the screen make no difference.
+ * <p>The model was trained on the UCI handwritten digits, made like this: the bitmap of a digit is fitted into 32x32
+ * dots, cut into blocks of 4x4, and each of the 64 pixels is the number of inked dots in a block. The same is done
+ * here, from the strokes rather than from a bitmap, so the size of the drawing and the width of the pen on the screen
+ * make no difference.
  *
- * @param strokes what was drawn between putting the pen down and lifting it, each stroke a list of points; coordinates
+ * @param strokes the lines drawn between putting the pen down and lifting the pen, each a list of points; coordinates
  *     in any unit, x to the right, y down
  */
 record Drawing(List<List<Point>> strokes) {
@@ -31,7 +31,7 @@ record Drawing(List<List<Point>> strokes) {
     private static final double PEN = 5.4;
     private static final double WIDEST = 26;
 
-    /** One point of a stroke. */
+    /** A point of a stroke. */
     record Point(double x, double y) {}
 
     Drawing {
@@ -74,8 +74,7 @@ record Drawing(List<List<Point>> strokes) {
                 bottom = Math.max(bottom, point.y);
             }
         }
-        // A wide digit is squeezed, as the data set's are, but a drawing that is nearly a dash stays flat, and a dot
-        // stays a dot.
+        // A wide digit is squeezed, as the data set's are, but a drawing near a dash stays flat, and a dot stays a dot.
         double scaleY = (DOTS - PEN) / Math.max(bottom - top, Double.MIN_NORMAL);
         double scaleX = Math.min(scaleY, (WIDEST - PEN) / Math.max(right - left, Double.MIN_NORMAL));
         scaleY = Math.min(scaleY, 2 * scaleX);
@@ -101,7 +100,7 @@ record Drawing(List<List<Point>> strokes) {
         return dots;
     }
 
-    /** Inks every dot whose centre is within half a pen's width of the line. */
+    /** Inks every dot with the centre within half a pen's width of the line. */
     private static void ink(boolean[] dots, double x0, double y0, double x1, double y1) {
         double dx = x1 - x0;
         double dy = y1 - y0;

@@ -8,8 +8,8 @@ import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Runs the network on as many pictures as come: {@code POST /infer} with a tensor {@code ?x64xf32}, as bytes, NumPy array or JSON, is
- * answered with a tensor {@code ?x10xf32} in the form that the client accepts.
+ * Runs the network on any number of pictures: {@code POST /infer} with a tensor {@code ?x64xf32}, as bytes, NumPy array
+ * or JSON, is answered with a tensor {@code ?x10xf32} in the form accepted by the client.
  */
 @RestController
 final class InferController {
@@ -23,7 +23,9 @@ final class InferController {
         this.invocations = invocations;
     }
 
-    /** The pictures need not be closed, and the CPU reads them in place; the response is closed once it is written. */
+    /**
+     * The pictures need not be closed, and the CPU reads the pictures in place; the response is closed once written.
+     */
     @PostMapping("/infer")
     Tensor infer(@RequestBody Tensor pictures) {
         try (Results results = invocations

@@ -22,9 +22,9 @@ import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
 
 /**
- * A directory whose {@code .vmfb} files are served while they exist. {@code scale.vmfb} becomes program {@code scale};
- * {@code scale.model.irpa} beside it holds its parameters of scope {@code model}, and {@code scale.irpa} those of
- * programs that name no scope.
+ * A directory with {@code .vmfb} files, served while present. {@code scale.vmfb} becomes program {@code scale}; {@code
+ * scale.model.irpa} beside it holds the program's parameters of scope {@code model}, and {@code scale.irpa} the
+ * parameters without a scope.
  *
  * <p>Compiled programs contain machine code: write access to this directory is equivalent to code execution in this
  * process.
@@ -53,7 +53,7 @@ class ModelDirectory {
         return new TreeMap<>(failures);
     }
 
-    /** Loads new and changed files, unloads removed ones. A file that cannot be loaded is retried when it changes. */
+    /** Loads new and changed files, unloads removed files. A file that cannot be loaded is retried after a change. */
     @EventListener(ApplicationReadyEvent.class)
     public synchronized void refresh() {
         Map<String, Path> found = new TreeMap<>();
@@ -87,7 +87,7 @@ class ModelDirectory {
                 failures.put(name, "a configured program has this name");
                 return;
             }
-            // Copies: a newer file may overwrite the one that is being served.
+            // Copies: a newer file may overwrite the file being served.
             programs.loadCopy(ProgramSource.builder(name, file.toString())
                     .parameters(parameters(name))
                     .build());

@@ -19,9 +19,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.databind.JsonNode;
 
-/**
- * Calls any function of any program that is configured or found in the {@linkplain ModelDirectory models directory}.
- */
+/** Calls any function of any program, configured or found in the {@linkplain ModelDirectory models directory}. */
 @RestController
 @Profile("!production | models")
 @RequestMapping("/models")
@@ -40,7 +38,7 @@ final class ModelsController {
     /**
      * The callable programs.
      *
-     * @param models the programs that are loaded
+     * @param models the loaded programs
      * @param failed files of the models directory that could not be loaded, with the reason
      */
     record Models(List<Model> models, Map<String, String> failed) {}
@@ -48,18 +46,18 @@ final class ModelsController {
     /**
      * A program.
      *
-     * @param name the first part of its functions' paths
-     * @param location the location of its module
-     * @param device the device that runs it
-     * @param functions its functions
+     * @param name the program's name, the first part of the functions' paths
+     * @param location the location of the module
+     * @param device the device running the program
+     * @param functions the functions of the program
      */
     record Model(String name, String location, String device, List<Function> functions) {}
 
     /**
      * A function.
      *
-     * @param name the second part of its path
-     * @param declaration its arguments and results as the compiler recorded them
+     * @param name the function's name, the second part of the path
+     * @param declaration arguments and results, as recorded by the compiler
      */
     record Function(String name, @Nullable String declaration) {}
 
@@ -71,7 +69,7 @@ final class ModelsController {
     record Call(@Nullable List<JsonNode> inputs) {}
 
     /**
-     * What a call returned.
+     * The results of a call.
      *
      * @param outputs numbers, tensors, null for null references
      */

@@ -34,7 +34,7 @@ final class Problems extends ResponseEntityExceptionHandler {
     /** For Spring. */
     Problems() {}
 
-    /** Without the warning of each client that goes while its body is read. */
+    /** Without the warning for each client that goes while the body is read. */
     @Override
     protected @Nullable ResponseEntity<Object> handleExceptionInternal(
             Exception e, @Nullable Object body, HttpHeaders headers, HttpStatusCode status, WebRequest request) {
@@ -58,7 +58,7 @@ final class Problems extends ResponseEntityExceptionHandler {
         return handleExceptionInternal(e, problem, headers, status, request);
     }
 
-    /** Spring would take the path for a URI, and fail for the path {@code //}, which is none. */
+    /** Spring would take the path for a URI; {@code //} is none, and would fail. */
     private static URI instance(String path) {
         try {
             return new URI(path);

@@ -33,8 +33,9 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.stereotype.Component;
 
 /**
- * A pipeline that visits all nodes of the cluster in turn. Each stage takes the token of the one before, writes the machine index of its node
- * into it, and passes it on. All stages are submitted at once; none waits on the host.
+ * A pipeline through all nodes of the cluster in turn. Each stage takes the token of the stage before, writes the
+ * machine index of the stage's node into the token, and passes the token on. All stages are submitted at once; none
+ * waits on the host.
  */
 @Component
 final class Ring implements DisposableBean {
@@ -56,23 +57,23 @@ final class Ring implements DisposableBean {
     private record Place(NodeIdentity node, Device device) {}
 
     /**
-     * What a stage did.
+     * The outcome of a stage.
      *
-     * @param stage its number, from 0
-     * @param node where it ran
-     * @param result the machine index that it wrote, read from the token
-     * @param axis the timeline of the queue that ran it
-     * @param epoch what that timeline reached
+     * @param stage the number of the stage, from 0
+     * @param node the node of the stage
+     * @param result the machine index written by the stage, read from the token
+     * @param axis the timeline of the stage's queue
+     * @param epoch the value reached on this timeline
      */
     record Stage(int stage, String node, int result, String axis, long epoch) {}
 
     /**
-     * What the pipeline did.
+     * The outcome of the pipeline.
      *
-     * @param nodes how many nodes it visited
-     * @param submitMillis how long submitting took
-     * @param millis how long everything took
-     * @param stages what each stage did
+     * @param nodes number of visited nodes
+     * @param submitMillis duration of the submissions
+     * @param millis duration of the whole run
+     * @param stages the outcome of each stage
      */
     record Round(int nodes, double submitMillis, double millis, List<Stage> stages) {
         static Round of(double submitMillis, double millis, List<Stage> stages) {
@@ -87,7 +88,7 @@ final class Ring implements DisposableBean {
         long bytes = (long) stages * Integer.BYTES;
         List<AutoCloseable> opened = new ArrayList<>();
         try {
-            // Operations that are in progress when waiting has failed keep it.
+            // Operations still in progress after a failed wait keep the token.
             MemorySegment token = Arena.ofAuto().allocate(bytes, Integer.BYTES);
             HalFile file = keep(opened, HalFile.ofMemory(token, MemoryAccess.READ | MemoryAccess.WRITE, null));
             List<Buffer> buffers = new ArrayList<>();
@@ -108,7 +109,7 @@ final class Ring implements DisposableBean {
                 Fence taken = keep(opened, Fence.at(timeline, 1));
                 Fence written = keep(opened, Fence.at(timeline, 2));
                 queue.read(ready, taken, file, 0, buffer, 0, bytes, 0);
-                int machine = places.get(place).node().machine() + 1; // 0 is what an untouched token has
+                int machine = places.get(place).node().machine() + 1; // an untouched token has 0
                 queue.fill(
                         taken, written, buffer, (long) stage * Integer.BYTES, Integer.BYTES, machine, Integer.BYTES, 0);
                 queue.write(written, keep(opened, Fence.at(timeline, OPERATIONS)), buffer, 0, file, 0, bytes, 0);
@@ -143,7 +144,7 @@ final class Ring implements DisposableBean {
                         frontier.producerEpoch());
     }
 
-    /** This node and those it has a session with, by incarnation. */
+    /** This node and the nodes with a session, by incarnation. */
     private List<Place> places() {
         List<Place> places = new ArrayList<>();
         ClusterNode node = cluster.getIfAvailable();

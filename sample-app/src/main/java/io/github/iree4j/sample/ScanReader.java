@@ -8,8 +8,8 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Component;
 
 /**
- * Reads scans with two programs that share one device and its memory. Both calls are submitted at once; the fence of
- * the first call orders the calls, and the pictures never leave the device.
+ * Reads scans with two programs sharing a device and the device's memory. Both calls are submitted at once; the fence
+ * of the first call orders the calls, and the pictures never leave the device.
  */
 @Component
 class ScanReader {

@@ -12,7 +12,7 @@ interface ScannedDigits {
     /**
      * Reads pictures.
      *
-     * @param options the fence that signals when the pictures are ready
+     * @param options the fence signalling that the pictures are ready
      * @param pictures {@code ?x64xf32}, 0 to 16 for each pixel
      * @return for each picture the probabilities of the digits 0 to 9
      */

@@ -16,8 +16,8 @@ import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.servlet.mvc.method.annotation.RequestBodyAdviceAdapter;
 
 /**
- * Limits the bodies of this application's own endpoints, which become Java objects many times their size. The starter
- * limits those of its protocol and of tensors.
+ * Limits the bodies of this application's own endpoints: as Java objects, the bodies are many times the size. The
+ * starter limits the bodies of the protocol and of tensors.
  */
 @RestControllerAdvice
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
@@ -26,7 +26,7 @@ final class SmallBodies extends RequestBodyAdviceAdapter {
     private static final long DIGITS = 512 << 10;
     private static final long MODELS = 1 << 20;
 
-    /** Memory of objects that a byte of JSON becomes, such as a node of a tree for two characters. */
+    /** Memory of the objects made from a byte of JSON, such as a node of a tree for two characters. */
     private static final int WEIGHT = 32;
 
     private final BodyLimits limits;

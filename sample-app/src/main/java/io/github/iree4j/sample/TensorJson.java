@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Tensors as JSON: {@code {"shape": [2, 2], "type": "f32", "data": [1, 2, 3, 4]}}, the data flat and row-major. The starter's
- * Jackson module writes them, and reads those that are whole bodies; here are arguments, whose faults are named.
+ * Tensors as JSON: {@code {"shape": [2, 2], "type": "f32", "data": [1, 2, 3, 4]}}, the data flat and row-major. The
+ * starter's Jackson module writes tensors, and reads whole bodies; here are arguments, with named faults.
  */
 final class TensorJson {
 
@@ -18,7 +18,7 @@ final class TensorJson {
     /** A tensor of elements without a JSON number, in base64. */
     private record Encoded(long[] shape, String type, byte[] data) {}
 
-    /** Returns what to write for a tensor that is closed before: its elements as they are, on the heap. */
+    /** Returns an object to write for a tensor closed before: the elements as stored, on the heap. */
     static Object of(Tensor tensor) {
         ElementType type = tensor.elementType();
         byte[] elements = tensor.rawBytes();
@@ -29,7 +29,7 @@ final class TensorJson {
     }
 
     /**
-     * Reads an argument: a number as it is, an object as a tensor, which the caller closes.
+     * Reads an argument: a number as it is, an object as a tensor, to be closed by the caller.
      *
      * @param field path of the argument, for messages
      */

@@ -56,7 +56,7 @@ final class TimedOutput extends FilterOutputStream {
         }
     }
 
-    /** Passes on what another stream has kept, which the client may be too slow to read as well. */
+    /** Passes on the bytes kept by another stream: the client may be too slow to read these, too. */
     @Override
     public void flush() throws IOException {
         counting(out::flush);

@@ -33,7 +33,7 @@ final class DetachedAnswer implements AsyncListener, WriteListener {
 
     private static final int SMALL = 1 << 13;
 
-    /** Bytes lent at once, which are not charged: each part costs two switches of threads. */
+    /** Bytes lent at once, not charged: each part costs two switches of threads. */
     private static final int PART = 1 << 16;
 
     private final AsyncContext context;
@@ -83,14 +83,14 @@ final class DetachedAnswer implements AsyncListener, WriteListener {
         return true;
     }
 
-    /** Writes until the client has to read. Waits only for the virtual thread, which encodes what is on the heap. */
+    /** Writes until the client has to read. Waits only for the virtual thread: the values to encode are on the heap. */
     @Override
     public void onWritePossible() throws IOException {
         if (begin()) {
             Thread.ofVirtual().name("iree4j-answer").start(this::encode);
         }
         synchronized (this) {
-            while (!over && out.isReady()) { // the container has sent all it was given
+            while (!over && out.isReady()) { // the container has sent all given bytes
                 if (given) {
                     given = false;
                     read += length;
@@ -137,7 +137,10 @@ final class DetachedAnswer implements AsyncListener, WriteListener {
         }
     }
 
-    /** Lends parts to the container's thread, each until sent: the container keeps a copy of what the client does not take. */
+    /**
+     * Lends parts to the container's thread, each until sent: the container keeps a copy of the bytes not taken by the
+     * client.
+     */
     private final class Parts extends OutputStream {
         @Override
         public void write(int value) throws IOException {

@@ -22,7 +22,7 @@ final class GrpcTransportLog implements Filter {
 
     private static final long EVERY_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** Maximum length of a cause, which quotes what the client has sent. */
+    /** Maximum length of a cause, with text sent by the client. */
     private static final int MAX_CAUSE = 300;
 
     /** Prefixes of the transport sharing Netty with the application, and of the shaded transport. */

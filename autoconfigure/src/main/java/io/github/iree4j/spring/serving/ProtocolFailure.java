@@ -63,7 +63,7 @@ record ProtocolFailure(String error) {
                                 e.getLocation().getColumnNr());
     }
 
-    /** Returns what Jackson says of a limit, without the name of Jackson's method that sets it. */
+    /** Returns Jackson's message about a limit, without the name of the method setting the limit. */
     private static String limit(String message) {
         return StringUtils.uncapitalize(message.replaceAll(",? from `[^`]*`", ""));
     }

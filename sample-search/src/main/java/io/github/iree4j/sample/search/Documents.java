@@ -26,7 +26,7 @@ final class Documents {
     /**
      * All passages of all documents.
      *
-     * @throws UncheckedIOException when one cannot be read
+     * @throws UncheckedIOException when a document cannot be read
      */
     List<Passage> passages() {
         String root = properties.documents();

@@ -18,8 +18,8 @@ import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
 
 /**
- * Adds the passages to the vector store once the application is ready, and searches it. Passages are searchable while
- * others are still being added.
+ * Adds the passages to the vector store once the application is ready, and searches the store. Passages are searchable
+ * while others are still being added.
  */
 @Component
 final class Index {
@@ -46,9 +46,9 @@ final class Index {
     /**
      * Progress of indexing.
      *
-     * @param passages number of passages; 0 before they are read
+     * @param passages number of passages; 0 before the documents are read
      * @param indexed number of searchable passages
-     * @param problem why indexing stopped; null if it did not fail
+     * @param problem why indexing stopped; null without a failure
      */
     record Progress(int passages, int indexed, @Nullable String problem) {}
 
@@ -56,8 +56,8 @@ final class Index {
      * A search result.
      *
      * @param passage the passage
-     * @param score its relevance if reranked, and otherwise its similarity, 1 for identical
-     * @param nearest its place by similarity, from 1
+     * @param score relevance if reranked, otherwise similarity, 1 for identical
+     * @param nearest place by similarity, from 1
      */
     record Hit(Passage passage, double score, int nearest) {}
 

@@ -7,12 +7,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Splits a document into passages: its paragraphs, list items and table rows, with short neighbours merged and long
- * ones split. Code is omitted.
+ * Splits a document into passages: the paragraphs, list items and table rows, with short neighbours merged and long
+ * passages split. Code is omitted.
  */
 final class Markdown {
 
-    /** Number of words from which a passage is not merged with its neighbour. */
+    /** Number of words from which a passage is not merged with a neighbour. */
     private static final int ENOUGH = 40;
 
     /** Number of words after which a passage is split, at the end of a sentence. */

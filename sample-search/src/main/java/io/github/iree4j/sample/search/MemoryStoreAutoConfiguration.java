@@ -11,7 +11,7 @@ import org.springframework.core.Ordered;
 
 /**
  * A vector store in memory, unless there is another. An auto-configuration, and the last: beans of the application
- * exist before any auto-configuration, so they cannot back off for the database of a Spring AI starter.
+ * exist before any auto-configuration, so such beans cannot back off for the database of a Spring AI starter.
  */
 @AutoConfiguration
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)

@@ -1,12 +1,12 @@
 package io.github.iree4j.sample.search;
 
 /**
- * A part of a document that search returns as a unit.
+ * A part of a document, returned by search as a unit.
  *
  * @param page the document's file, relative to the directory of documents
  * @param title the document's title
- * @param heading the headings that it is under, without the title; empty at the start of a document
- * @param text its text without markup
+ * @param heading the headings above the passage, without the title; empty at the start of a document
+ * @param text the text without markup
  */
 record Passage(String page, String title, String heading, String text) {
 

@@ -4,7 +4,7 @@ import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 
-/** What a model does with texts, as messages name it, and the prefix of its properties. */
+/** The work of a model on texts, as named in messages, and the prefix of the model's properties. */
 enum EncoderTask {
     EMBEDDING("embed texts", "iree.ai.embedding"),
     RERANKER("rerank texts", "iree.ai.reranker"),

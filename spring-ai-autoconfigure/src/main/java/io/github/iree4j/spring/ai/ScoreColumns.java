@@ -10,7 +10,7 @@ import java.util.List;
  * Results with numbers for each text: a row of columns, or a single number where there is one column.
  *
  * @param count number of columns, at least 1
- * @param task what the columns are for
+ * @param task the purpose of the columns
  * @param settings the settings of the program
  */
 record ScoreColumns(int count, EncoderTask task, EncoderSettings settings) {

@@ -74,12 +74,12 @@ final class TextEncoder {
          */
         Checked tokens(CheckedTokenizer tokenizer, int index, int most);
 
-        /** Takes over the rows of a call. The rows of a text may come again, which replaces the former. */
+        /** Takes over the rows of a call. Rows coming again for a text replace the former rows. */
         void read(Encoded encoded);
     }
 
     /**
-     * What a call returned.
+     * The results of a call.
      *
      * @param batch the texts; row i is of text {@code batch.texts().get(i)}
      * @param tokens the tokens of all texts of the request
@@ -88,7 +88,7 @@ final class TextEncoder {
     record Encoded(TokenBatch batch, List<Tokens> tokens, Tensor result) {}
 
     /**
-     * What a request took.
+     * The size of a request.
      *
      * @param tokens number of tokens without padding
      * @param cut number of truncated texts
@@ -96,7 +96,7 @@ final class TextEncoder {
     record Usage(long tokens, int cut) {}
 
     /**
-     * Loads the program if necessary, and checks it.
+     * Loads the program if necessary, and checks the program.
      *
      * @return maximum number of tokens of a text
      * @throws IreeException FAILED_PRECONDITION when the program cannot be loaded or does not fit; NOT_FOUND when there

@@ -73,7 +73,7 @@ public final class IreeRerankerAutoConfiguration {
         }
     }
 
-    /** Without these classes there is nothing that would rerank. */
+    /** Without these classes nothing would rerank. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingClass("org.springframework.ai.rag.postretrieval.document.DocumentPostProcessor")
     static class MissingConfiguration {

@@ -13,10 +13,10 @@ import org.springframework.core.io.Resource;
 import org.springframework.util.StringUtils;
 
 /**
- * What the set-up of embedding model, reranker and classifier have in common.
+ * The common part of the set-up of embedding model, reranker and classifier.
  *
  * @param prefix the prefix of the model's properties
- * @param action what the model does, in messages
+ * @param action the work of the model, in messages
  * @param module name of the program
  */
 record TextModelSetup(

@@ -152,7 +152,7 @@ public final class RuntimeBuilder {
      * @param limit work that has not ended by then ends by itself, and is freed then
      * @return this builder
      */
-    public RuntimeBuilder closeLimit(Duration limit) {
+    public RuntimeBuilder closeTimeout(Duration limit) {
         closeLimit = limit;
         return this;
     }

@@ -120,7 +120,7 @@ public final class Programs implements AutoCloseable {
      *
      * @param timeout for each future load; zero for no limit, the default
      */
-    public void limitLoading(Duration timeout) {
+    public void setLoadTimeout(Duration timeout) {
         loads.limit(timeout);
     }
 
@@ -130,7 +130,7 @@ public final class Programs implements AutoCloseable {
      * @param general applies to programs without a specific limit; null or zero for no limit, the default
      * @param byProgram limits by program name; zero for no limit
      */
-    public void setTimeouts(@Nullable Duration general, Map<String, Duration> byProgram) {
+    public void setCallTimeouts(@Nullable Duration general, Map<String, Duration> byProgram) {
         callLimits = new CallLimits(general, byProgram);
         all().forEach(this::setTimeout);
     }
@@ -141,7 +141,7 @@ public final class Programs implements AutoCloseable {
      *
      * @param limit for programs unloaded or replaced from now on; null for no limit, the default
      */
-    public void limitRetired(@Nullable Duration limit) {
+    public void setDrainTimeout(@Nullable Duration limit) {
         retired.limit(limit);
     }
 
@@ -151,7 +151,7 @@ public final class Programs implements AutoCloseable {
      *
      * @param limit for all programs together; 5 seconds unless set
      */
-    public void limitClosing(Duration limit) {
+    public void setCloseTimeout(Duration limit) {
         closing = limit;
     }
 
@@ -606,7 +606,7 @@ public final class Programs implements AutoCloseable {
         draining = false;
     }
 
-    /** Closes all programs, and cancels loads in progress; the wait for loads is limited, see {@link #limitClosing}. Idempotent. */
+    /** Closes all programs, and cancels loads in progress; the wait for loads is limited, see {@link #setCloseTimeout}. Idempotent. */
     @Override
     public void close() {
         closed = true;

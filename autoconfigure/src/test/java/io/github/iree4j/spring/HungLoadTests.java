@@ -70,7 +70,7 @@ class HungLoadTests {
     @Test
     void loadWhoseFileIsNotReadInTimeFailsAndItsPredecessorServes() throws InterruptedException {
         programs.load(ProgramSource.of("counter", counter));
-        programs.limitLoading(Duration.ofMillis(200));
+        programs.setLoadTimeout(Duration.ofMillis(200));
         assertTimeoutPreemptively(
                 SOON,
                 () -> assertThatExceptionOfType(ProgramLoadException.class)
@@ -113,7 +113,7 @@ class HungLoadTests {
             entered.countDown();
             awaitWithoutInterrupts(go);
         });
-        stuck.limitClosing(Duration.ofMillis(50));
+        stuck.setCloseTimeout(Duration.ofMillis(50));
         CompletableFuture<Throwable> end = new CompletableFuture<>();
         Thread loader = Thread.ofPlatform().daemon().start(() -> {
             try {
@@ -148,13 +148,13 @@ class HungLoadTests {
     @Test
     void nextCallLoadsAProgramWhoseLoadWasLate() throws InterruptedException {
         programs.define(ProgramSource.of("counter", HungFile.LOCATION));
-        programs.limitLoading(Duration.ofMillis(200));
+        programs.setLoadTimeout(Duration.ofMillis(200));
         assertThat(assertTimeoutPreemptively(SOON, () -> codeOf(() -> programs.locate("counter.next"))))
                 .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
         assertThat(state()).isEqualTo(ProgramState.UNLOADED);
         assertThat(programs.statuses().getFirst().failure()).hasMessageContaining("loading took longer than 200 ms");
         hung.answer();
-        programs.limitLoading(Duration.ZERO);
+        programs.setLoadTimeout(Duration.ZERO);
         assertThat(next()).isEqualTo(1);
     }
 
@@ -205,7 +205,7 @@ class HungLoadTests {
             entered.countDown();
             awaitWithoutInterrupts(go);
         });
-        stuck.limitClosing(Duration.ofMillis(50));
+        stuck.setCloseTimeout(Duration.ofMillis(50));
         stuck.define(ProgramSource.of("counter", counter));
         CompletableFuture<StatusCode> end = new CompletableFuture<>();
         Thread.ofVirtual().start(() -> end.complete(codeOf(() -> stuck.locate("counter.next"))));

@@ -321,7 +321,7 @@ public final class ProcessExecutor implements AutoCloseable {
      * Cancels all processes and waits until they and the workers have ended. Closing takes at most one drain per
      * process and worker. Processes submitted later are cancelled at once. A second close also waits.
      *
-     * @throws IreeException {@code DEADLINE_EXCEEDED} when a drain does not return within {@link Builder#closeLimit},
+     * @throws IreeException {@code DEADLINE_EXCEEDED} when a drain does not return within {@link Builder#closeTimeout},
      *     naming the drain; {@code FAILED_PRECONDITION} from a worker
      */
     @Override
@@ -533,7 +533,7 @@ public final class ProcessExecutor implements AutoCloseable {
          * @param limit 30 seconds by default
          * @return this
          */
-        public Builder closeLimit(Duration limit) {
+        public Builder closeTimeout(Duration limit) {
             this.closeLimit = limit;
             return this;
         }

@@ -167,7 +167,7 @@ class ExecutorChaosTest {
                 .name("chaos")
                 .computeSlots(1 + random.nextInt(8))
                 .wakeFanOut(1 + random.nextInt(3))
-                .closeLimit(STUCK)
+                .closeTimeout(STUCK)
                 .spin(Duration.ofNanos(random.nextInt(3) * 10_000L));
         boolean closeEarly = random.nextInt(4) == 0;
         List<Node> nodes = graph(random);

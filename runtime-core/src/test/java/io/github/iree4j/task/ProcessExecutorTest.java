@@ -233,7 +233,7 @@ class ProcessExecutorTest {
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch leave = new CountDownLatch(1);
         ProcessExecutor stuck =
-                ProcessExecutor.builder(1).closeLimit(Duration.ofMillis(10)).build();
+                ProcessExecutor.builder(1).closeTimeout(Duration.ofMillis(10)).build();
         stuck.submit(TestProcess.of("endless", worker -> {
             entered.countDown();
             leave.await();

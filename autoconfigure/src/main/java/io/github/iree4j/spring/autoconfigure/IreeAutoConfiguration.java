@@ -191,7 +191,7 @@ public final class IreeAutoConfiguration {
                 poolCustomizers.orderedStream().toList());
         RuntimeBuilder builder = IreeRuntime.builder();
         mapping.apply(builder);
-        builder.traceLeaks(properties.leaks().trace()).closeLimit(times.closing());
+        builder.traceLeaks(properties.leaks().trace()).closeTimeout(times.closing());
         customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
         try {
             IreeRuntime runtime = builder.build();
@@ -259,10 +259,10 @@ public final class IreeAutoConfiguration {
                         .andThen(new VariantListeners(listeners.orderedStream().toList()))
                         .andThen(listening(callListeners.orderedStream().toList())),
                 integrity(properties.integrity(), files));
-        programs.limitLoading(properties.loading().timeout());
-        programs.setTimeouts(properties.invocation().timeout(), properties.callTimeouts());
-        programs.limitRetired(properties.invocation().drainTimeout());
-        programs.limitClosing(StopTimes.of(environment).cancelling());
+        programs.setLoadTimeout(properties.loading().timeout());
+        programs.setCallTimeouts(properties.invocation().timeout(), properties.callTimeouts());
+        programs.setDrainTimeout(properties.invocation().drainTimeout());
+        programs.setCloseTimeout(StopTimes.of(environment).cancelling());
         ProgramSources sources =
                 new ProgramSources(properties, customizers.orderedStream().toList());
         try {

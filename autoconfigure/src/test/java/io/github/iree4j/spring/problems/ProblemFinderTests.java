@@ -429,7 +429,7 @@ class ProblemFinderTests {
     @ValueSource(booleans = {false, true})
     void adviceForACallWithADeadlineIsToLowerThatOfLaterCalls(boolean isConfigured) throws Exception {
         if (isConfigured) {
-            programs.setTimeouts(Duration.ofHours(1), Map.of());
+            programs.setCallTimeouts(Duration.ofHours(1), Map.of());
         }
         load("spinning", TestModules.spinner(directory));
         InvocationSpec spec = invocations.request("spinning.spin");

@@ -109,12 +109,12 @@ class LeftLoadsTests {
 
     @Test
     void modelWhoseLoadWasLateIsLoadedByTheNextRequest() throws Exception {
-        programs.limitLoading(Duration.ofMillis(50));
+        programs.setLoadTimeout(Duration.ofMillis(50));
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> models.find("counter", null, LONG))
                 .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
         hung.answer();
-        programs.limitLoading(Duration.ZERO);
+        programs.setLoadTimeout(Duration.ZERO);
         assertThat(models.find("counter", null, LONG).function().name()).isEqualTo("next");
     }
 }

@@ -67,7 +67,7 @@ final class LocalDevice extends HostDevice {
         return ProcessExecutor.builder(workers)
                 .name("iree4j-" + info.id())
                 .callers(CALLERS)
-                .closeLimit(CLOSE_LIMIT)
+                .closeTimeout(CLOSE_LIMIT)
                 .build();
     }
 

@@ -45,7 +45,7 @@ final class TimeoutReload implements ApplicationListener<ApplicationEvent> {
             changed.checkRanges();
             Duration general = changed.invocation().timeout();
             timeouts.change(general, changed.callTimeouts());
-            programs.ifAvailable(all -> all.setTimeouts(general, changed.callTimeouts()));
+            programs.ifAvailable(all -> all.setCallTimeouts(general, changed.callTimeouts()));
         } catch (BindException | InvalidConfigurationPropertyValueException e) {
             log.warn("changed properties 'iree.*' cannot be read; timeouts remain unchanged", e);
         }

@@ -43,6 +43,18 @@ class FixtureProgramsTest {
         return runtime.load(Fixtures.file(file));
     }
 
+    /** Java passes the rows as the array of inputs: two rows must not become the two inputs. */
+    @Test
+    void anArrayOfArraysIsOneInputOfAFunctionOfTwo() {
+        try (Program program = load("3.11.0/cpu/add.vmfb")) {
+            Object[] rows = new float[][] {{1, 2, 3, 4}, {10, 20, 30, 40}};
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> program.function("add").invoke(rows))
+                    .withMessageContaining("takes 2 arguments")
+                    .withMessageContaining("given 1");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"3.11.0/cpu/add.vmfb", "3.13.0/cpu/add.vmfb"})
     void addsFourFloats(String file) {

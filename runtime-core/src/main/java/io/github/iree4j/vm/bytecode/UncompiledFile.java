@@ -52,7 +52,7 @@ public record UncompiledFile(String kind, String remedy) implements FailureDetai
             return new UncompiledFile("MLIR bytecode", "compile the program with 'iree-compile'");
         }
         if (isAt(file, TFLITE_AT, TFLITE)) {
-            return imported("a TensorFlow Lite model", "iree-import-tflite");
+            return imported("a TensorFlow Lite model", "tosa-converter-for-tflite");
         }
         boolean isOnnx = byteAt(file, 0) == ONNX_VERSION && ONNX_NEXT.indexOf(byteAt(file, 2)) >= 0;
         return isOnnx ? imported("an ONNX model", "iree-import-onnx") : null;

@@ -277,7 +277,7 @@ class ModuleFileTest {
         assertRejected(
                 "\u001c\0\0\0TFL3\u0014\0 \0".getBytes(StandardCharsets.ISO_8859_1),
                 StatusCode.INVALID_ARGUMENT,
-                "but a TensorFlow Lite model: convert the model with 'iree-import-tflite'");
+                "but a TensorFlow Lite model: convert the model with 'tosa-converter-for-tflite'");
         assertRejected(
                 "\b\n\u0012\u0007pytorch\u001a\u00052.9.0:".getBytes(StandardCharsets.ISO_8859_1),
                 StatusCode.INVALID_ARGUMENT,

@@ -50,7 +50,7 @@ class Iree4jCommandTest {
 
     @Test
     void manualCoversEveryCommand() throws IOException {
-        String manual = Files.readString(Path.of("../docs/using.md"));
+        String manual = Files.readString(Path.of("../docs/command-line.md"));
         for (String command : COMMANDS) {
             assertThat(manual).contains("bin/iree4j " + command);
         }

@@ -23,8 +23,8 @@ class PageMembersTest {
     private static final Pattern MEMBER = Pattern.compile("(\\w+)(?:\\(.*\\))?$");
 
     /** Members of every type, or of none, and ends of names of files. */
-    private static final Set<String> OTHERS =
-            Set.of("class", "java", "md", "close", "equals", "hashCode", "toString", "values", "valueOf", "name", "ordinal");
+    private static final Set<String> OTHERS = Set.of(
+            "class", "java", "md", "close", "equals", "hashCode", "toString", "values", "valueOf", "name", "ordinal");
 
     /** A type of the example that has the name of a type of ours. */
     private static final String EXAMPLE = "Clock.Timeline";
@@ -46,7 +46,9 @@ class PageMembersTest {
                     MENTIONED.matcher(Files.readString(page)).results().toList()) {
                 String type = each.group(1);
                 String member = each.group(2);
-                if (members.containsKey(type) && !OTHERS.contains(member) && !each.group().equals(EXAMPLE)) {
+                if (members.containsKey(type)
+                        && !OTHERS.contains(member)
+                        && !each.group().equals(EXAMPLE)) {
                     found++;
                     if (!has(type, member, new HashSet<>())) {
                         missing.add(page.getFileName() + ": " + each.group());
@@ -70,7 +72,8 @@ class PageMembersTest {
                 String[] parts = names.getFirst().split("\\.");
                 type = parts[parts.length - 1];
                 members.computeIfAbsent(type, _ -> new HashSet<>());
-                members.computeIfAbsent(parts[parts.length - 2], _ -> new HashSet<>()).add(type); // or a package's
+                members.computeIfAbsent(parts[parts.length - 2], _ -> new HashSet<>())
+                        .add(type); // or a package's
                 for (String supertype : names.subList(1, names.size())) {
                     supertypes
                             .computeIfAbsent(type, _ -> new HashSet<>())

@@ -356,7 +356,9 @@ final class VariantBinder {
 
     /** Whether a value is declared. Programs imported from ONNX, for example, declare values as references of unknown type. */
     private static boolean isDeclared(ValueDeclaration value) {
-        return value.isTensor() || value.elementType().isPresent() || !value.type().equals("!vm.ref<?>");
+        return value.isTensor()
+                || value.elementType().isPresent()
+                || !value.type().equals("!vm.ref<?>");
     }
 
     private void measure(String where, Value rule, ValueDeclaration value, long[] sizes, boolean argument) {

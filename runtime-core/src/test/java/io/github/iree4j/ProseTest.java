@@ -28,7 +28,8 @@ class ProseTest {
     private static final Pattern SENTENCE = Pattern.compile("(?<=[.;:])\\s+|\n\\s*\n|\n(?=[*|#-])");
     private static final Pattern WORD = Pattern.compile("[A-Za-z']+");
     private static final Set<String> PRONOUNS = Set.of(
-            "that", "those", "one", "ones", "it", "its", "which", "what", "who", "whose", "whom", "they", "them", "their");
+            "that", "those", "one", "ones", "it", "its", "which", "what", "who", "whose", "whom", "they", "them",
+            "their");
 
     /** Modules of tests, which no application has. */
     private static final Set<String> TESTS = Set.of("benchmarks", "concurrency-tests");
@@ -74,7 +75,8 @@ class ProseTest {
                 .flatMap(prose)
                 .flatMap(SENTENCE::splitAsStream)
                 .toList();
-        long words = sentences.stream().mapToLong(each -> count(each, word -> true)).sum();
+        long words =
+                sentences.stream().mapToLong(each -> count(each, word -> true)).sum();
         if (suffix.equals(".md")) {
             assertThat(words).as("words in " + folder).isGreaterThan(least);
         }

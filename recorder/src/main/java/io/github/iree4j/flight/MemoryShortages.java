@@ -88,8 +88,7 @@ final class MemoryShortages {
         for (FlightEvent.Held held : held()) {
             RecordedOperation each = Objects.requireNonNull(graph.operation(held.operation()));
             List<NavigableMap<Long, FlightEvent.InLine>> alike = alike(each, held);
-            FlightEvent.InLine line =
-                    take(alike, held); // of a failed operation, too: the failed request left the line
+            FlightEvent.InLine line = take(alike, held); // of a failed operation, too: the failed request left the line
             if (each.status() == StatusCode.OK) {
                 ofOperations.put(each, work(each, held, line, alike.size() > 1));
             }

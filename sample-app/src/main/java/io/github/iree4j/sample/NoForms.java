@@ -19,8 +19,7 @@ class NoForms {
                 new FormRefusal(
                         MediaType.APPLICATION_PROBLEM_JSON_VALUE,
                         "{\"title\":\"Unsupported Media Type\",\"status\":415,\"detail\":\"forms are not supported; name the type of the body, such as 'Content-Type: application/json'\"}"));
-        everywhere.setOrder(
-                Ordered.HIGHEST_PRECEDENCE + 1); // behind the protocol's refusal: the answer differs
+        everywhere.setOrder(Ordered.HIGHEST_PRECEDENCE + 1); // behind the protocol's refusal: the answer differs
         return everywhere;
     }
 }

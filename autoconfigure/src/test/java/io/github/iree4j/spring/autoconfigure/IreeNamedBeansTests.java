@@ -107,7 +107,8 @@ class IreeNamedBeansTests {
         Path adder = TestModules.adder(directory);
         runner.withPropertyValues("iree.modules[größe].location=" + adder, "iree.modules[模型].location=" + adder)
                 .run(context -> {
-                    assertThat(context.getAliases("iree.modules.größe")).containsExactlyInAnyOrder("größe", "größeProgram");
+                    assertThat(context.getAliases("iree.modules.größe"))
+                            .containsExactlyInAnyOrder("größe", "größeProgram");
                     assertThat(context.getAliases("iree.modules.模型")).containsExactlyInAnyOrder("模型", "模型Program");
                 });
     }

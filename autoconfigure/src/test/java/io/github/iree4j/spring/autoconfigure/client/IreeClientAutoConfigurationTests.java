@@ -93,7 +93,8 @@ class IreeClientAutoConfigurationTests {
                 .run(context -> {
                     assertThat(context).hasSingleBean(InvocationService.class);
                     assertThat(context.getBean(InvocationOperations.class)).isSameAs(stub);
-                    assertThatThrownBy(() -> context.getBean(ScannedClient.class).classify(new float[1]))
+                    assertThatThrownBy(
+                                    () -> context.getBean(ScannedClient.class).classify(new float[1]))
                             .isSameAs(answer);
                 });
     }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** Pages name members of public types, such as {@code CpuOptions.DEFAULTS}, that the listings have. */
 class PageMembersTest {
-    private static final Pattern MENTIONED = Pattern.compile("(?<![\\w./-])([A-Z]\\w+)[.#]([A-Za-z]\\w*)");
+    private static final Pattern MENTIONED = Pattern.compile("(?<![\\w./-])([A-Z]\\w+)((?:[.#][A-Za-z]\\w*)+)");
     private static final Pattern OURS = Pattern.compile("io\\.github\\.iree4j[\\w.]*");
     private static final Pattern MEMBER = Pattern.compile("(\\w+)(?:\\(.*\\))?$");
 
@@ -44,13 +44,9 @@ class PageMembersTest {
         for (Path page : pages()) {
             for (MatchResult each :
                     MENTIONED.matcher(Files.readString(page)).results().toList()) {
-                String type = each.group(1);
-                String member = each.group(2);
-                if (members.containsKey(type)
-                        && !OTHERS.contains(member)
-                        && !each.group().equals(EXAMPLE)) {
+                if (members.containsKey(each.group(1)) && !each.group().equals(EXAMPLE)) {
                     found++;
-                    if (!has(type, member, new HashSet<>())) {
+                    if (!exists(each.group(1), each.group(2).substring(1).split("[.#]"))) {
                         missing.add(page.getFileName() + ": " + each.group());
                     }
                 }
@@ -81,6 +77,21 @@ class PageMembersTest {
                 }
             }
         }
+    }
+
+    /** Whether the first name is a member of the type, the second name of the first, if this is a type, and so on. */
+    private boolean exists(String type, String[] names) {
+        String outer = type;
+        for (String name : names) {
+            if (!OTHERS.contains(name) && !has(outer, name, new HashSet<>())) {
+                return false;
+            }
+            if (!members.containsKey(name)) {
+                return true; // a field's or a result's type is not looked up
+            }
+            outer = name;
+        }
+        return true;
     }
 
     private boolean has(String type, String member, Set<String> seen) {

@@ -20,9 +20,11 @@ import org.junit.jupiter.api.Test;
 
 /** Counts pronouns in Javadoc, messages and pages: a sentence should name the subject, see CONTRIBUTING.md. */
 class ProseTest {
-    private static final Pattern JAVADOC = Pattern.compile("/\\*\\*(.*?)\\*/", Pattern.DOTALL);
-    private static final Pattern COMMENT = Pattern.compile("/\\*.*?\\*/|//[^\n]*", Pattern.DOTALL);
-    private static final Pattern STRING = Pattern.compile("\"([^\"\\\\\n]*+(?:\\\\.[^\"\\\\\n]*+)*+)\"");
+    /** Groups are text blocks, strings and Javadoc; the rest of the pattern keeps other code out of these. */
+    private static final Pattern TEXT = Pattern.compile(
+            "\"\"\"(.*?)\"\"\"|\"([^\"\\\\\n]*+(?:\\\\.[^\"\\\\\n]*+)*+)\"|/\\*\\*(.*?)\\*/|/\\*.*?\\*/|//[^\n]*|'(?:\\\\.|[^'\\\\])'",
+            Pattern.DOTALL);
+
     private static final Pattern TAGS = Pattern.compile("\\s@(param|return|throws|see)\\b.*", Pattern.DOTALL);
     private static final Pattern CODE = Pattern.compile("```.*?```", Pattern.DOTALL);
     private static final Pattern SENTENCE = Pattern.compile("(?<=[.;:])\\s+|\n\\s*\n|\n(?=[*|#-])");
@@ -109,19 +111,21 @@ class ProseTest {
 
     /** Javadoc without tags, and texts of five words or more. */
     private static Stream<String> java(String text) {
-        Stream<String> javadoc = JAVADOC.matcher(text)
-                .results()
-                .map(each -> each.group(1)
-                        .replaceAll("(?s)<pre>.*?</pre>", "")
-                        .replaceAll("\n\\s*\\*\\s?", " ")
-                        .replaceAll("\\{@\\w+ ([^}]*)}", "$1")
-                        .replaceAll("<[^>]+>", ""))
-                .map(each -> TAGS.matcher(each).replaceFirst(""));
-        Stream<String> messages = STRING.matcher(COMMENT.matcher(text).replaceAll(""))
-                .results()
-                .map(each -> each.group(1))
-                .filter(each -> each.chars().filter(c -> c == ' ').count() >= 4);
-        return Stream.concat(javadoc, messages);
+        return TEXT.matcher(text).results().flatMap(found -> {
+            if (found.group(3) != null) {
+                return Stream.of(javadoc(found.group(3)));
+            }
+            String message = found.group(1) != null ? found.group(1) : found.group(2);
+            return message == null || message.chars().filter(c -> c == ' ').count() < 4 ? Stream.of() : Stream.of(message);
+        });
+    }
+
+    private static String javadoc(String text) {
+        String plain = text.replaceAll("(?s)<pre>.*?</pre>", "")
+                .replaceAll("\n\\s*\\*\\s?", " ")
+                .replaceAll("\\{@\\w+ ([^}]*)}", "$1")
+                .replaceAll("<[^>]+>", "");
+        return TAGS.matcher(plain).replaceFirst("");
     }
 
     private static Stream<String> markdown(String text) {

@@ -9,10 +9,11 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.StringUtils;
 
 /**
- * Registers aliases for the bean of each program, {@code digits} and {@code digitsProgram} for
- * {@code iree.modules.digits}, that match the name of a parameter without a qualifier, unless an alias is another
- * bean's name or fits several programs. Spring calls this class when all beans are defined: a bean defined later under
- * the name of an alias would end the start.
+ * Registers an alias for the bean of each program, {@code digitsProgram} for {@code iree.modules.digits}, that matches
+ * the name of a parameter without a qualifier, unless the alias is another bean's name or fits several programs. An
+ * alias {@code digits} would take the place of a bean that {@code @Resource DigitsService digits} finds by its type.
+ * Spring calls this class when all beans are defined: a bean defined later under the name of an alias would end the
+ * start.
  */
 final class IreeProgramAliases implements BeanFactoryPostProcessor {
 
@@ -31,10 +32,9 @@ final class IreeProgramAliases implements BeanFactoryPostProcessor {
             }
         }
         programs.forEach((words, named) -> {
-            for (String alias : List.of(words, words + "Program")) {
-                if (!words.isEmpty() && named.size() == 1 && !beans.containsBean(alias)) {
-                    beans.registerAlias(named.getFirst(), alias);
-                }
+            String alias = words + "Program";
+            if (!words.isEmpty() && named.size() == 1 && !beans.containsBean(alias)) {
+                beans.registerAlias(named.getFirst(), alias);
             }
         });
     }

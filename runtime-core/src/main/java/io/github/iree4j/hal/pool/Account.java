@@ -14,6 +14,7 @@ final class Account {
     long ofNoCallPersistent;
     int users; // number of reservations and requests in line
     int hopeful; // holdings with memory that the last look found hopeful, see Hope
+    boolean ended; // whether the last look found memory of a call that has ended
 
     @Nullable
     Claim claim; // null without a quota

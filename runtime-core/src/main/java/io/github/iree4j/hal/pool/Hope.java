@@ -23,6 +23,7 @@ final class Hope {
     private long ofNoCallPersistent;
     private int hopeful; // holdings found hopeful by the last look
     private int hopefulWithMemory;
+    private boolean ended; // whether the last look found memory of a call that has ended
 
     Hope(PoolSet set, HoldingList holdings, Resolution resolution, AdmissionGate gate, long hostPatience) {
         this.set = set;
@@ -41,22 +42,33 @@ final class Hope {
     void look(List<Waiter> line, long now, long transientWithoutCall, long persistentWithoutCall) {
         ofNoCallTransient = transientWithoutCall;
         ofNoCallPersistent = persistentWithoutCall;
-        forget();
+        hopeful = 0;
+        hopefulWithMemory = 0;
+        ended = false;
         Map<Holding, List<Waiter>> requests = new HashMap<>();
         for (Waiter each : line) {
-            each.account.hopeful = 0;
+            each.account.hopeful = 0; // of other accounts, the number is not read
+            each.account.ended = false;
             if (each.holding != null) {
                 requests.computeIfAbsent(each.holding, _ -> new ArrayList<>()).add(each);
             }
         }
+        boolean runsOthers = gate.runsOthers(holdings);
         for (Holding holding : holdings) {
+            holding.hopeful = false;
+            if (holding.live > 0 && holding.holder.isComplete()) {
+                ended = true;
+                if (holding.account != null) {
+                    holding.account.ended = true;
+                }
+            }
             if (holding.failing && now - holding.failedAt >= DeadlockDetector.END_NANOS) {
                 holding.failing = false; // the call continues despite the failure
             }
             if (holding.failing
                     || holding.live > 0
                             && !holding.isOver()
-                            && (!holding.holder.isShort(gate) || gate.runsOthers(holdings))
+                            && (!holding.holder.isShort(gate) || runsOthers)
                             && (holding.waiting == 0 || !holding.holder.isSuspended())
                             && before(holding) == null) {
                 mark(holding);
@@ -70,17 +82,6 @@ final class Hope {
                     mark(holding);
                     changed = true;
                 }
-            }
-        }
-    }
-
-    private void forget() {
-        hopeful = 0;
-        hopefulWithMemory = 0;
-        for (Holding holding : holdings) {
-            holding.hopeful = false;
-            if (holding.account != null) {
-                holding.account.hopeful = 0;
             }
         }
     }
@@ -154,9 +155,9 @@ final class Hope {
     }
 
     private boolean mayComeFromHost(Waiter waiter) {
-        return (waiter.byQuota ? waiter.account.ofNoCallPersistent : ofNoCallPersistent) > 0
-                || holdings.all().stream()
-                        .anyMatch(holding -> holding.holder.isComplete() && concerns(holding, waiter));
+        return waiter.byQuota
+                ? waiter.account.ofNoCallPersistent > 0 || waiter.account.ended
+                : ofNoCallPersistent > 0 || ended;
     }
 
     private static boolean isKeptByHost(Block block) {
@@ -172,10 +173,5 @@ final class Hope {
         }
         return (waiter.byQuota ? waiter.account.hopeful : hopefulWithMemory) > 0
                 || waiter.holding != null && waiter.holding.hopeful;
-    }
-
-    /** Whether a holding holds memory that the request waits for. */
-    private static boolean concerns(Holding holding, Waiter waiter) {
-        return holding.live > 0 && (!waiter.byQuota || waiter.account.equals(holding.account));
     }
 }

@@ -43,6 +43,27 @@ class KnotLooksTest extends KnotLine {
         assertThat(failed).containsOnlyKeys("more for b");
     }
 
+    /** The call is the only one of its consumer; what the consumer asks for then, the host alone could release. */
+    @Test
+    void theHopeThatACallGivesEndsWithTheCall() {
+        PoolSet set = builder(4 * HALF)
+                .pool(PoolOptions.tlsf("t", 64, 4 * HALF))
+                .quota("limited", 2 * HALF)
+                .delayed(this::after)
+                .hostPatience(0)
+                .build();
+        ReservationRequest limited = ReservationRequest.of(HALF).withConsumer("limited");
+        Reservation kept = set.tryReserve(limited.asPersistent());
+        assertThat(kept).isNotNull();
+        askAs(set, new MemoryHolder("call", new OperationsUnderWay()), "of the call", "limited");
+        ask(set, "limited", 2 * HALF);
+        pass(LONG);
+        assertThat(failed).isEmpty();
+        release("of the call");
+        pass(LONG);
+        assertThat(failed).containsOnlyKeys("limited");
+    }
+
     @Test
     void aCallBeginsAndEndsAWaitWithoutTheLock() throws Exception {
         CountDownLatch locked = new CountDownLatch(1);

@@ -89,24 +89,8 @@ final class ReplayHostSignals {
         Decided before = null;
         for (Decided decided : operation.decided) {
             for (int i = 0; i < decided.decisions().size(); i++) {
-                Decision decision = decided.decisions().get(i);
-                long timeline = operation.waits().get(i).timeline();
-                if (decision.decision() == WaitDecision.REACHED
-                        && decision.value() > 0
-                        && !gaps.isUnknown(operation, i)
-                        && graph.producer(operation, i) == null) {
-                    WaitOver over = operation.waitOver(i, decided);
-                    if (over != null) {
-                        plan(operation.waits().get(i), over);
-                    }
-                    WaitOver resumption = over == null ? resumption(operation, decided) : null;
-                    Point found = new Point(timeline, decision.value());
-                    plan(found, resumption == null ? decided : resumption);
-                    if (resumption != null
-                            && before != null
-                            && before.decisions().get(i).decision() != WaitDecision.REACHED) {
-                        overtaking.add(new Overtaking(found, before.sequence(), resumption.sequence()));
-                    }
+                if (isFoundWithoutProducer(operation, i, decided)) {
+                    planFound(operation, i, decided, before);
                 }
             }
             before = decided;
@@ -116,6 +100,38 @@ final class ReplayHostSignals {
             if (!gaps.isUnknown(operation, wait) && isEndedByHost(operation, each)) {
                 plan(operation.waits().get(wait), each);
             }
+        }
+    }
+
+    private boolean isFoundWithoutProducer(RecordedOperation operation, int wait, Decided decided) {
+        Decision decision = decided.decisions().get(wait);
+        return decision.decision() == WaitDecision.REACHED
+                && decision.value() > 0
+                && !gaps.isUnknown(operation, wait)
+                && graph.producer(operation, wait) == null;
+    }
+
+    /**
+     * Plans the signal of a value found reached: before the end of the wait, before the resumption for the decision, or
+     * before the first decision.
+     *
+     * @param before the decision before; null for the first
+     */
+    private void planFound(RecordedOperation operation, int wait, Decided decided, @Nullable Decided before) {
+        Point awaited = operation.waits().get(wait);
+        Point found = new Point(awaited.timeline(), decided.decisions().get(wait).value());
+        WaitOver over = operation.waitOver(wait, decided);
+        if (over != null) {
+            plan(awaited, over);
+            plan(found, decided);
+            return;
+        }
+        WaitOver resumption = resumption(operation, decided);
+        plan(found, resumption == null ? decided : resumption);
+        if (resumption != null
+                && before != null
+                && before.decisions().get(wait).decision() != WaitDecision.REACHED) {
+            overtaking.add(new Overtaking(found, before.sequence(), resumption.sequence()));
         }
     }
 

@@ -116,7 +116,9 @@ class ProseTest {
                 return Stream.of(javadoc(found.group(3)));
             }
             String message = found.group(1) != null ? found.group(1) : found.group(2);
-            return message == null || message.chars().filter(c -> c == ' ').count() < 4 ? Stream.of() : Stream.of(message);
+            return message == null || message.chars().filter(c -> c == ' ').count() < 4
+                    ? Stream.of()
+                    : Stream.of(message);
         });
     }
 

@@ -22,7 +22,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
@@ -521,7 +520,7 @@ class HungLoadTests {
         /** Returns once the action waits for a load, with a limit. */
         void awaitWaiting() {
             while (thread.getState() != Thread.State.TIMED_WAITING && !end.isDone()) {
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
             assertThat(end).isNotDone();
         }
@@ -552,7 +551,7 @@ class HungLoadTests {
 
     private void awaitLoading() {
         while (state() != ProgramState.LOADING) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 

@@ -23,7 +23,6 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -215,7 +214,7 @@ class InvocationServiceTests {
         input.close();
         programs.unload("adder");
         while (!runtime.programs().isEmpty()) { // the call, if it still ran, would keep it
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         assertThat(runtime.monitor().leaks().bytesLive()).isZero();
     }

@@ -18,7 +18,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -76,7 +75,7 @@ class LoadedProgramTests {
             assertThat(Thread.currentThread().isInterrupted())
                     .as("by the timeout")
                     .isFalse();
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 

@@ -7,7 +7,6 @@ import io.github.iree4j.modules.parameters.ParameterProgress.Phase;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -31,7 +30,7 @@ class ParameterReportsTests {
     /** The reports made until close. */
     private List<ParameterProgress> reported(int count) {
         while (reports.size() < count) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         listener.close();
         return reports;

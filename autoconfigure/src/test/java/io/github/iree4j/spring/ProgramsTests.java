@@ -28,7 +28,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.locks.LockSupport;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -174,7 +173,7 @@ class ProgramsTests {
                     .havingCause()
                     .withMessageMatching("call [0-9]+ of 'spinning.spin' was cancelled by an operator");
             while (before.activeCalls() > 0) {
-                LockSupport.parkNanos(100_000); // the class's timeout fails a call that stays
+                Poll.pause(); // the class's timeout fails a call that stays
             }
         }
     }

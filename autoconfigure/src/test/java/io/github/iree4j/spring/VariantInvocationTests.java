@@ -31,7 +31,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -169,7 +168,7 @@ class VariantInvocationTests {
     private static void awaitEquals(long padding, FunctionVariants variants) {
         long deadline = System.nanoTime() + 60_000_000_000L;
         while (variants.padding() < padding && System.nanoTime() < deadline) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         assertThat(variants.padding()).isEqualTo(padding);
     }

@@ -29,7 +29,6 @@ import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -480,7 +479,7 @@ class ClusterNodeTests {
             ClusterPeer peer;
             do {
                 peer = one.node.peers().getFirst();
-                LockSupport.parkNanos(100_000);
+                Thread.onSpinWait();
             } while (peer.failure() == last);
             assertThat(peer.session()).isNull();
             last = peer.failure();

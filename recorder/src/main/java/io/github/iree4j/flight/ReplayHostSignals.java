@@ -119,7 +119,8 @@ final class ReplayHostSignals {
      */
     private void planFound(RecordedOperation operation, int wait, Decided decided, @Nullable Decided before) {
         Point awaited = operation.waits().get(wait);
-        Point found = new Point(awaited.timeline(), decided.decisions().get(wait).value());
+        Point found =
+                new Point(awaited.timeline(), decided.decisions().get(wait).value());
         WaitOver over = operation.waitOver(wait, decided);
         if (over != null) {
             plan(awaited, over);
@@ -128,9 +129,7 @@ final class ReplayHostSignals {
         }
         WaitOver resumption = resumption(operation, decided);
         plan(found, resumption == null ? decided : resumption);
-        if (resumption != null
-                && before != null
-                && before.decisions().get(wait).decision() != WaitDecision.REACHED) {
+        if (resumption != null && before != null && before.decisions().get(wait).decision() != WaitDecision.REACHED) {
             overtaking.add(new Overtaking(found, before.sequence(), resumption.sequence()));
         }
     }

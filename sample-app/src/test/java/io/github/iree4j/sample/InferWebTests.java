@@ -23,7 +23,6 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Locale;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -214,7 +213,7 @@ class InferWebTests {
     private void settle() {
         while (runtime.monitor().leaks().openTensors() != 0
                 || runtime.device().allocator().statistics().bytesLive() != idle) {
-            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
+            Thread.onSpinWait(); // the class's timeout fails what stays
         }
     }
 

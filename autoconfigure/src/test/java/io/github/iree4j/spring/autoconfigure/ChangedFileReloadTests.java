@@ -6,12 +6,12 @@ import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.LoadedProgram;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,7 +41,7 @@ class ChangedFileReloadTests {
                     LoadedProgram before = programs.find("w").orElseThrow();
                     Files.write(weights, new byte[1], StandardOpenOption.APPEND);
                     while (programs.find("w").orElseThrow() == before) {
-                        LockSupport.parkNanos(100_000);
+                        Poll.pause();
                     }
                     try (Tensor x = Tensor.of(new float[] {1, 2, 3, 4, 5, 6, 7, 8}, 2, 4);
                             Results results =

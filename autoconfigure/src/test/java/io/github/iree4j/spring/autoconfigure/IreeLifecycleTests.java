@@ -12,6 +12,7 @@ import io.github.iree4j.async.Timeline;
 import io.github.iree4j.spring.HungFile;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatusEvent;
 import io.github.iree4j.spring.Programs;
@@ -27,7 +28,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -85,7 +85,7 @@ class IreeLifecycleTests {
             CompletableFuture<Results> call = call(context, after);
             Thread closing = Thread.ofPlatform().start(context::close);
             while (!isRefused(programs)) {
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> invocations.invoke("adding.add", 1, 2))
@@ -140,7 +140,7 @@ class IreeLifecycleTests {
             });
         }
         while (program.monitor().pendingCalls(10).size() != 2) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         context.close();
         for (CompletableFuture<String> end : ends) {
@@ -256,7 +256,7 @@ class IreeLifecycleTests {
             }
         });
         while (context.getBean(Programs.class).activeCalls() == 0) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         return caller;
     }

@@ -106,8 +106,7 @@ class IreeNamedBeansTests {
         Path adder = TestModules.adder(directory);
         runner.withPropertyValues("iree.modules[größe].location=" + adder, "iree.modules[模型].location=" + adder)
                 .run(context -> {
-                    assertThat(context.getAliases("iree.modules.größe"))
-                            .containsExactly("größeProgram");
+                    assertThat(context.getAliases("iree.modules.größe")).containsExactly("größeProgram");
                     assertThat(context.getAliases("iree.modules.模型")).containsExactly("模型Program");
                 });
     }

@@ -8,6 +8,7 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.spring.InvocationInterceptor;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeModuleCustomizer;
@@ -37,7 +38,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -134,7 +134,7 @@ class BatchingOverHttpTests {
                 || programs.activeCalls() != 0
                 || batching.queueCount() != 0
                 || timer.planned() != 0) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 

@@ -2,10 +2,10 @@ package io.github.iree4j.spring.batching;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.Programs;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.web.server.LocalServerPort;
@@ -38,7 +38,7 @@ class BatchingOverReactiveHttpTests extends BatchingOverHttpTests {
             assertThat(programs.activeCalls()).isEqualTo(1);
         }
         while (programs.activeCalls() > 0) { // the gate is closed: only cancellation ends it
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         assertThat(application.gate.getCount()).isEqualTo(1);
     }

@@ -16,6 +16,7 @@ import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.spring.InvocationChain;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.LoadedProgram;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -32,7 +33,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -94,7 +94,7 @@ class DynamicBatchingTests {
         long deadline = System.nanoTime() + 60_000 * MILLI;
         // Callers receive their results before the queue is discarded.
         while ((program.monitor().activeCalls() > 0 || batching.queueCount() > 0) && System.nanoTime() < deadline) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         assertThat(runtime.monitor().leaks().openTensors()).as("open tensors").isZero();
         assertThat(batching.queueCount()).as("queues").isZero();
@@ -358,7 +358,7 @@ class DynamicBatchingTests {
         assertThat(program.monitor().activeCalls()).isEqualTo(1);
         b.cancel(true);
         while (program.monitor().activeCalls() > 0) { // the program itself never resumes
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         assertThat(calls).hasValue(0);
     }
@@ -601,7 +601,7 @@ class DynamicBatchingTests {
         assertThat(wrong).hasValue(0);
         assertThat(calls.get()).isLessThan(1600);
         while (batching.queueCount() > 0) { // the last cancelled ones
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 

@@ -9,6 +9,7 @@ import io.github.iree4j.async.Timeline;
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.InvocationSpec;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.context.IreeContextPropagationAutoConfiguration;
@@ -25,7 +26,6 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -217,7 +217,7 @@ class ContextPropagationTests {
                                 .monitor()
                                 .activeCalls()
                         > 0) {
-                    LockSupport.parkNanos(100_000);
+                    Poll.pause();
                 }
             }
         });

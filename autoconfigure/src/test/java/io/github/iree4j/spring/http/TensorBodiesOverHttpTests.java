@@ -7,6 +7,7 @@ import io.github.iree4j.NpyFormat;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.reactive.ReactiveInvocationService;
 import java.io.ByteArrayInputStream;
@@ -19,7 +20,6 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -77,7 +77,7 @@ class TensorBodiesOverHttpTests {
     void writtenTensorsAreClosed() {
         while (runtime.monitor().leaks().openTensors()
                 != 0) { // the client may receive its response before the server has cleaned up
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 

@@ -9,6 +9,7 @@ import io.github.iree4j.async.Timeline;
 import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.monitor.PendingCall.State;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.vm.asm.VmAssembler;
@@ -18,7 +19,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -105,7 +105,7 @@ class CallsInLineTests {
                 }
             }
             assertThat(Thread.currentThread().isInterrupted()).as("time is up").isFalse();
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 

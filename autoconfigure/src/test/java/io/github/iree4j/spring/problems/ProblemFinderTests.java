@@ -18,6 +18,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.InvocationSpec;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
@@ -32,7 +33,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -92,7 +92,7 @@ class ProblemFinderTests {
                     && found.getFirst().chain().size() == chain) {
                 return kind.cast(found.getFirst());
             }
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 
@@ -415,7 +415,7 @@ class ProblemFinderTests {
                         .filter(each -> each.call().state() == PendingCall.State.IN_LINE)
                         .count()
                 != 2) { // they wait to be alone first, since nobody knows what they need
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         assertThat(finder.find(Duration.ofSeconds(4))).singleElement().satisfies(each -> {
             assertThat(each.summary()).contains("2 are in line behind it");

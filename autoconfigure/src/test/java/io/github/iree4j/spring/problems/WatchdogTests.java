@@ -9,6 +9,7 @@ import io.github.iree4j.async.Timeline;
 import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.IreeEvents;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
@@ -29,7 +30,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -97,7 +97,7 @@ class WatchdogTests {
                             == runtime.monitor().workers().executor().workers()) {
                 return;
             }
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 
@@ -113,7 +113,7 @@ class WatchdogTests {
                         .mapToInt(program -> program.monitor().pendingCalls(10).size())
                         .sum()
                 != 3) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         watchdog.look();
         assertThat(output.getAll().lines().filter(line -> line.contains("endless-call: ")))
@@ -253,7 +253,7 @@ class WatchdogTests {
         while (runtime.programs().stream()
                 .flatMap(program -> program.monitor().pendingCalls(10).stream())
                 .noneMatch(each -> each.state() == PendingCall.State.BEFORE_INPUTS)) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         return call;
     }
@@ -308,7 +308,7 @@ class WatchdogTests {
     private void awaitSleep() {
         while (runtime.monitor().workers().executor().sleepingWorkers()
                 < runtime.monitor().workers().executor().workers()) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 
@@ -350,7 +350,7 @@ class WatchdogTests {
         while (runtime.programs().stream()
                 .flatMap(program -> program.monitor().pendingCalls(10).stream())
                 .noneMatch(call -> call.state() == PendingCall.State.RUNNING)) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.RequestCounts.Reason;
 import io.github.iree4j.spring.http.RequestCounts.Work;
@@ -18,7 +19,6 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -113,7 +113,7 @@ class BusyRefusalTests {
         CompletableFuture<HttpResponse<String>> first = send("/v2/models/gate/infer");
         while (limits.counts().underWay(Work.HTTP) != 1) {
             assertThat(first).isNotDone();
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         int seen = filtered.seen.get();
         long refused = limits.counts().refused(Reason.REQUESTS);

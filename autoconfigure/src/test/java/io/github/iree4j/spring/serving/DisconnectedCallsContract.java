@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import java.io.IOException;
@@ -9,7 +10,6 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -67,7 +67,7 @@ abstract class DisconnectedCallsContract {
             assertThat(System.nanoTime() - start)
                     .as("time until there are %d calls", count)
                     .isLessThan(PATIENCE);
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.Tensor;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import java.io.IOException;
@@ -10,7 +11,6 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -72,7 +72,7 @@ class DisconnectsInTheLogTests {
         long start = System.nanoTime();
         while (limits.awaited() != 0 || limits.inFlight() != 0) {
             assertThat(System.nanoTime() - start).isLessThan(PATIENCE);
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         for (int i = 0; i < CLIENTS; i++) {
             try (Socket socket = new Socket("localhost", port)) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.Program;
 import io.github.iree4j.monitor.PendingCall;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.grpc.Status;
@@ -16,7 +17,6 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -64,7 +64,7 @@ class DrainedCallsTests {
         Program program =
                 context.getBean(Programs.class).find("loop").orElseThrow().program();
         while (program.monitor().pendingCalls(10).size() != number) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 

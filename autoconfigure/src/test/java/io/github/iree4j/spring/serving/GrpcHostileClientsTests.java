@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.RequestCounts.Work;
@@ -28,7 +29,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterEach;
@@ -101,7 +101,7 @@ class GrpcHostileClientsTests {
         }
         client.close();
         while (limits.awaited() != 0 || limits.inFlight() != 0 || memory() != idle) {
-            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
+            Poll.pause(); // the class's timeout fails what stays
         }
     }
 
@@ -124,7 +124,7 @@ class GrpcHostileClientsTests {
 
     private void awaitBodies(int count) {
         while (limits.awaited() != count) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 
@@ -137,7 +137,7 @@ class GrpcHostileClientsTests {
         }
         while (limits.inFlight()
                 != AWAITED * 100L) { // what was sent; the memory of the test before may be there for a moment
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         assertThat(memory()).isEqualTo(idle);
     }
@@ -177,7 +177,7 @@ class GrpcHostileClientsTests {
             assertThat(Thread.currentThread().isInterrupted())
                     .as("by the timeout")
                     .isFalse();
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         HalfCalls connection = connect();
         for (int i = 0; i < 41; i++) {
@@ -216,7 +216,7 @@ class GrpcHostileClientsTests {
                 each.close();
             }
             while (service.openCalls() != 0) {
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
             assertThat(client.call("ModelInfer", CallOptions.DEFAULT, echo(1))).isNotEmpty();
         }
@@ -335,7 +335,7 @@ class GrpcHostileClientsTests {
             unread.send(echo(MB));
         }
         while (limits.inFlight() == 0) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         // At most one that is worked on, and one that arrives.
         assertThat(limits.inFlight()).isLessThan(3 * MB + MB / 2);
@@ -350,7 +350,7 @@ class GrpcHostileClientsTests {
             unread.send(echo(MB));
             unread.call.halfClose();
             while (limits.inFlight() != (i + 1) * MB) { // their requests are not needed any more
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
         }
         Status refused = client.refused("ModelInfer", echo(MB));
@@ -423,7 +423,7 @@ class GrpcHostileClientsTests {
                 unread.add(each);
             }
             while (limits.inFlight() != 22 * MB || limits.awaited() > 0) {
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
             long begun = System.nanoTime();
             GrpcClient polite = new GrpcClient(server.getPort());
@@ -453,10 +453,10 @@ class GrpcHostileClientsTests {
             unread.send(echo(MB / 4)); // more than fits into windows
             unread.call.halfClose();
             while (limits.inFlight() == 0) {
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
             while (limits.inFlight() != 0) { // the answer is given up
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
             unread.call.request(1);
             assertThat(unread.closed.get().isOk()).isFalse();

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
@@ -14,7 +15,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
@@ -188,7 +188,7 @@ class GrpcJunkInTheLogTests {
             send(junk);
         }
         while (service.openCalls() != open) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         String logged = output.getAll().substring(before);
         assertThat(logged.lines().filter(line -> line.startsWith("\tat ")))
@@ -212,14 +212,14 @@ class GrpcJunkInTheLogTests {
             each.begin("ModelInfer");
         }
         while (service.openCalls() != MAX_CALLS) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         assertFewLines(connection(callWith()), output);
         for (HalfCalls each : open) {
             each.close();
         }
         while (service.openCalls() != 0) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 }

@@ -6,6 +6,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.DynamicMessage;
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
@@ -33,7 +34,6 @@ import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -117,7 +117,7 @@ class GrpcOpenInferenceTests {
     void requestsLeaveNothingBehind() throws InterruptedException {
         client.close();
         while (runtime.monitor().leaks().openTensors() != 0 || limits.inFlight() != 0 || limits.awaited() != 0) {
-            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
+            Poll.pause(); // the class's timeout fails what stays
         }
     }
 
@@ -347,7 +347,7 @@ class GrpcOpenInferenceTests {
                         .mapToLong(timer -> timer.count())
                         .sum()
                 == before) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 
@@ -430,7 +430,7 @@ class GrpcOpenInferenceTests {
                 client.channel().newCall(GrpcClient.method("ModelInfer"), CallOptions.DEFAULT),
                 client.inference("spinner").encoded());
         while (programs.require("spinner", null).activeCalls() == 0) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         call.cancel(true);
         awaitNoCalls();
@@ -438,7 +438,7 @@ class GrpcOpenInferenceTests {
 
     private void awaitNoCalls() {
         while (programs.require("spinner", null).activeCalls() != 0) {
-            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
+            Poll.pause(); // the class's timeout fails what stays
         }
     }
 

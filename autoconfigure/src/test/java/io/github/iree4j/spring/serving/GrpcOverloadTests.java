@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.util.concurrent.ListenableFuture;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.RequestCounts.Work;
 import io.grpc.CallOptions;
@@ -12,7 +13,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -62,7 +62,7 @@ class GrpcOverloadTests {
             assertThat(Thread.currentThread().isInterrupted())
                     .as("by the timeout")
                     .isFalse();
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 

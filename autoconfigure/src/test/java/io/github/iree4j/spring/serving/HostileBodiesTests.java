@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import java.io.IOException;
@@ -10,7 +11,6 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -75,7 +75,7 @@ class HostileBodiesTests {
             each.close();
         }
         while (limits.awaited() != 0 || limits.inFlight() != 0 || memory() != idle) {
-            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
+            Poll.pause(); // the class's timeout fails what stays
         }
     }
 
@@ -107,7 +107,7 @@ class HostileBodiesTests {
 
     private void awaitBodies(int count) {
         while (limits.awaited() != count) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 
@@ -127,7 +127,7 @@ class HostileBodiesTests {
                     json + "x".repeat(100));
         }
         while (limits.inFlight() < AWAITED * 100L) { // what was sent
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         assertThat(limits.inFlight()).isLessThan(AWAITED * 1000L);
         assertThat(memory()).isEqualTo(idle);
@@ -137,7 +137,7 @@ class HostileBodiesTests {
     void aLongHeaderCountsAsItArrives() throws IOException {
         send("Inference-Header-Content-Length: %d\r\n".formatted(3 << 20), 4 << 20, " ".repeat(1 << 20));
         while (limits.inFlight() < 1 << 20) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         assertThat(limits.inFlight()).as("at most twice of what was sent").isLessThanOrEqualTo(2 << 20);
     }

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import java.io.ByteArrayOutputStream;
@@ -19,7 +20,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.locks.LockSupport;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -417,7 +417,7 @@ class HostileFramingTests {
         while (limits.awaited() != 0
                 || limits.inFlight() != 0
                 || runtime.device().allocator().statistics().bytesLive() != idle) {
-            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
+            Poll.pause(); // the class's timeout fails what stays
         }
         try (Socket socket = new Socket("localhost", port)) {
             socket.getOutputStream()
@@ -451,7 +451,7 @@ class HostileFramingTests {
             assertThat(new String(response, StandardCharsets.US_ASCII)).isEqualTo("HTTP/1.1 408");
         }
         while (limits.awaited() != 0) {
-            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
+            Poll.pause(); // the class's timeout fails what stays
         }
     }
 

@@ -2,9 +2,9 @@ package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.http.RequestCounts.Reason;
 import java.io.IOException;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.springframework.test.context.TestPropertySource;
 
@@ -19,11 +19,11 @@ class Http2StalledReadersTests extends StalledReadersTests {
         try (HalfCalls still = HalfCalls.withoutWindow(port)) {
             int stream = still.post("/v2/models/values.echo_ui8/infer", SlowReader.json(20_000));
             while (limits.unreadAnswers() == 0) {
-                LockSupport.parkNanos(100_000); // the class's timeout fails what stays
+                Poll.pause(); // the class's timeout fails what stays
             }
             still.awaitEnd(stream);
             while (limits.inFlight() > 0) {
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
         }
         assertThat(limits.counts().refused(Reason.UNREAD)).isEqualTo(before + 1);

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.spring.HungFile;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
@@ -24,7 +25,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -159,7 +159,7 @@ class HungLoadActionsTests {
         }
         assertThat(soon(infer("ready")).statusCode()).isEqualTo(200);
         while (state() != ProgramState.LOADING) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         HttpResponse<String> refused = soon(actuator("load"));
         assertThat(refused.statusCode()).isEqualTo(503);

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.spring.Poll;
 import java.io.ByteArrayInputStream;
 import java.net.Socket;
 import java.net.http.HttpRequest;
@@ -10,7 +11,6 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,7 +36,7 @@ class InvalidRequestsTests extends OpenInferenceServer {
         }
         while (runtime.monitor().leaks().bytesLive() != before
                 || runtime.monitor().leaks().openTensors() != 0) {
-            LockSupport.parkNanos(100_000); // the class's timeout fails leaks
+            Poll.pause(); // the class's timeout fails leaks
         }
         infer("add", ADD);
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.spring.HungFile;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.Programs;
@@ -18,7 +19,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -68,7 +68,7 @@ class LeftLoadsTests {
             assertThat(System.nanoTime() - begun)
                     .as("nanoseconds without a load")
                     .isLessThan(30_000_000_000L);
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 

@@ -12,6 +12,7 @@ import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.Shape;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeModuleCustomizer;
 import io.github.iree4j.spring.http.BodyLimits;
@@ -29,7 +30,6 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -101,7 +101,7 @@ class LostResultsTests {
     void requestsLeaveNothingBehind() throws InterruptedException {
         client.close();
         while (runtime.monitor().leaks().openTensors() != 0 || limits.inFlight() != 0 || limits.awaited() != 0) {
-            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
+            Poll.pause(); // the class's timeout fails what stays
         }
     }
 

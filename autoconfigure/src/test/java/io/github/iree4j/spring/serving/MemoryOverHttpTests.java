@@ -7,6 +7,7 @@ import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.module.Export;
 import io.github.iree4j.module.IreeModule;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
@@ -36,7 +37,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -147,7 +147,7 @@ class MemoryOverHttpTests {
     void nothingIsLeft() {
         gate.open.release(1000);
         while (programs.activeCalls() > 0 || limits.inFlight() > 0) { // a client may have its answer before that
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
     }
@@ -234,7 +234,7 @@ class MemoryOverHttpTests {
             // The first that fit hold their memory until all clients are there.
             while (answers.stream().noneMatch(Future::isDone)
                     && (model.equals("batched") ? gate.entered.isEmpty() : underWay() < CLIENTS)) {
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
             gate.open.release(CLIENTS * REQUESTS);
             for (Future<?> answer : answers) {
@@ -256,7 +256,7 @@ class MemoryOverHttpTests {
             answers.add(http.sendAsync(request("heavy", Transport.BINARY, i), BodyHandlers.ofString()));
             while (i < FITTING ? gate.entered.size() <= i : line.waiting() <= i - FITTING) {
                 assertThat(answers).as("those that wait are not refused").noneMatch(CompletableFuture::isDone);
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
         }
         return answers;

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import java.net.URI;
@@ -16,7 +17,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -74,7 +74,7 @@ abstract class OpenInferenceServer {
     void requestsLeaveNothingOpen() {
         while (runtime.monitor().leaks().openTensors()
                 != 0) { // the client may receive its response before the server has cleaned up
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 

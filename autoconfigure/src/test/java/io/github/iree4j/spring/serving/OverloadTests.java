@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.RequestCounts.Work;
@@ -17,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -87,7 +87,7 @@ class OverloadTests {
             assertThat(Thread.currentThread().isInterrupted())
                     .as("by the timeout")
                     .isFalse();
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         application.gate.drainPermits();
     }
@@ -98,7 +98,7 @@ class OverloadTests {
             assertThat(Thread.currentThread().isInterrupted())
                     .as("by the timeout")
                     .isFalse();
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 
@@ -126,7 +126,7 @@ class OverloadTests {
             assertThat(Thread.currentThread().isInterrupted())
                     .as("by the timeout")
                     .isFalse();
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         HttpRequest alive = HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v2/health/live"))
                 .build();

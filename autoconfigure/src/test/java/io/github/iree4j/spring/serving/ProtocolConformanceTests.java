@@ -8,6 +8,7 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
@@ -24,7 +25,6 @@ import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -110,7 +110,7 @@ class ProtocolConformanceTests {
     void requestsLeaveNothingOpen() {
         while (runtime.monitor().leaks().openTensors()
                 != 0) { // the client may receive its response before the server has cleaned up
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 

@@ -3,13 +3,13 @@ package io.github.iree4j.spring.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -62,7 +62,7 @@ class ProtocolTextsTests {
     void requestsLeaveNothingOpen() {
         while (runtime.monitor().leaks().openTensors()
                 != 0) { // the client may receive its response before the server has cleaned up
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
@@ -16,7 +17,6 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -136,7 +136,7 @@ class ReadinessTests {
         start(WebApplicationType.SERVLET, "--iree.modules.broken.load=background");
         Programs programs = context.getBean(Programs.class);
         while (programs.versions("broken").getFirst().state() != ProgramState.FAILED) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         assertReady(false);
         assertModelReady("broken", false);

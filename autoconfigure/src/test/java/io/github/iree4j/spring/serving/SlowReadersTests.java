@@ -7,6 +7,7 @@ import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.serving.GrpcHostileClientsTests.UnreadAnswers;
@@ -15,7 +16,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -97,7 +97,7 @@ class SlowReadersTests {
             each.close();
         }
         while (limits.inFlight() != 0 || limits.awaited() != 0 || memory() != idle) {
-            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
+            Poll.pause(); // the class's timeout fails what stays
         }
     }
 
@@ -142,7 +142,7 @@ class SlowReadersTests {
 
     private void awaitMemoryOfAnswersAlone() {
         while (memory() != idle || limits.inFlight() >= READERS * (BYTES + SMALL)) { // inputs are not needed any more
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         assertThat(limits.inFlight()).as("answers that are not read").isGreaterThanOrEqualTo(READERS * BYTES);
     }
@@ -176,7 +176,7 @@ class SlowReadersTests {
             askOverGrpc(BYTES);
         }
         while (limits.inFlight() < READERS * BYTES || limits.awaited() > 0) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         othersAreAnswered();
         awaitMemoryOfAnswersAlone();
@@ -208,7 +208,7 @@ class SlowReadersTests {
             open.get(i).close();
         }
         while (limits.inFlight() > LIMIT - 3 * BYTES) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         assertThat(ask(BYTES, true).line()).contains(" 200");
     }

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.RequestCounts.Reason;
@@ -13,7 +14,6 @@ import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -135,7 +135,7 @@ class SteadyReadersTests {
             assertThat(part.endsWith("\r\n0\r\n\r\n")).as("seems complete").isFalse();
         }
         while (limits.inFlight() > 0) {
-            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
+            Poll.pause(); // the class's timeout fails what stays
         }
         try (SlowReader other = ask(Kind.BINARY)) {
             assertThat(other.rest()).hasSizeGreaterThan(BYTES);
@@ -160,7 +160,7 @@ class SteadyReadersTests {
             });
             while (limits.inFlight() > 0) {
                 assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(20));
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
             reader.interrupt();
         }
@@ -174,7 +174,7 @@ class SteadyReadersTests {
         try (SlowReader still = SlowReader.ask(port, bytes, true)) {
             assertThat(still.line()).contains(" 200");
             while (limits.inFlight() > 0) {
-                LockSupport.parkNanos(100_000); // the class's timeout fails what stays
+                Poll.pause(); // the class's timeout fails what stays
             }
         }
         assertThat(limits.counts().refused(Reason.UNREAD)).isEqualTo(before + 1);
@@ -215,7 +215,7 @@ class SteadyReadersTests {
             });
             long begun = System.nanoTime();
             while (!isAnswered()) {
-                LockSupport.parkNanos(100_000); // a client that tries again at once
+                Poll.pause(); // a client that tries again at once
             }
             assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(20));
             assertThat(part.get()).hasSizeLessThan(BYTES);

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import io.grpc.Status;
 import java.net.URI;
@@ -10,7 +11,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -71,7 +71,7 @@ class StoppingServersTests {
             calls.begin("ModelStreamInfer");
             OpenInferenceGrpcService service = context.getBean(OpenInferenceGrpcService.class);
             while (service.openCalls() != 2) {
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
             client.sendAsync(
                     HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/endless"))
@@ -101,7 +101,7 @@ class StoppingServersTests {
                 new GrpcHostileClientsTests.UnreadAnswers(client, "ModelStreamInfer");
         OpenInferenceGrpcService service = context.getBean(OpenInferenceGrpcService.class);
         while (service.openCalls() != 1) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
         context.close();
         Status status = stream.closed.get();

@@ -2,12 +2,12 @@ package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.grpc.Status;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -54,7 +54,7 @@ class TextMemoryTests {
     @AfterEach
     void nothingStaysCharged() {
         while (limits.inFlight() != 0) {
-            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
+            Poll.pause(); // the class's timeout fails what stays
         }
     }
 

@@ -2,13 +2,13 @@ package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.RequestCounts.Work;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -79,7 +79,7 @@ class UnreadPlacesTests {
         while (limits.inFlight() != 0
                 || limits.counts().underWay(Work.HTTP) != 0
                 || limits.counts().underWay(Work.GRPC) != 0) {
-            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
+            Poll.pause(); // the class's timeout fails what stays
         }
     }
 
@@ -98,7 +98,7 @@ class UnreadPlacesTests {
 
     private void awaitPlaces(Work kind, int taken) {
         while (limits.counts().underWay(kind) != taken) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 
@@ -122,7 +122,7 @@ class UnreadPlacesTests {
         for (int i = 0; i < 4 * PLACES; i++) {
             unread.post("/v2/models/values.echo_ui8/infer", SlowReader.json(IN_JSON));
             while (limits.unreadAnswers() != i + 1) {
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
             awaitPlaces(Work.HTTP, 0);
         }
@@ -163,7 +163,7 @@ class UnreadPlacesTests {
         for (int i = 0; i < 10 * PLACES; i++) {
             unread.call("ModelInfer", echo(1));
             while (limits.unreadAnswers() != i + 1) {
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
         }
         awaitPlaces(Work.GRPC, 0);
@@ -182,7 +182,7 @@ class UnreadPlacesTests {
         for (int i = 0; i < OF_CONNECTION; i++) {
             unread.call("ModelInfer", echo(1));
             while (limits.unreadAnswers() != i + 1) {
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
         }
         int further = unread.begin("ModelInfer"); // Netty ends the connection for data of a call it has refused

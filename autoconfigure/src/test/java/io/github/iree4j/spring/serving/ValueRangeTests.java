@@ -2,6 +2,7 @@ package io.github.iree4j.spring.serving;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.grpc.Status;
@@ -11,7 +12,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -62,7 +62,7 @@ class ValueRangeTests {
     @AfterEach
     void nothingStaysCharged() {
         while (limits.inFlight() != 0) {
-            LockSupport.parkNanos(100_000); // the class's timeout fails what stays
+            Poll.pause(); // the class's timeout fails what stays
         }
     }
 

@@ -30,7 +30,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
@@ -157,7 +156,7 @@ class JGroupsMembershipTests extends ClusterMembershipContract {
         membership.join(new ClusterMember(new NodeIdentity(-5, 1, 1, 1), "127.0.0.3", port - 1), _ -> {});
         try {
             while (membership.unreached().isEmpty()) {
-                LockSupport.parkNanos(100_000);
+                Thread.onSpinWait();
             }
             assertThat(membership.unreached())
                     .containsExactly(new Unreached("127.0.0.4:" + port, false, "Connection refused"));

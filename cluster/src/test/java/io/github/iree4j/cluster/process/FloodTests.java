@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -80,7 +79,7 @@ class FloodTests {
             if (peer.send(RawPeer.QUEUE, type, fields.apply(sent))) {
                 sent++;
             } else {
-                LockSupport.parkNanos(100_000);
+                Thread.onSpinWait();
             }
         }
         return sent;

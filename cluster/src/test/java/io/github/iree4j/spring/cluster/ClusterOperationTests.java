@@ -30,7 +30,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -159,7 +158,7 @@ class ClusterOperationTests {
         nodes.ring(6);
         nodes.node(1).look();
         while (nodes.node(1).remote().session(2).statistics().roundTripNanos() == 0) {
-            LockSupport.parkNanos(100_000); // until the answer is there
+            Thread.onSpinWait(); // until the answer is there
         }
         metrics.refresh();
         assertThat(registry.get("iree.cluster.peer.sent")

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -59,7 +58,7 @@ class BatchedVariantRequestsTests {
             }
             while (!futures.stream().allMatch(Future::isDone)) {
                 scripts.clock().runUntil(scripts.clock().now() + 1000); // the device works, but the hour does not pass
-                LockSupport.parkNanos(100_000);
+                Thread.onSpinWait();
             }
             for (int i = 0; i < texts.size(); i++) {
                 assertThat(futures.get(i).get()[0]).as(texts.get(i)).isEqualTo(means.get(i));

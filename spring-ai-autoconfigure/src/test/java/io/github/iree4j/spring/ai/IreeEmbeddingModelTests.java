@@ -21,7 +21,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -525,7 +524,7 @@ class IreeEmbeddingModelTests {
         TextTokenizer slow = text -> {
             long until = System.nanoTime() + 1_000_000;
             while (System.nanoTime() < until) {
-                LockSupport.parkNanos(100_000);
+                Thread.onSpinWait();
             }
             return tokenizer.tokenize(text);
         };

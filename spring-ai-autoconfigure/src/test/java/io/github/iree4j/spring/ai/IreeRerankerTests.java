@@ -20,7 +20,6 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -389,7 +388,7 @@ class IreeRerankerTests {
         TextTokenizer slow = text -> {
             long until = System.nanoTime() + 1_000_000;
             while (System.nanoTime() < until) {
-                LockSupport.parkNanos(100_000);
+                Thread.onSpinWait();
             }
             return tokenizer.tokenize(text);
         };

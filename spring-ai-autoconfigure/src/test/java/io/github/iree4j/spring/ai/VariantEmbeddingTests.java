@@ -67,7 +67,7 @@ class VariantEmbeddingTests {
     void nothingIsLeft() {
         tokenizer.close();
         while (programs.activeCalls() > 0) {
-            LockSupport.parkNanos(100_000); // a cancelled call ends with its script
+            Thread.onSpinWait(); // a cancelled call ends with its script
         }
         assertThat(runtime).hasNoOpenTensors();
         scripts.reset();

@@ -11,7 +11,6 @@ import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -44,7 +43,7 @@ class SteppedClockTests {
         assertThat(programs.calls()).isEmpty();
         while (!a.isDone() || !b.isDone()) {
             programs.clock().runUntilIdle();
-            LockSupport.parkNanos(100_000);
+            Thread.onSpinWait();
         }
         try (Results one = a.join();
                 Results two = b.join()) {
@@ -61,7 +60,7 @@ class SteppedClockTests {
         programs.program("lost", lost -> lost.function("f", "() -> i32").returns(1));
         CompletableFuture<Results> call = invocations.invokeAsync("lost.f");
         while (programs.calls().stream().noneMatch(each -> each.function().equals("lost.f"))) {
-            LockSupport.parkNanos(100_000);
+            Thread.onSpinWait();
         }
         programs.device().lose(IreeException.of(StatusCode.ABORTED, "fell off the bus"));
         assertThatExceptionOfType(ExecutionException.class)

@@ -11,6 +11,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.local.HostDevice;
 import io.github.iree4j.spring.DeviceLostEvent;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.problems.ProblemEvent;
@@ -32,7 +33,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -184,7 +184,7 @@ class IreeEndpointHttpTests {
 
     private static void awaitCalls(ConfigurableApplicationContext context, String state) throws Exception {
         while (!send(context, "iree/timelines", null).body().contains(state)) {
-            LockSupport.parkNanos(100_000);
+            Poll.pause();
         }
     }
 
@@ -267,7 +267,7 @@ class IreeEndpointHttpTests {
                 CompletableFuture<Results> call = service.invokeAsync("waiting.wait", never);
                 assertThat(heard.get().problem().kind()).isEqualTo("unsignalled-fence");
                 while (!send(context, "health/readiness", null).body().contains("OUT_OF_SERVICE")) {
-                    LockSupport.parkNanos(100_000);
+                    Poll.pause();
                 }
                 assertThat(send(context, "iree/problems", null).body())
                         .contains("\"kind\":\"unsignalled-fence\"")
@@ -288,7 +288,7 @@ class IreeEndpointHttpTests {
                 timeline.semaphore().signal(3);
                 call.join().close();
                 while (!send(context, "health/readiness", null).body().contains("UP")) {
-                    LockSupport.parkNanos(100_000);
+                    Poll.pause();
                 }
                 assertThat(send(context, "iree/problems", null).body()).isEqualTo("{\"problems\":[]}");
             }
@@ -434,7 +434,7 @@ class IreeEndpointHttpTests {
                             "call %d of 'spinning.spin' was cancelled",
                             listed.get("id").longValue());
             while (context.getBean(Programs.class).activeCalls() > 0) {
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
             assertRefused(
                     send(context, path, "{\"action\":\"cancel\"}"), // it has ended
@@ -481,7 +481,7 @@ class IreeEndpointHttpTests {
                 "--management.endpoint.health.probes.enabled=true")) {
             early.set(send(context, "health/readiness", null).body());
             while (!send(context, "health/readiness", null).body().contains("\"status\":\"UP\"")) {
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
             assertThat(send(context, "iree", null).body()).contains("\"late\":\"READY\"");
         }
@@ -497,7 +497,7 @@ class IreeEndpointHttpTests {
                 "--management.endpoint.health.probes.enabled=true",
                 "--management.endpoint.iree.access=unrestricted")) {
             while (!send(context, "iree", null).body().contains("\"missing\":\"FAILED\"")) {
-                LockSupport.parkNanos(100_000);
+                Poll.pause();
             }
             assertThat(send(context, "health/readiness", null).statusCode()).isEqualTo(503);
             assertThat(send(context, "health/liveness", null).statusCode()).isEqualTo(200);

@@ -8,6 +8,7 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.spring.CallDurations;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.endpoint.IreeEndpointAutoConfiguration;
@@ -16,7 +17,6 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -86,7 +86,7 @@ class PeaksTests {
                         gate.semaphore().signal(1);
                     }
                     while (runtime.device().queue(0).counters().pending() > 0) {
-                        LockSupport.parkNanos(100_000);
+                        Poll.pause();
                     }
                     LiveDescriptor live = live(endpoint, cursor);
                     assertThat(live.activeCalls()).isZero();

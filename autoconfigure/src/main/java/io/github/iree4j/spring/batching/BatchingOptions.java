@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Options for batching the calls of a program. Immutable: each method with a parameter returns changed options.
@@ -153,26 +152,5 @@ public final class BatchingOptions {
             }
         }
         return rows;
-    }
-
-    @Override
-    public boolean equals(@Nullable Object other) {
-        return other instanceof BatchingOptions that
-                && maxSize == that.maxSize
-                && maxDelay.equals(that.maxDelay)
-                && buckets.equals(that.buckets)
-                && maxWaiting == that.maxWaiting
-                && maxInFlight == that.maxInFlight;
-    }
-
-    @Override
-    public int hashCode() {
-        return Objects.hash(maxSize, maxDelay, buckets, maxWaiting, maxInFlight);
-    }
-
-    @Override
-    public String toString() {
-        return "BatchingOptions[maxSize=%d, maxDelay=%s, buckets=%s, maxWaiting=%d, maxInFlight=%d]"
-                .formatted(maxSize, maxDelay, buckets, maxWaiting, maxInFlight);
     }
 }

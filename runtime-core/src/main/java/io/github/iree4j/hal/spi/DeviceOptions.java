@@ -7,10 +7,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -66,7 +63,7 @@ public final class DeviceOptions {
         semaphoreHistory = builder.semaphoreHistory;
         executableFormats = builder.executableFormats;
         name = Objects.requireNonNull(builder.name, "name");
-        drivers = Collections.unmodifiableMap(new LinkedHashMap<>(builder.drivers));
+        drivers = Map.copyOf(builder.drivers);
         check("queueCount", queueCount, 0, 64);
         check("memoryLimit", memoryLimit, 0, Long.MAX_VALUE);
         check("memoryIdle", memoryIdle);
@@ -178,15 +175,6 @@ public final class DeviceOptions {
         return name;
     }
 
-    /**
-     * Returns the options read by drivers of one kind.
-     *
-     * @return at most one object of each type, in the order of setting
-     */
-    public List<DriverOptions> drivers() {
-        return List.copyOf(drivers.values());
-    }
-
     static void check(String name, long value, long minimum, long maximum) {
         if (value < minimum || value > maximum) {
             throw IreeException.of(
@@ -261,7 +249,7 @@ public final class DeviceOptions {
         private int queueCount;
         private long memoryLimit;
         private final Map<String, Long> memoryQuotas = new HashMap<>();
-        private final Map<Class<?>, DriverOptions> drivers = new LinkedHashMap<>();
+        private final Map<Class<?>, DriverOptions> drivers = new HashMap<>();
         private SchedulingDomain schedulingDomain = SchedulingDomain.ofProcess();
         private Duration memoryIdle = DEFAULT_MEMORY_IDLE;
         private long memoryRetained = DEFAULT_MEMORY_RETAINED;

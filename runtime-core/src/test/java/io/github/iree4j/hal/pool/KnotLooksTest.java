@@ -46,12 +46,7 @@ class KnotLooksTest extends KnotLine {
     /** The call is the only one of its consumer; what the consumer asks for then, the host alone could release. */
     @Test
     void theHopeThatACallGivesEndsWithTheCall() {
-        PoolSet set = builder(4 * HALF)
-                .pool(PoolOptions.tlsf("t", 64, 4 * HALF))
-                .quota("limited", 2 * HALF)
-                .delayed(this::after)
-                .hostPatience(0)
-                .build();
+        PoolSet set = limited(0);
         ReservationRequest limited = ReservationRequest.of(HALF).withConsumer("limited");
         Reservation kept = set.tryReserve(limited.asPersistent());
         assertThat(kept).isNotNull();
@@ -61,6 +56,44 @@ class KnotLooksTest extends KnotLine {
         assertThat(failed).isEmpty();
         release("of the call");
         pass(LONG);
+        assertThat(failed).containsOnlyKeys("limited");
+    }
+
+    private PoolSet limited(long hostPatience) {
+        return builder(4 * HALF)
+                .pool(PoolOptions.tlsf("t", 64, 4 * HALF))
+                .quota("limited", 2 * HALF)
+                .delayed(this::after)
+                .hostPatience(hostPatience)
+                .build();
+    }
+
+    private void holdAfterTheEnd(PoolSet set, String consumer) {
+        MemoryHolder call = new MemoryHolder("ended", new OperationsUnderWay());
+        askAs(set, call, "of the ended call", consumer);
+        call.end();
+    }
+
+    @Test
+    void aQuotaWaitsForMemoryThatAnEndedCallOfItsConsumerHolds() {
+        PoolSet set = limited(LONG);
+        holdAfterTheEnd(set, "limited");
+        ask(set, "limited", 2 * HALF);
+        pass(LONG / 2);
+        assertThat(failed).isEmpty();
+        pass(LONG);
+        assertThat(failed).containsOnlyKeys("limited");
+    }
+
+    @Test
+    void aQuotaDoesNotWaitForMemoryThatEndedCallsOfOthersHold() {
+        PoolSet set = limited(LONG);
+        MemoryHolder program = new MemoryHolder("program", new OperationsUnderWay());
+        askAs(set, program, "of the program", "limited");
+        program.keep();
+        holdAfterTheEnd(set, "free");
+        ask(set, "limited", 2 * HALF);
+        pass(LONG / 2);
         assertThat(failed).containsOnlyKeys("limited");
     }
 

@@ -29,7 +29,6 @@ class DriverOptionsTest {
                 DeviceOptions.builder().with(new Toaster(2)).with(CpuOptions.DEFAULTS.workers(3));
         builder.with(new Toaster(builder.driver(new Toaster(0)).slices() + 5));
         DeviceOptions options = builder.build();
-        assertThat(options.drivers()).hasSize(2);
         assertThat(options.driver(new Toaster(0)).slices()).isEqualTo(7);
         assertThat(options.driver(CpuOptions.DEFAULTS).workers()).isEqualTo(3);
     }

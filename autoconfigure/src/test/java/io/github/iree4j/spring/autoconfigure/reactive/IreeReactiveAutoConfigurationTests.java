@@ -2,10 +2,13 @@ package io.github.iree4j.spring.autoconfigure.reactive;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Results;
 import io.github.iree4j.async.Timeline;
+import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
@@ -51,6 +54,20 @@ class IreeReactiveAutoConfigurationTests {
             Mono<Integer> sum = invocations.invoke("adder.add", results -> results.intValue(0), 1, 2);
             assertThat(sum.block()).isEqualTo(3);
             assertThat(sum.block()).isEqualTo(3);
+        });
+    }
+
+    @Test
+    void callsTheStubOfAnApplication() {
+        InvocationOperations stub = mock(InvocationOperations.class);
+        IreeException answer = IreeException.of(StatusCode.UNAVAILABLE, "says the stub");
+        when(stub.invokeAsync("any.function")).thenThrow(answer);
+        runner.withBean(InvocationOperations.class, () -> stub).run(context -> {
+            Mono<Results> call =
+                    context.getBean(ReactiveInvocationService.class).invoke("any.function");
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(call::block)
+                    .withMessageContaining("says the stub");
         });
     }
 

@@ -1,8 +1,14 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
+import io.github.iree4j.spring.InvocationOperations;
+import io.github.iree4j.spring.Programs.LocatedFunction;
 import io.github.iree4j.spring.ai.HuggingFaceTextTokenizer;
 import io.github.iree4j.spring.ai.IreeEmbeddingModel;
 import io.github.iree4j.spring.ai.IreeEmbeddingOptions;
@@ -10,6 +16,8 @@ import io.github.iree4j.spring.ai.SmallEncoder;
 import io.github.iree4j.spring.ai.TextKind;
 import io.github.iree4j.spring.ai.TextTokenizer;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
@@ -49,6 +57,18 @@ class IreeEmbeddingAutoConfigurationTests {
             assertThat(model.dimensions()).isEqualTo(SmallEncoder.DIMENSIONS);
             assertThat(model.embed("workers")).hasSize(SmallEncoder.DIMENSIONS);
         });
+    }
+
+    @Test
+    void callsTheStubOfAnApplication() {
+        InvocationOperations stub = mock(InvocationOperations.class);
+        when(stub.request(any(LocatedFunction.class)))
+                .thenThrow(IreeException.of(StatusCode.UNAVAILABLE, "says the stub"));
+        configured
+                .withBean(InvocationOperations.class, () -> stub)
+                .run(context -> assertThatExceptionOfType(IreeException.class)
+                        .isThrownBy(() -> context.getBean(EmbeddingModel.class).embed("workers"))
+                        .withMessageContaining("says the stub"));
     }
 
     @Test

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -17,7 +19,10 @@ import org.junit.jupiter.api.Test;
 class CommandPagesTests {
     private static final Path ROOT = Path.of("..");
     private static final Pattern COMMANDS = Pattern.compile("(?m)^ *```(?:sh|shell|bash)$");
-    private static final Pattern PAGE = Pattern.compile("docs/[a-z-]+\\.md");
+    private static final Pattern PAGE = Pattern.compile("(?:docs/[a-z-]+|sample-[a-z]+/README)\\.md");
+    private static final Pattern FENCE = Pattern.compile("(?ms)^ *```([\\w-]*)\\n(.*?)^ *```$");
+    private static final Pattern COMMAND =
+            Pattern.compile("(?m)^(?:\\./|bin/|curl |\\$ |java -|iree-|pip |mvn |\"?\\$IREE4J_HOME).*");
     private static final Pattern ARTIFACT = Pattern.compile(
             "<groupId>io\\.github\\.iree4j</groupId>\\s*<artifactId>(.*?)</artifactId>|io\\.github\\.iree4j:([\\w-]+)");
     private static final Pattern PROJECT_VERSION = Pattern.compile("\\d+\\.\\d+\\.\\d+-SNAPSHOT");
@@ -35,18 +40,41 @@ class CommandPagesTests {
     @Test
     void eachPageWithCommandsIsRunAtNight() throws IOException {
         Set<String> expected = new TreeSet<>();
-        try (Stream<Path> pages = Files.list(ROOT.resolve("docs"))) {
-            for (Path page :
-                    pages.filter(each -> each.toString().endsWith(".md")).toList()) {
-                if (COMMANDS.matcher(Files.readString(page)).find()) {
-                    expected.add("docs/" + page.getFileName());
-                }
+        for (String page : pages()) {
+            if (COMMANDS.matcher(text(page)).find()) {
+                expected.add(page);
             }
         }
         expected.removeAll(NOT_AT_NIGHT);
-        String nightly = Files.readString(ROOT.resolve("bin/nightly"));
-        String pages = nightly.substring(nightly.indexOf("<<PAGES\n"), nightly.indexOf("\nPAGES\n"));
-        assertThat(matches(PAGE, pages)).isEqualTo(expected);
+        String nightly = text("bin/nightly");
+        Set<String> run = matches(PAGE, nightly.substring(nightly.indexOf("<<PAGES\n"), nightly.indexOf("\nPAGES\n")));
+        run.add("README.md"); // by the function demo
+        assertThat(run).isEqualTo(expected);
+    }
+
+    /** A block of commands that is not of the language sh would not be run; blocks of the language console are examples. */
+    @Test
+    void blocksWithCommandsAreRunOrShownAsExamples() throws IOException {
+        Set<String> found = new TreeSet<>();
+        for (String page : pages()) {
+            for (MatchResult block : FENCE.matcher(text(page)).results().toList()) {
+                Matcher command = COMMAND.matcher(block.group(2));
+                if (!block.group(1).matches("sh|console") && command.find()) {
+                    found.add(page + ": " + command.group());
+                }
+            }
+        }
+        assertThat(found).isEmpty();
+    }
+
+    private static List<String> pages() throws IOException {
+        List<String> pages = new ArrayList<>(List.of("README.md", "sample-app/README.md", "sample-search/README.md"));
+        try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {
+            files.map(each -> "docs/" + each.getFileName())
+                    .filter(each -> each.endsWith(".md"))
+                    .forEach(pages::add);
+        }
+        return pages;
     }
 
     @Test
@@ -57,7 +85,11 @@ class CommandPagesTests {
     }
 
     private static Set<String> found(Pattern pattern, String file) throws IOException {
-        return matches(pattern, Files.readString(ROOT.resolve(file)));
+        return matches(pattern, text(file));
+    }
+
+    private static String text(String file) throws IOException {
+        return Files.readString(ROOT.resolve(file));
     }
 
     /** The first group of each match that took part, or else the whole match. */

@@ -9,18 +9,17 @@ public final class FreePorts {
 
     private FreePorts() {}
 
-    /** The first of three consecutive ports that nothing listens on, from one on. */
-    public static int three(int from) {
+    /** The first of two consecutive ports that nothing listens on, from one on. */
+    public static int two(int from) {
         InetAddress loopback = InetAddress.getLoopbackAddress();
-        for (int port = from; ; port += 3) {
+        for (int port = from; ; port += 2) {
             try (ServerSocket first = new ServerSocket(port, 1, loopback);
-                    ServerSocket second = new ServerSocket(port + 1, 1, loopback);
-                    ServerSocket third = new ServerSocket(port + 2, 1, loopback)) {
-                if (first.isBound() && second.isBound() && third.isBound()) {
+                    ServerSocket second = new ServerSocket(port + 1, 1, loopback)) {
+                if (first.isBound() && second.isBound()) {
                     return port;
                 }
             } catch (IOException e) {
-                // The next three.
+                // The next two.
             }
         }
     }

@@ -164,7 +164,6 @@ public final class IreeAutoConfiguration {
             SchedulingDomain domain,
             Environment environment,
             ObjectProvider<IreeDeviceCustomizer> deviceCustomizers,
-            ObjectProvider<IreePoolCustomizer> poolCustomizers,
             ObjectProvider<IreeRuntimeCustomizer> customizers,
             ObjectProvider<FlightRecorder> recorder) {
         // opened here: records from before the devices open until after the devices close
@@ -185,10 +184,7 @@ public final class IreeAutoConfiguration {
                         .bind("iree.invocation.drain-timeout", Duration.class)
                         .orElse(null));
         RuntimeProperties mapping = new RuntimeProperties(
-                properties,
-                domain,
-                deviceCustomizers.orderedStream().toList(),
-                poolCustomizers.orderedStream().toList());
+                properties, domain, deviceCustomizers.orderedStream().toList());
         RuntimeBuilder builder = IreeRuntime.builder();
         mapping.apply(builder);
         builder.traceLeaks(properties.leaks().trace()).closeTimeout(times.closing());

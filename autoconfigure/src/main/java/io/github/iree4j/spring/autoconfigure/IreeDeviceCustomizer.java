@@ -13,8 +13,7 @@ public interface IreeDeviceCustomizer {
      * Customizes the options of a device.
      *
      * @param name the device's name in {@code iree.devices}
-     * @param options the options for opening the device; {@link IreePoolCustomizer} is applied to the device's memory
-     *     afterwards
+     * @param options the options for opening the device, limits, quotas and trimming of its memory among them
      */
     void customize(String name, DeviceOptions.Builder options);
 }

@@ -241,7 +241,7 @@ final class PropertyChecks {
                         throw invalid(
                                 "iree.pools.%s.quotas.%s".formatted(device, program),
                                 quota,
-                                "There is no program of that name; there are %s. An 'IreePoolCustomizer' sets quotas of programs that are loaded later."
+                                "There is no program of that name; there are %s. An 'IreeDeviceCustomizer' sets quotas of programs that are loaded later."
                                         .formatted(known));
                     }
                 }));

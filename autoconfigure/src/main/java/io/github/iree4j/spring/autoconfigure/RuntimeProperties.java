@@ -28,17 +28,12 @@ final class RuntimeProperties {
     private final IreeProperties properties;
     private final SchedulingDomain domain;
     private final List<IreeDeviceCustomizer> deviceCustomizers;
-    private final List<IreePoolCustomizer> poolCustomizers;
 
     RuntimeProperties(
-            IreeProperties properties,
-            SchedulingDomain domain,
-            List<IreeDeviceCustomizer> deviceCustomizers,
-            List<IreePoolCustomizer> poolCustomizers) {
+            IreeProperties properties, SchedulingDomain domain, List<IreeDeviceCustomizer> deviceCustomizers) {
         this.properties = properties;
         this.domain = domain;
         this.deviceCustomizers = deviceCustomizers;
-        this.poolCustomizers = poolCustomizers;
     }
 
     void apply(RuntimeBuilder builder) {
@@ -76,7 +71,6 @@ final class RuntimeProperties {
                 options);
         pool("iree.advanced.pools." + name, properties.advanced().pool(name), options);
         deviceCustomizers.forEach(customizer -> customizer.customize(name, options));
-        poolCustomizers.forEach(customizer -> customizer.customize(name, options));
         return options.build();
     }
 

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.http;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.spring.http.RequestCounts.Reason;
 import io.github.iree4j.status.DurationText;
 import java.io.InputStream;
@@ -23,6 +24,7 @@ import org.springframework.web.server.ResponseStatusException;
  * half of the memory. When a request is refused for lack of memory, answers give way to later answers if their clients
  * have had the {@linkplain #timeout time of a body} for reading: the largest first.
  */
+@NotForApplications
 public final class BodyLimits {
 
     /** The property of the maximum size of a body, for messages. */

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.http;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.spring.http.RequestCounts.Reason;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -18,6 +19,7 @@ import org.springframework.web.server.ResponseStatusException;
  * 408 for a body that takes too long. A late body is detected when bytes arrive or the server's own connection timeout
  * ends the wait. Read by one thread; closed by any.
  */
+@NotForApplications
 public final class LimitedBody extends InputStream {
 
     /** Maximum length of a body read before the body counts as awaited. */

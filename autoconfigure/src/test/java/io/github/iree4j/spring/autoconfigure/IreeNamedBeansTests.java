@@ -351,6 +351,7 @@ class IreeNamedBeansTests {
         final List<String> called = new ArrayList<>();
 
         @Bean
+        @Order(0)
         IreeDeviceCustomizer devices() {
             return (name, options) -> {
                 called.add("device " + name);
@@ -360,7 +361,7 @@ class IreeNamedBeansTests {
 
         @Bean
         @Order(1)
-        IreePoolCustomizer pools() {
+        IreeDeviceCustomizer pools() {
             return (device, options) -> {
                 called.add("pool " + device);
                 options.memoryLimit(1 << 30);
@@ -369,7 +370,7 @@ class IreeNamedBeansTests {
 
         @Bean
         @Order(2)
-        IreePoolCustomizer smallPools() {
+        IreeDeviceCustomizer smallPools() {
             return (device, options) -> options.memoryLimit(64 << 20);
         }
 

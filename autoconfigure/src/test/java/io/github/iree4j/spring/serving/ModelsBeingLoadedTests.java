@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.spring.HungFile;
+import io.github.iree4j.spring.Poll;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
@@ -125,7 +126,9 @@ class ModelsBeingLoadedTests {
                     .isPositive();
             assertThat(refused.body()).contains("model 'hung' is being loaded").doesNotContain(HungFile.LOCATION);
         }
-        assertThat(programs.versions("hung").getFirst().state()).isEqualTo(ProgramState.LOADING);
+        while (programs.versions("hung").getFirst().state() != ProgramState.LOADING) {
+            Poll.pause();
+        }
         assertThat(status(request("/v2/health/live").build())).isEqualTo(200);
         assertThat(status(inference("ready"))).isEqualTo(200);
         GrpcClient client = new GrpcClient(grpc.getPort());

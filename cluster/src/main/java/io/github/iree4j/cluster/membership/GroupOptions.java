@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param cluster the cluster's name; groups of different names do not meet
  * @param address the address to listen on; null for a group within a single JVM, without a network
- * @param port the port of the membership; the next port belongs to failure detection
+ * @param port the port of the membership
  * @param discovery where to find the other nodes
  * @param timeout how long a node may be silent before being suspected
  * @param interval the time between two signs of life

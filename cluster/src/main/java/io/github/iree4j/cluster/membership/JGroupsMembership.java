@@ -19,10 +19,7 @@ import org.jgroups.MergeView;
 import org.jgroups.Message;
 import org.jgroups.Receiver;
 import org.jgroups.View;
-import org.jgroups.blocks.cs.NioServer;
-import org.jgroups.conf.ClassConfigurator;
 import org.jgroups.protocols.FD_ALL3;
-import org.jgroups.protocols.FD_SOCK2;
 import org.jgroups.protocols.FRAG2;
 import org.jgroups.protocols.MERGE3;
 import org.jgroups.protocols.MFC;
@@ -183,13 +180,6 @@ public final class JGroupsMembership implements ClusterMembership {
         stack.add(transport);
         stack.add(discovery());
         stack.add(new MERGE3().setMinInterval(1000).setMaxInterval(3000));
-        if (options.address() != null) {
-            // Without an explicit address the detection listens everywhere and probes itself.
-            stack.add(new Detection()
-                    .setBindAddress(options.address())
-                    .setOffset(1)
-                    .setPortRange(1));
-        }
         stack.add(new FD_ALL3()
                 .setTimeout(options.timeout().toMillis())
                 .setInterval(options.interval().toMillis()));
@@ -216,10 +206,6 @@ public final class JGroupsMembership implements ClusterMembership {
             tcp.setExternalPort(0);
             tcp.setClientBindAddr(null);
             tcp.setBindPort(options.port());
-        } else if (each instanceof FD_SOCK2 detection) {
-            detection.setBindAddress(options.address());
-            detection.setExternalAddress(null);
-            detection.setExternalPort(0);
         }
     }
 
@@ -293,26 +279,6 @@ public final class JGroupsMembership implements ClusterMembership {
         @Override
         public Address generateAddress(String name) {
             return ExtendedUUID.randomUUID(name).put(KEY, self.encode());
-        }
-    }
-
-    /** Bounds the memory allocated for a length sent by a connection, and the logging of connections, since the port has no TLS. */
-    private static final class Detection extends FD_SOCK2 {
-        private final StrangersLog strangers = new StrangersLog(
-                JGroupsMembership.log,
-                new ConnectionLog(
-                        JGroupsMembership.log, "connection to the port of failure detection", System::nanoTime));
-
-        Detection() {
-            setId(ClassConfigurator.getProtocolId(FD_SOCK2.class));
-        }
-
-        @Override
-        protected NioServer createServer(int[] ports) {
-            NioServer server = super.createServer(ports);
-            server.setMaxLength(MOST_BYTES);
-            server.log(strangers);
-            return server;
         }
     }
 

@@ -41,8 +41,8 @@ class FloodTests {
 
     @BeforeEach
     void start() throws Exception {
-        port = FreePorts.three(27_000 + (int) (ProcessHandle.current().pid() % 2000));
-        int other = FreePorts.three(port + 3);
+        port = FreePorts.two(27_000 + (int) (ProcessHandle.current().pid() % 2000));
+        int other = FreePorts.two(port + 3);
         addresses = List.of(new InetSocketAddress("127.0.0.1", port), new InetSocketAddress("127.0.0.1", other));
         String list = "127.0.0.1:%d,127.0.0.1:%d".formatted(port, other);
         for (int node = 0; node < 2; node++) {
@@ -63,7 +63,7 @@ class FloodTests {
     private RawPeer greeted(int machine) throws Exception {
         NodeIdentity identity = new NodeIdentity(42, machine, 1, machine);
         JGroupsMembership membership = TestNode.membership(
-                new InetSocketAddress("127.0.0.1", FreePorts.three(port + 6)), addresses, Duration.ofSeconds(PATIENT));
+                new InetSocketAddress("127.0.0.1", FreePorts.two(port + 6)), addresses, Duration.ofSeconds(PATIENT));
         memberships.add(membership);
         membership.join(RawPeer.member(identity), _ -> {});
         RawPeer peer = new RawPeer(identity, "127.0.0.1", port).connect();

@@ -57,7 +57,7 @@ class BatchedVariantRequestsTests {
                 futures.add(threads.submit(() -> model.embed(text)));
             }
             while (!futures.stream().allMatch(Future::isDone)) {
-                scripts.clock().runUntil(scripts.clock().now() + 1000); // the device works, but the hour does not pass
+                scripts.runUntil(scripts.now().plusNanos(1000)); // the device works, but the hour does not pass
                 Thread.onSpinWait();
             }
             for (int i = 0; i < texts.size(); i++) {

@@ -57,7 +57,7 @@ public @interface AutoConfigureIree {
     enum Clock {
         /** Automatically, as soon as work is pending: calls take virtual but no real time. */
         AUTOMATIC,
-        /** Manually by the test, with {@code VirtualClock.runUntil} and similar methods. */
+        /** Manually by the test, with {@link FakePrograms#runUntil} and similar methods. */
         STEPPED
     }
 }

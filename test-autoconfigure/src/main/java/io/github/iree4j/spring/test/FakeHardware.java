@@ -5,6 +5,7 @@ import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.hal.virtual.VirtualScript;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,10 @@ final class FakeHardware implements VirtualScript {
 
     FakeHardware(VirtualClock clock) {
         this.clock = clock;
+    }
+
+    Duration now() {
+        return Duration.ofNanos(clock.now()); // a tick of this module's clocks is a nanosecond
     }
 
     VirtualClock clock() {

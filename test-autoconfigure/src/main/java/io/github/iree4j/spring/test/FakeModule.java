@@ -76,8 +76,7 @@ final class FakeModule {
 
     private int begin(FakeFunction function) {
         synchronized (calls) {
-            calls.add(new FakeCall(
-                    program + "." + function.name(), hardware.clock().now(), -1));
+            calls.add(FakeCall.begun(program + "." + function.name(), hardware.now()));
             return calls.size() - 1;
         }
     }
@@ -85,11 +84,7 @@ final class FakeModule {
     private void end(int index) {
         synchronized (calls) {
             if (index < calls.size()) {
-                FakeCall call = calls.get(index);
-                calls.set(
-                        index,
-                        new FakeCall(
-                                call.function(), call.start(), hardware.clock().now()));
+                calls.set(index, calls.get(index).ended(hardware.now()));
             }
         }
     }

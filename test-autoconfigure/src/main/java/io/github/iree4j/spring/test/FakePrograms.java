@@ -3,10 +3,10 @@ package io.github.iree4j.spring.test;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramOptions;
-import io.github.iree4j.hal.virtual.VirtualClock;
-import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
+import io.github.iree4j.status.IreeException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -80,21 +80,35 @@ public final class FakePrograms {
     }
 
     /**
-     * Returns the device, for example to simulate a loss.
+     * Returns the time of the virtual clock, on which scripted programs run.
      *
-     * @return borrowed
+     * @return the virtual time since the clock was created
      */
-    public VirtualDevice device() {
-        return hardware.device();
+    public Duration now() {
+        return hardware.now();
     }
 
     /**
-     * Returns the clock; one tick is a nanosecond.
+     * Advances the virtual clock to a time, and runs all due work on this thread.
      *
-     * @return borrowed
+     * @param time a time as of {@link #now()}, inclusive; an earlier time changes nothing
      */
-    public VirtualClock clock() {
-        return hardware.clock();
+    public void runUntil(Duration time) {
+        hardware.clock().runUntil(time.toNanos());
+    }
+
+    /** Advances the virtual clock until no scheduled work is left, and runs the work on this thread. */
+    public void runUntilIdle() {
+        hardware.clock().runUntilIdle();
+    }
+
+    /**
+     * Loses the device of the scripted programs: work of the device fails, in progress or submitted later.
+     *
+     * @param cause the failure of the work
+     */
+    public void loseDevice(IreeException cause) {
+        hardware.device().lose(cause);
     }
 
     /**

@@ -150,7 +150,10 @@ public final class IreeAssertions {
                     failWithMessage("expected a call of '%s', but there were %s", function, actual.calls());
                     return this;
                 }
-                if (before != null && (before.end() < 0 || before.end() > call.start())) {
+                if (before != null
+                        && before.end()
+                                .filter(end -> end.compareTo(call.start()) <= 0)
+                                .isEmpty()) {
                     failWithMessage("expected %s to be done before %s", before, call);
                 }
                 rest.remove(call);

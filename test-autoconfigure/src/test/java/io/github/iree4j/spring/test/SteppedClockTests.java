@@ -39,10 +39,10 @@ class SteppedClockTests {
                         .maps(rowsIn -> rowsIn));
         CompletableFuture<Results> a = invocations.invokeAsync("rows.same", Tensor.of(new float[] {1}, 1, 1));
         CompletableFuture<Results> b = invocations.invokeAsync("rows.same", Tensor.of(new float[] {2}, 1, 1));
-        programs.clock().runUntil(Duration.ofMillis(4).toNanos());
+        programs.runUntil(Duration.ofMillis(4));
         assertThat(programs.calls()).isEmpty();
         while (!a.isDone() || !b.isDone()) {
-            programs.clock().runUntilIdle();
+            programs.runUntilIdle();
             Thread.onSpinWait();
         }
         try (Results one = a.join();
@@ -51,8 +51,7 @@ class SteppedClockTests {
             assertThat(two.tensor(0).toFloatArray()).containsExactly(2);
         }
         assertThat(programs.calls()).as("calls of the device").hasSize(1);
-        assertThat(programs.calls().getFirst().start())
-                .isEqualTo(Duration.ofMillis(5).toNanos());
+        assertThat(programs.calls().getFirst().start()).isEqualTo(Duration.ofMillis(5));
     }
 
     @Test
@@ -62,7 +61,7 @@ class SteppedClockTests {
         while (programs.calls().stream().noneMatch(each -> each.function().equals("lost.f"))) {
             Thread.onSpinWait();
         }
-        programs.device().lose(IreeException.of(StatusCode.ABORTED, "fell off the bus"));
+        programs.loseDevice(IreeException.of(StatusCode.ABORTED, "fell off the bus"));
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(call::get)
                 .withMessageContaining("fell off the bus");

@@ -71,7 +71,7 @@ public record IreeClusterProperties(
      * Address and ports of this node.
      *
      * @param address Address to listen on. A single address of this machine, not all addresses.
-     * @param port First of three consecutive ports: data, membership, failure detection.
+     * @param port First of two consecutive ports: data, membership.
      */
     public record Bind(
             @DefaultValue("127.0.0.1") String address,

@@ -83,7 +83,7 @@ class ClusterProgramsTests {
 
     private final MemoryMembership.Network network = new MemoryMembership.Network();
     private final int port =
-            FreePorts.three(24_000 + (int) (ProcessHandle.current().pid() % 5_000)); // and the three behind it
+            FreePorts.two(24_000 + (int) (ProcessHandle.current().pid() % 5_000)); // and the three behind it
     private final List<ConfigurableApplicationContext> applications = new ArrayList<>();
 
     @Configuration(proxyBeanMethods = false)

@@ -38,7 +38,7 @@ class FencedProcessTests {
                         "--spring.main.web-application-type=none",
                         "--iree.cluster.enabled=true",
                         "--iree.cluster.bind.port="
-                                + FreePorts.three(
+                                + FreePorts.two(
                                         20_000 + (int) (ProcessHandle.current().pid() % 10_000)),
                         "--iree.cluster.identity.machine=3",
                         "--iree.cluster.identity.lease-duration=3s",

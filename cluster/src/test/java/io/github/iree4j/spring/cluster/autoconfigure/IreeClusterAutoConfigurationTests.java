@@ -85,7 +85,7 @@ class IreeClusterAutoConfigurationTests {
     }
 
     private static int ports() {
-        return FreePorts.three(20_000 + (int) (ProcessHandle.current().pid() % 10_000));
+        return FreePorts.two(20_000 + (int) (ProcessHandle.current().pid() % 10_000));
     }
 
     @Test

@@ -34,6 +34,8 @@ class ProseTest {
             "their");
 
     private static final int ENOUGH = 1_000;
+    private static final int ENOUGH_OF_A_PAGE = 300;
+    private static final double LIMIT_OF_A_PAGE = 4; // pronouns; a page has its habits, all pages together have fewer
 
     /** Modules of tests, which no application has. */
     private static final Set<String> TESTS = Set.of("benchmarks", "concurrency-tests");
@@ -77,19 +79,42 @@ class ProseTest {
         assertThat(failures).isEmpty();
     }
 
+    @Test
+    void eachPageNamesItsSubjects() throws IOException {
+        Path root = Path.of("..");
+        assumeTrue(Files.exists(root.resolve("docs")), "docs is not beside this module");
+        List<Path> pages = new ArrayList<>(paths(root.resolve("docs"), ".md"));
+        for (Path folder : List.of(root, root.resolve("sample-app"), root.resolve("sample-search"))) {
+            try (Stream<Path> files = Files.list(folder)) {
+                files.filter(each -> each.toString().endsWith(".md")).forEach(pages::add);
+            }
+        }
+        List<String> failures = new ArrayList<>();
+        for (Path page : pages) {
+            List<String> sentences =
+                    markdown(text(page)).flatMap(SENTENCE::splitAsStream).toList();
+            long words = count(sentences, word -> true);
+            double found = 100.0 * count(sentences, PRONOUNS::contains) / words;
+            if (words >= ENOUGH_OF_A_PAGE && found > LIMIT_OF_A_PAGE) {
+                failures.add("%s: %.2f pronouns per 100 words, at most %.1f; begin with %s"
+                        .formatted(page, found, LIMIT_OF_A_PAGE, worst(sentences, Kind.PRONOUN)));
+            }
+        }
+        assertThat(pages).hasSizeGreaterThan(80);
+        assertThat(failures).isEmpty();
+    }
+
     /** Adds a failure for each kind of words that is too frequent in enough words to say so. Returns the number of words. */
     private static long measure(
             Path folder, String suffix, Function<String, Stream<String>> prose, List<String> failures) {
-        List<String> sentences = files(folder, suffix).stream()
+        List<String> sentences = paths(folder, suffix).stream()
+                .map(ProseTest::text)
                 .flatMap(prose)
                 .flatMap(SENTENCE::splitAsStream)
                 .toList();
-        long words =
-                sentences.stream().mapToLong(each -> count(each, word -> true)).sum();
+        long words = count(sentences, word -> true);
         for (Kind kind : Kind.values()) {
-            long found = sentences.stream()
-                    .mapToLong(each -> count(each, kind.words::contains))
-                    .sum();
+            long found = count(sentences, kind.words::contains);
             if (words >= ENOUGH && 100.0 * found > kind.limit * words) {
                 failures.add("%s: %.2f of %s per 100 words, at most %.2f; begin with %s"
                         .formatted(folder, 100.0 * found / words, kind, kind.limit, worst(sentences, kind)));
@@ -104,6 +129,10 @@ class ProseTest {
                 .limit(10)
                 .map(each -> each.strip().replaceAll("\\s+", " "))
                 .toList();
+    }
+
+    private static long count(List<String> sentences, Predicate<String> kind) {
+        return sentences.stream().mapToLong(each -> count(each, kind)).sum();
     }
 
     private static long count(String sentence, Predicate<String> kind) {
@@ -142,17 +171,17 @@ class ProseTest {
                 .replaceAll("`[^`]*`", "code"));
     }
 
-    private static List<String> files(Path folder, String suffix) {
+    private static List<Path> paths(Path folder, String suffix) {
         try (Stream<Path> all = Files.walk(folder)) {
-            return all.filter(each -> each.toString().endsWith(suffix))
-                    .map(each -> {
-                        try {
-                            return Files.readString(each);
-                        } catch (IOException e) {
-                            throw new UncheckedIOException(e);
-                        }
-                    })
-                    .toList();
+            return all.filter(each -> each.toString().endsWith(suffix)).toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String text(Path file) {
+        try {
+            return Files.readString(file);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param program the program current at the time of the call; borrowed
  * @param function the function; borrowed from the program. Another instance on the same devices makes the call if that
  *     instance has fewer calls
- * @param inputs an input for each argument, possibly null; lent by the caller, who must not change the inputs until the
- *     call completes
+ * @param inputs an input for each argument, possibly null; borrowed: the caller must not change the inputs until the call
+ *     completes
  * @param options fences, timeout and priority
  * @param blocking whether the caller blocks for the results: the call is then made on the caller's thread where the
  *     options allow, and the future returned by {@link InvocationChain#proceed} may be complete

@@ -78,7 +78,8 @@ final class KnownPrograms {
                         ", with a program of " + names())
                 : unknown(
                         "no program for '%s'".formatted(name),
-                        "; there are %s, set iree.modules.<name>.location to add one".formatted(names()));
+                        "; there are %s, set iree.modules.<name>.location to add a program, or script a program in a test with FakePrograms"
+                                .formatted(names()));
     }
 
     /** Makes a NOT_FOUND failure. The known names help developers, but also clients guessing names. */

@@ -4,6 +4,7 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.monitor.ProgramMonitor;
 import io.github.iree4j.status.IreeException;
@@ -120,6 +121,7 @@ public final class Programs implements AutoCloseable {
      *
      * @param timeout for each future load; zero for no limit, the default
      */
+    @NotForApplications
     public void setLoadTimeout(Duration timeout) {
         loads.limit(timeout);
     }
@@ -130,6 +132,7 @@ public final class Programs implements AutoCloseable {
      * @param general applies to programs without a specific limit; null or zero for no limit, the default
      * @param byProgram limits by program name; zero for no limit
      */
+    @NotForApplications
     public void setCallTimeouts(@Nullable Duration general, Map<String, Duration> byProgram) {
         callLimits = new CallLimits(general, byProgram);
         all().forEach(this::setTimeout);
@@ -141,6 +144,7 @@ public final class Programs implements AutoCloseable {
      *
      * @param limit for programs unloaded or replaced from now on; null for no limit, the default
      */
+    @NotForApplications
     public void setDrainTimeout(@Nullable Duration limit) {
         retired.limit(limit);
     }
@@ -151,6 +155,7 @@ public final class Programs implements AutoCloseable {
      *
      * @param limit for all programs together; 5 seconds unless set
      */
+    @NotForApplications
     public void setCloseTimeout(Duration limit) {
         closing = limit;
     }
@@ -217,6 +222,7 @@ public final class Programs implements AutoCloseable {
      * Ends all loads in progress and all waits for loads, and refuses further loads with UNAVAILABLE, until
      * {@link #acceptCalls}: the application begins to stop. Loaded programs are called as before.
      */
+    @NotForApplications
     public void endLoads() {
         loadsEnded = true;
         programs.all().forEach(slot -> slot.endWaits(stopping(slot.source())));
@@ -244,6 +250,7 @@ public final class Programs implements AutoCloseable {
      *     cause, and the program is closed
      * @throws RuntimeException the exception of the check for an already loaded program; the check is not added
      */
+    @NotForApplications
     public void addCheck(Consumer<? super LoadedProgram> check) {
         checks.add(check);
         try {
@@ -377,6 +384,7 @@ public final class Programs implements AutoCloseable {
      * @return the program
      * @throws IreeException as {@link #require}
      */
+    @NotForApplications
     public LoadedProgram requireHere(String name, @Nullable String version) {
         return programs.require(name, version).requireHere(loads.longest());
     }
@@ -389,6 +397,7 @@ public final class Programs implements AutoCloseable {
      * @param version the program's version; null for the latest
      * @return the program, or an {@link IreeException} as thrown by {@link #require}
      */
+    @NotForApplications
     public CompletableFuture<LoadedProgram> requireAsync(String name, @Nullable String version) {
         try {
             return programs.require(name, version).requireAsync().copy();
@@ -403,6 +412,7 @@ public final class Programs implements AutoCloseable {
     }
 
     /** Returns the actions of operators on these programs. */
+    @NotForApplications
     public ProgramActions actions() {
         return actions;
     }
@@ -596,11 +606,13 @@ public final class Programs implements AutoCloseable {
     }
 
     /** Rejects new calls with UNAVAILABLE; calls in flight continue. */
+    @NotForApplications
     public void refuseCalls() {
         draining = true;
     }
 
     /** Accepts calls and loads again after {@link #refuseCalls()} and {@link #endLoads()}. */
+    @NotForApplications
     public void acceptCalls() {
         loadsEnded = false;
         draining = false;

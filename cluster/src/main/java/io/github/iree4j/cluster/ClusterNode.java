@@ -246,8 +246,9 @@ public final class ClusterNode implements AutoCloseable {
         log.info("{} sees {}", identity, next.members());
         for (ClusterMember each : before.members()) {
             if (next.find(each.identity().incarnation()) == null) {
-                node.fail(
-                        each.identity().incarnation(),
+                // No proof of a failure: connections to the member show whether the member can be reached.
+                transport.doubt(
+                        each,
                         IreeException.of(StatusCode.UNAVAILABLE, "%s left the view of %s".formatted(each, identity)));
             }
         }
@@ -372,8 +373,8 @@ public final class ClusterNode implements AutoCloseable {
             closed = true;
             notifyAll();
         }
+        node.close(); // before the view changes, which only raises doubts
         membership.leave();
-        node.close();
         transport.close();
     }
 

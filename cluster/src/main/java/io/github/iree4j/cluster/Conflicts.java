@@ -8,11 +8,9 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -140,7 +138,7 @@ final class Conflicts {
     @Nullable
     IreeException whyYield(long now) {
         Map<Long, Set<Long>> opponents = opponents();
-        Set<Long> stay = stay(opponents);
+        Set<Long> stay = StayingPart.of(opponents);
         long own = self.incarnation();
         if (!stay.contains(own)) {
             for (long each : opponents.getOrDefault(own, Set.of())) {
@@ -186,34 +184,5 @@ final class Conflicts {
             }
         });
         return opponents;
-    }
-
-    /**
-     * Returns members without opponents among each other: the member with the fewest opponents (among equals the
-     * oldest), and so on among the members not opposed to the chosen members. For a network cut into parts the result
-     * is the largest part; for five members or fewer the result is as large as possible, for any failures.
-     *
-     * @param opponents the opponents of each member; symmetric
-     */
-    static Set<Long> stay(Map<Long, Set<Long>> opponents) {
-        Map<Long, Set<Long>> left = new TreeMap<>();
-        opponents.forEach((each, of) -> left.put(each, new TreeSet<>(of)));
-        Set<Long> stay = new HashSet<>();
-        while (!left.isEmpty()) {
-            long best = 0;
-            int fewest = Integer.MAX_VALUE;
-            for (Map.Entry<Long, Set<Long>> each : left.entrySet()) {
-                if (each.getValue().size() < fewest) { // among equals the lowest
-                    best = each.getKey();
-                    fewest = each.getValue().size();
-                }
-            }
-            stay.add(best);
-            Set<Long> gone = opponents.getOrDefault(best, Set.of());
-            left.remove(best);
-            left.keySet().removeAll(gone);
-            left.values().forEach(each -> each.removeAll(gone));
-        }
-        return stay;
     }
 }

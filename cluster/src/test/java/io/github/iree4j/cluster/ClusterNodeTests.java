@@ -43,6 +43,7 @@ class ClusterNodeTests {
     private final MemoryMembership.Network network = new MemoryMembership.Network();
     private final ManualClock clock = new ManualClock();
     private final List<Node> nodes = new ArrayList<>();
+    private Duration resumeTimeout = Duration.ofHours(1); // of nodes made later
 
     /** A node, and what it was told. */
     private final class Node implements ClusterListener {
@@ -58,7 +59,7 @@ class ClusterNodeTests {
             node = new ClusterNode(
                     identity,
                     RemoteNode.builder(identity, domain),
-                    TransportOptions.of(InetAddress.getLoopbackAddress(), 0),
+                    TransportOptions.of(InetAddress.getLoopbackAddress(), 0).withResumeTimeout(resumeTimeout),
                     membership,
                     "127.0.0.1",
                     GRACE,
@@ -130,8 +131,47 @@ class ClusterNodeTests {
         assertThat(one.node.fenced()).isNull();
     }
 
+    /** Suspicions are broadcast late, by nodes that were cut off; sessions show who lives. */
+    @Test
+    void aViewWithoutALivingNodeFailsNobody() throws InterruptedException {
+        Node one = start(1);
+        Node two = start(2);
+        Node three = start(3);
+        List<Long> sessions = two.sessions();
+        for (int times = 0; times < 3; times++) {
+            network.cut(List.of(two.membership));
+            network.heal();
+            clock.advance(GRACE);
+            nodes.forEach(each -> each.node.look());
+        }
+        for (Node each : nodes) {
+            assertThat(each.node.awaitSessions(SOON)).isTrue();
+            assertThat(each.failed).isEmpty();
+            assertThat(each.node.fenced()).isNull();
+            assertThat(each.node.remote().failures()).isEmpty();
+        }
+        assertThat(one.sessions()).containsExactlyInAnyOrder(2L, 3L);
+        assertThat(two.sessions()).isEqualTo(sessions);
+        assertThat(three.sessions()).containsExactlyInAnyOrder(1L, 2L);
+    }
+
+    /** A slow start of several nodes at once: views come and go before the first session. */
+    @Test
+    void aNodeThatLeavesAViewBeforeItsFirstSessionIsWelcomeLater() throws InterruptedException {
+        Node one = start(1);
+        ClusterMember slow = new ClusterMember(new NodeIdentity(7, 2, 1, 2), "127.0.0.1", 1);
+        MemoryMembership passing = new MemoryMembership(network);
+        passing.join(slow, _ -> {});
+        passing.leave();
+        assertThat(one.node.remote().failures()).isEmpty();
+        Node two = start(2);
+        assertThat(two.sessions()).containsExactly(1L);
+        assertThat(one.failed).isEmpty();
+    }
+
     @Test
     void afterACutTheSmallerGroupIsFencedWhenItIsSeenAgain() throws InterruptedException {
+        resumeTimeout = Duration.ZERO;
         Node one = start(1);
         Node two = start(2);
         Node three = start(3);
@@ -150,6 +190,7 @@ class ClusterNodeTests {
     /** The network heals between its two suspicions, as views of JGroups have it: both groups have node 3, and the numbers are equal. */
     @Test
     void aNodeThatWasCutOffYieldsAloneAlsoWhenItHasNotLostAllOthersYet() throws InterruptedException {
+        resumeTimeout = Duration.ZERO;
         Node one = start(1);
         Node cut = start(2);
         Node three = start(3);

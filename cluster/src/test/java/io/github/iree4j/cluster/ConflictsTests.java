@@ -123,10 +123,51 @@ class ConflictsTests {
         return failed;
     }
 
-    /** All that may have come about among up to five. */
+    /** With more members in conflict than are searched, a set to which no member can be added. */
+    @Test
+    void ofManyMembersNoneYieldsToNobody() {
+        Random random = new Random(7);
+        for (int round = 0; round < 200; round++) {
+            int nodes = random.nextInt(30, 120);
+            Map<Long, Set<Long>> opponents = random(nodes, random.nextDouble() / 2, random);
+            Set<Long> stay = StayingPart.of(opponents);
+            assertThat(isAtPeace(stay, opponents)).isTrue();
+            opponents.forEach(
+                    (each, of) -> assertThat(stay.contains(each) || of.stream().anyMatch(stay::contains))
+                            .as("%d stays, or an opponent does", each)
+                            .isTrue());
+        }
+    }
+
+    @Test
+    void asManyAsCanStayTogetherDoAmongAFewMore() {
+        Random random = new Random(8);
+        for (int round = 0; round < 300; round++) {
+            Map<Long, Set<Long>> opponents = random(random.nextInt(6, 13), random.nextDouble(), random);
+            Set<Long> stay = StayingPart.of(opponents);
+            assertThat(isAtPeace(stay, opponents)).isTrue();
+            assertThat(stay).as("%s", opponents).hasSize(most(opponents));
+        }
+    }
+
+    private static Map<Long, Set<Long>> random(int nodes, double conflicts, Random random) {
+        Map<Long, Set<Long>> opponents = new TreeMap<>();
+        for (long each = 0; each < nodes; each++) {
+            opponents.put(each, new TreeSet<>());
+            for (long other = 0; other < each; other++) {
+                if (random.nextDouble() < conflicts) {
+                    opponents.get(each).add(other);
+                    opponents.get(other).add(each);
+                }
+            }
+        }
+        return opponents;
+    }
+
+    /** All that may have come about among up to six. */
     @Test
     void asManyAsCanStayTogetherDoWhoeverHasFailedWhom() {
-        for (int nodes = 1; nodes <= 5; nodes++) {
+        for (int nodes = 1; nodes <= 6; nodes++) {
             int pairs = nodes * (nodes - 1) / 2;
             for (int graph = 0; graph < 1 << pairs; graph++) {
                 Map<Long, Set<Long>> opponents = new TreeMap<>();
@@ -142,7 +183,7 @@ class ConflictsTests {
                         }
                     }
                 }
-                Set<Long> stay = Conflicts.stay(opponents);
+                Set<Long> stay = StayingPart.of(opponents);
                 assertThat(isAtPeace(stay, opponents)).isTrue();
                 assertThat(stay).as("%s", opponents).hasSize(most(opponents));
             }
@@ -205,7 +246,7 @@ class ConflictsTests {
             assertThat(left).isNotEmpty();
             assertThat(isAtPeace(left, failed)).as("%s of %s", left, failed).isTrue();
             if (merge && lossPercent == 0) {
-                assertThat(left).isEqualTo(Conflicts.stay(symmetric(failed)));
+                assertThat(left).isEqualTo(StayingPart.of(symmetric(failed)));
             }
         }
     }

@@ -78,13 +78,13 @@ public record Comparison(Scenario scenario, List<Way> ways) {
         ROWS.put("makespan, ticks", Way::makespan);
         ROWS.put("places waited for", Way::records);
         ROWS.put("waits of the hardware", Way::waits);
-        ROWS.put("waits besides repeated ones", Way::freshWaits);
+        ROWS.put("waits without repetitions", Way::freshWaits);
         ROWS.put("checks by the host", Way::hostChecks);
         ROWS.put("operations held back by the host", Way::heldBack);
         ROWS.put("operations pipelined", Way::pipelined);
         ROWS.put("bytes of tracking, largest buffer", Way::trackingBytes);
-        ROWS.put("pairs whose order is known", Way::knownOrder);
-        ROWS.put("unrelated pairs that were ordered", Way::strangers);
+        ROWS.put("pairs of known order", Way::knownOrder);
+        ROWS.put("unrelated pairs ordered", Way::strangers);
         MEMORY_ROWS.put("memory reused at once", Way::reusedAtOnce);
         MEMORY_ROWS.put("memory reused after a wait", Way::reusedAfterWait);
         CANCEL_ROWS.put("operations cancelled", Way::cancelled);

@@ -126,14 +126,14 @@ class ComparisonTest {
                                 .isGreaterThan(c.way(TIMELINES).knownOrder());
                     }),
             new Section(
-                    "Knowledge that passes through a device",
+                    "Knowledge passing through a device",
                     "With events the application must pass on every dependency itself.",
                     "transitive",
                     Scale.ONE,
-                    "**Borne out for waits, not for events.** Frontiers drop a wait implied by another wait, which no"
-                            + " memory of a queue's own waits can do, and another repeated wait, which such a memory"
-                            + " drops as well. The awaited places, and so the events, are the same in every way. Time"
-                            + " is not saved where a wait costs the hardware nothing, as here.",
+                    "**Borne out for waits, not for events.** Frontiers drop a wait implied by another wait, which a"
+                            + " queue remembering awaited places cannot do, and a repeated wait, dropped by such a queue"
+                            + " as well. The awaited places, and so the events, are the same in every way. Time is not"
+                            + " saved where a wait costs the hardware nothing, as here.",
                     c -> {
                         same(c, Comparison.Way::makespan);
                         assertThat(c.way(FRONTIERS).waits())
@@ -142,7 +142,7 @@ class ComparisonTest {
                                 .isLessThan(c.way(EVENTS).waits());
                     }),
             new Section(
-                    "Work submitted before what it waits for",
+                    "Work submitted before its producers",
                     "With events a scheduler must ask the client, or have the whole graph; with frontiers the"
                             + " scheduler pipelines the work at once.",
                     "submit-before-wait",
@@ -164,7 +164,7 @@ class ComparisonTest {
                         c.ways().forEach(each -> assertThat(each.heldBack()).isPositive());
                     }),
             new Section(
-                    "Memory that many operations read",
+                    "Memory read by many operations",
                     "With events a buffer is tracked by an event for each use; a death frontier has a constant size.",
                     "buffer-reuse",
                     Scale.ONE,
@@ -173,11 +173,11 @@ class ComparisonTest {
                             + " fewer bytes than the frontier; from 21 uses on, or with the events themselves, a frontier"
                             + " is smaller. Points of timelines, for the queues of the uses alone, are as small as the"
                             + " references. Of the dropped waits for layers all repeat a wait of the same queue: a queue"
-                            + " that remembers its waits does as well without frontiers. The pool is a real one. The"
-                            + " weights are freed on another queue than the allocating queue, and only with frontiers"
-                            + " does the release prove that it follows the allocation: then the next weights get the"
-                            + " memory at once, and the hardware waits. Otherwise the memory is free once the release"
-                            + " has run, and the host holds two operations back.",
+                            + " remembering awaited places does as well without frontiers. The pool is real. The weights"
+                            + " are freed on another queue than the allocating queue, and only with frontiers does the"
+                            + " release provably follow the allocation: then the next weights get the memory at once, and"
+                            + " the hardware waits. Otherwise the memory is free once the release has run, and the host"
+                            + " holds two operations back.",
                     c -> {
                         same(c, Comparison.Way::freshWaits);
                         assertThat(c.way(EVENTS).trackingBytes())
@@ -214,11 +214,11 @@ class ComparisonTest {
                     "Disjoint frontiers never interfere: memory freed by a workload is at once free for the other.",
                     "scratch-memory",
                     Scale.ONE,
-                    "**Not borne out.** The pool is a real one of the runtime, and every allocation may wait for the"
+                    "**Not borne out.** The pool is a real pool of the runtime, and every allocation may wait for the"
                             + " last users of memory. The workloads take turns in every way: an allocation behind"
                             + " a stranger waits for the stranger, whatever the tracking. Frontiers know afterwards"
-                            + " that the stranger precedes, and drop the waits implied by that: half of the waits"
-                            + " between the queues, and of the places waited for.",
+                            + " that the stranger precedes, and drop the implied waits: half of the waits between the"
+                            + " queues, and of the places waited for.",
                     c -> {
                         same(c, Comparison.Way::makespan);
                         same(c, Comparison.Way::reusedAtOnce);
@@ -231,15 +231,15 @@ class ComparisonTest {
                                 .isEqualTo(c.way(EVENTS).records());
                     }),
             new Section(
-                    "Memory that requests contend for",
-                    "With frontiers, requests sharing a pool that is too small wait less for one another.",
+                    "Memory contended for by requests",
+                    "With frontiers, requests sharing too small a pool wait less for each other.",
                     "shared-pool",
                     new Scale(2, 1, 0),
-                    "**Not borne out.** Four requests need six units each of a real pool of eight, so three of them get"
+                    "**Not borne out.** Four requests need six units each of a real pool of eight, so three requests get"
                             + " memory by waiting for the last user, in every way, and take equally long. Frontiers have"
                             + " fewer waits and checks together than events: with events the host holds operations"
                             + " back, and then finds the other waits of these ended, each a check. Plain timelines"
-                            + " repeat waits that a queue's memory of its own waits would drop.",
+                            + " repeat waits, and a queue remembering awaited places would drop these.",
                     c -> {
                         same(c, Comparison.Way::makespan);
                         same(c, Comparison.Way::records);
@@ -255,7 +255,7 @@ class ComparisonTest {
                                 .isGreaterThan(c.way(FRONTIERS).waits());
                     }),
             new Section(
-                    "Memory that passes between queues",
+                    "Memory passing between queues",
                     "With frontiers, memory is given away before its last user has ended.",
                     "memory-pressure",
                     Scale.ONE,
@@ -289,22 +289,22 @@ class ComparisonTest {
                         assertThat(unverified(TIMELINES)).contains("draft_r1/1.2");
                     }),
             new Section(
-                    "Speculation that is cancelled",
-                    "Frontiers show what to cancel when a draft is wrong.",
+                    "Cancelled speculation",
+                    "Frontiers show which operations to cancel when a draft is wrong.",
                     "docs/draft-ahead.yaml",
                     Scale.ONE,
                     List.of(Fault.parse("reject:verify_1")),
                     "**In part.** The first verification rejects its draft. A scope of speculation"
                             + " ([using](using.md#speculation)) cancels the same operations in every way, since"
                             + " the scope follows waits and the order of the draft's queue, not frontiers. Half of the"
-                            + " cancelled operations never begin: the host had not submitted their round. What"
-                            + " a stream has been given runs all the same, and so work far ahead costs the same"
+                            + " cancelled operations never begin: the host had not submitted their round. Work"
+                            + " given to a stream runs all the same, and so work far ahead costs the same"
                             + " hardware in every way. With frontiers alone to go by, a runtime would find three"
                             + " of the four cancelled operations on the hardware (the fourth, the verification of a"
                             + " later draft, follows the first verification too), and without frontiers only the"
                             + " draft's own; but"
                             + " the frontiers mark another request too, which shares no timeline with the draft and"
-                            + " merely runs behind it on a queue. That request survives: waits are the better"
+                            + " merely runs behind the draft on a queue. This request survives: waits are the better"
                             + " criterion.",
                     c -> {
                         same(c, Comparison.Way::makespan);
@@ -374,32 +374,33 @@ class ComparisonTest {
             The same scheduler runs each scenario three times on virtual devices, each lane a queue running operations
             in order; the host learns of an end a tick late. **Events**: only the order of a queue implies a wait, and
             there is nothing to wait for until the producer is on a queue: until then the host holds the operation back,
-            and, without any notice of a recording, waits for the producer's end. Operations of one queue are submitted
-            in the order of their waits, as to any stream. **Timelines**: the same, but the hardware can wait for a
+            and, without any notice of a recording, waits for the producer's end. Operations of a queue are submitted
+            in the order of the waits, as to any stream. **Timelines**: the same, but the hardware can wait for a
             promised value, and the order of submission is free. **Frontiers**: a wait implied by the queue, or by
             another wait, is dropped. A wait costs virtual hardware no time, so fewer waits show as such and not as a
             shorter makespan.
 
-            Every row counts the same things in each way, and all but bytes and unrelated pairs are read off the runs. *Places waited for*
-            are places on a queue waited for by another queue, or checked or waited for by the host for an operation of
-            another queue, or for its memory: each needs an event, or a value of a timeline. *Waits besides repeated ones* leave out waits for a place that the
-            same queue has already waited for, or for an earlier place of the same other queue: a queue remembering its
-            own waits, without frontiers, makes no others. *Pipelined* operations are with the hardware before the
-            inputs exist. *Bytes of tracking* are the objects on the heap that say when a buffer is free: an array of
-            references to events, one for each use, without the events; points, a timeline and a value for each using
-            queue; or the frontier of the uses. `TrackingBytesTest` allocates these objects and finds the printed bytes,
-            within a byte ([lab](lab.md#bytes-of-tracking)). A pair is unrelated when no chain of timelines links the workloads; the order of queues and waits
-            counts, the order made by memory does not. *Cancelled* operations fail because of a rejected draft, or because
-            they wait for such an operation; a frontier *marks* an operation as speculative by mentioning the draft and
-            not the verification.
+            Every row counts the same things in each way, and all but bytes and unrelated pairs are read off the runs.
+            *Places waited for* are places on a queue waited for by another queue, or checked or waited for by the host
+            for an operation of another queue, or for its memory: each needs an event, or a value of a timeline. *Waits
+            without repetitions* leave out waits for a place already awaited by the same queue, or for an earlier place
+            of the same other queue: a queue remembering awaited places, without frontiers, makes no others. *Pipelined*
+            operations are with the hardware before the inputs exist. *Bytes of tracking* are the objects on the heap
+            showing when a buffer is free: an array with a reference to an event for each use, without the events;
+            points, a timeline and a value for each using queue; or the frontier of the uses. `TrackingBytesTest`
+            allocates these objects and finds the printed bytes, within a byte ([lab](lab.md#bytes-of-tracking)). A pair
+            is unrelated when no chain of timelines links the workloads; the order of queues and waits counts, the order
+            made by memory does not. *Cancelled* operations fail because of a rejected draft, or because of a wait for
+            such an operation; a frontier *marks* an operation as speculative by mentioning the draft and not the
+            verification.
 
-            In short: frontiers are worth their bytes where waits are implied by waits of *other* queues (4), where
-            memory makes an order that no wait names (8), where memory freed on another queue is given away early (6,
-            10), and where the past of an operation is asked for (2, 3, 11),
-            as by `explain` and the console. Frontiers are not worth the bytes on a single queue (1), where all a
-            queue could drop is what the queue has waited for itself (6, 9), where work has to be submitted early (5,
-            13), for keeping workloads apart (7, 8), or for deciding what to cancel (12): there, the order of
-            queues, timelines, or a memory of a queue's own waits do as well.
+            In short: frontiers are worth the bytes where waits are implied by waits of *other* queues (4), where memory
+            makes an order named by no wait (8), where memory freed on another queue is given away early (6, 10), and
+            where the past of an operation is asked for (2, 3, 11), as by `explain` and the console. Frontiers are not
+            worth the bytes on a single queue (1), where a queue could drop only waits for places already awaited by the
+            queue (6, 9), where work has to be submitted early (5, 13), for keeping workloads apart (7, 8), or for
+            deciding which operations to cancel (12): there, the order of queues, timelines, or a queue remembering
+            awaited places do as well.
             """;
 
     private static String page() {

@@ -169,7 +169,7 @@ final class OpenCalls {
         return name != null && !name.equals("call of '" + function + "'");
     }
 
-    /** Returns a call in words, for example {@code call 7 of module.add of program 'add', before inputs}. */
+    /** Returns a call in words, for example {@code call 7 of sums.add of program 'sums', before inputs}. */
     static String title(FlightEvent.Call call) {
         return "call %d of %s of program '%s', %s".formatted(call.call(), call.function(), call.program(), state(call));
     }

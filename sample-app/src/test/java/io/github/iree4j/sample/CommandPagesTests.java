@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** The commands of pages are run at night, and the builds that pages show agree. */
 class CommandPagesTests {
     private static final Path ROOT = Path.of("..");
-    private static final Pattern COMMANDS = Pattern.compile("(?m)^ *```(?:sh|shell|bash)$");
+    private static final Pattern COMMANDS = Pattern.compile("(?m)^ *```(?:sh|shell|bash)$|^// src/"); // or a file
     private static final Pattern PAGE = Pattern.compile("(?:docs/[a-z-]+|sample-[a-z]+/README)\\.md");
     private static final Pattern FENCE = Pattern.compile("(?ms)^ *```([\\w-]*)\\n(.*?)^ *```$");
     private static final Pattern COMMAND =
@@ -38,7 +38,7 @@ class CommandPagesTests {
             Set.of("docs/containers.md", "docs/versions.md", "docs/operations.md", "docs/spring.md");
 
     @Test
-    void eachPageWithCommandsIsRunAtNight() throws IOException {
+    void eachPageWithCommandsOrFilesIsRunAtNight() throws IOException {
         Set<String> expected = new TreeSet<>();
         for (String page : pages()) {
             if (COMMANDS.matcher(text(page)).find()) {

@@ -50,7 +50,7 @@ final class ExplainCommand implements Callable<Integer> {
             names = "--function",
             paramLabel = "NAME",
             defaultValue = "",
-            description = "As --slowest, only the calls of this function, for example 'module.main'.")
+            description = "As --slowest, only the calls of this function, for example 'digits.classify'.")
     private String function;
 
     @Option(

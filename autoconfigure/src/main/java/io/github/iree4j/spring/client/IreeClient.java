@@ -25,8 +25,9 @@ import java.lang.annotation.Target;
  *
  * <p><b>Results.</b> {@link io.github.iree4j.Results} and {@link io.github.iree4j.Tensor} stay on their device, are
  * closed by the caller and may be arguments of further calls without a copy. Arrays (flat, or nested by dimension),
- * numbers and booleans are copied. A record has one component for each result. {@code void} discards the results. A
- * {@link java.util.concurrent.CompletableFuture} of any of these, or a {@code Mono} when Reactor is present, makes the
+ * numbers and booleans are copied. A record has one component for each result. {@code void} discards the results. An
+ * {@link io.github.iree4j.async.IreeFuture}, a {@link java.util.concurrent.CompletableFuture} or a
+ * {@link java.util.concurrent.CompletionStage} of any of these, or a {@code Mono} when Reactor is present, makes the
  * method return immediately. So does a {@link io.github.iree4j.Submission} of {@code Results}, of a tensor or of a
  * record of tensors, with the fence at which the contents are ready.
  *

@@ -43,7 +43,7 @@ public record ActiveCall(String program, Program instance, PendingCall call) imp
         return call.signals();
     }
 
-    /** Returns the call in words, for example {@code call 7 of module.add of program 'add'}. */
+    /** Returns the call in words, for example {@code call 7 of sums.add of program 'sums'}. */
     String title() {
         return "call %d of %s of program '%s'".formatted(call.id(), call.function(), program);
     }

@@ -34,7 +34,7 @@ public final class ReactiveInvocationService {
      * Calls a function.
      *
      * @param function the program's name, a dot, the function's name
-     * @param inputs an input for each argument; lent until the call completes
+     * @param inputs an input for each argument; borrowed until the call completes
      * @return the results, to be closed by the subscriber, or an {@link io.github.iree4j.status.IreeException}
      */
     public Mono<Results> invoke(String function, @Nullable Object... inputs) {
@@ -46,7 +46,7 @@ public final class ReactiveInvocationService {
      *
      * @param function the program's name, a dot, the function's name
      * @param reader converts the results; must not retain the results
-     * @param inputs an input for each argument; lent until the call completes
+     * @param inputs an input for each argument; borrowed until the call completes
      * @return the converted value, or an {@link io.github.iree4j.status.IreeException}
      * @param <T> the type of the converted value
      */

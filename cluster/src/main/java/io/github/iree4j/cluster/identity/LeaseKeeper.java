@@ -225,6 +225,15 @@ public final class LeaseKeeper {
     }
 
     /**
+     * Returns how long the store may be away from now on: without a renewal the node is fenced then.
+     *
+     * @return the time, never negative
+     */
+    public synchronized Duration left() {
+        return Duration.ofNanos(Math.max(0, nanos / 6 * 5 - (nanoTime.getAsLong() - renewed)));
+    }
+
+    /**
      * Returns how long the last renewal took.
      *
      * @return the time; zero before the first

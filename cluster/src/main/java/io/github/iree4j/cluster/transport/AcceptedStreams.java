@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +35,8 @@ final class AcceptedStreams {
     private final ClusterMember self;
     private final boolean tls;
     private final IntFunction<Integer> windows;
-    private final Executor executor;
+    private final ScheduledExecutorService executor;
+    private final LastingConnections connections;
     private final Consumer<Runnable> afterTimeout;
     private final Consumer<@Nullable SocketAddress> known;
     private final Map<ByteBuffer, Half> incomplete = new HashMap<>(); // guarded by this
@@ -45,6 +46,7 @@ final class AcceptedStreams {
      *
      * @param windows bytes allowed to wait for writing, by the ordinal of the stream
      * @param afterTimeout runs a task at the time limit of a connection beginning now
+     * @param connections the connections of this node
      * @param known receives the source addresses of the streams of a complete connection
      */
     AcceptedStreams(
@@ -52,7 +54,8 @@ final class AcceptedStreams {
             ClusterMember self,
             boolean tls,
             IntFunction<Integer> windows,
-            Executor executor,
+            ScheduledExecutorService executor,
+            LastingConnections connections,
             Consumer<Runnable> afterTimeout,
             Consumer<@Nullable SocketAddress> known) {
         this.handler = handler;
@@ -60,6 +63,7 @@ final class AcceptedStreams {
         this.tls = tls;
         this.windows = windows;
         this.executor = executor;
+        this.connections = connections;
         this.afterTimeout = afterTimeout;
         this.known = known;
     }
@@ -114,15 +118,31 @@ final class AcceptedStreams {
             }
         }
         if (complete.size() == half.streams.length) {
-            complete(half.peer, complete);
+            complete(half, complete, headers.get(Frames.RESUME));
         }
         return accepted;
     }
 
-    private void complete(ClusterMember peer, List<Accepted> streams) {
-        GrpcConnection connection = new GrpcConnection(peer.host() + ":" + peer.port(), streams, executor, () -> {});
+    /**
+     * Answers on all streams.
+     *
+     * @param resumed the connection to continue, as in {@link Frames#RESUME}; null for none
+     */
+    private void complete(Half half, List<Accepted> streams, byte @Nullable [] resumed) {
+        ClusterMember peer = half.peer;
         Metadata headers = new Metadata();
         headers.put(Frames.NODE, self.encode());
+        LastingConnections.Resumption resumption = null;
+        if (resumed != null) {
+            resumption = connections.resume(peer, resumed);
+            if (resumption == null) {
+                Status status = Status.NOT_FOUND.withDescription("no such connection to continue");
+                streams.forEach(each -> each.refuse(status));
+                return;
+            }
+            headers.put(Frames.RESUME, resumption.answer());
+        }
+        GrpcConnection connection = new GrpcConnection(peer.host() + ":" + peer.port(), streams, executor, () -> {});
         for (Accepted each : streams) {
             known.accept(each.call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
             each.connection = connection;
@@ -132,7 +152,12 @@ final class AcceptedStreams {
                 }
             }
         }
-        connection.start(handler.accepted(connection, peer));
+        if (resumption != null) {
+            resumption.by(connection);
+        } else {
+            LastingConnection lasting = connections.accepted(half.key, peer, connection);
+            lasting.start(handler.accepted(lasting, peer));
+        }
         for (Accepted each : streams) {
             if (each.over) { // before the connection was attached
                 connection.ended(Status.CANCELLED);
@@ -211,12 +236,23 @@ final class AcceptedStreams {
         }
 
         @Override
+        public void finish(Status status) {
+            Metadata trailers = new Metadata();
+            trailers.put(Frames.END, new byte[0]);
+            close(status, trailers);
+        }
+
+        @Override
         public void end(Status status) {
+            close(status, new Metadata());
+        }
+
+        private void close(Status status, Metadata trailers) {
             if (!closed) {
                 closed = true;
                 over = true;
                 try {
-                    call.close(status, new Metadata());
+                    call.close(status, trailers);
                 } catch (IllegalStateException e) {
                     // The peer has ended the stream.
                 }
@@ -241,7 +277,12 @@ final class AcceptedStreams {
 
         @Override
         public void onHalfClose() {
-            over(Status.CANCELLED.withDescription("the peer ended it"));
+            Status status = Status.CANCELLED.withDescription("the peer ended it");
+            GrpcConnection of = connection;
+            if (of != null) {
+                of.finished(status);
+            }
+            over(status);
         }
 
         @Override

@@ -11,23 +11,35 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import java.io.InputStream;
 import java.util.Arrays;
-import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** The streams of a connection dialed by this node. The connection is established when the peer has answered on each stream. */
 final class DialedStreams {
-    private final PeerHandler handler;
+    /** What became of the streams; called once. */
+    interface Outcome {
+        /**
+         * The connection is established, and delivers once started.
+         *
+         * @param answer the headers of the peer's answer
+         */
+        void established(GrpcConnection connection, Metadata answer);
+
+        void failed(IreeException cause);
+    }
+
+    private final Outcome outcome;
     private final ClusterMember peer;
-    private final Executor executor;
+    private final ScheduledExecutorService executor;
     private final Runnable ended;
     private final Dialed[] streams = new Dialed[PeerStream.values().length];
     private int answered; // guarded by this, like the rest
     private boolean over;
     private volatile @Nullable GrpcConnection connection;
 
-    DialedStreams(PeerHandler handler, ClusterMember peer, Executor executor, Runnable ended) {
-        this.handler = handler;
+    DialedStreams(Outcome outcome, ClusterMember peer, ScheduledExecutorService executor, Runnable ended) {
+        this.outcome = outcome;
         this.peer = peer;
         this.executor = executor;
         this.ended = ended;
@@ -36,10 +48,17 @@ final class DialedStreams {
     /**
      * Opens the streams.
      *
+     * @param number the number of the connection
+     * @param resumed the connection to continue, as in {@link Frames#RESUME}; null for none
      * @param channels by the ordinal of the stream
      * @param windows bytes allowed to wait for writing, by the ordinal of the stream
      */
-    void open(ClusterMember self, byte[] number, IntFunction<ManagedChannel> channels, IntFunction<Integer> windows) {
+    void open(
+            ClusterMember self,
+            byte[] number,
+            byte @Nullable [] resumed,
+            IntFunction<ManagedChannel> channels,
+            IntFunction<Integer> windows) {
         for (PeerStream stream : PeerStream.values()) {
             CallOptions options = CallOptions.DEFAULT.withOnReadyThreshold(windows.apply(stream.ordinal()));
             streams[stream.ordinal()] =
@@ -49,6 +68,9 @@ final class DialedStreams {
             Metadata headers = new Metadata();
             headers.put(Frames.NODE, self.encode());
             headers.put(Frames.CONNECTION, number);
+            if (resumed != null) {
+                headers.put(Frames.RESUME, resumed);
+            }
             try {
                 each.call.start(each, headers);
             } catch (IllegalStateException e) {
@@ -67,7 +89,7 @@ final class DialedStreams {
         }
         endAll(Status.CANCELLED.withDescription(cause.getMessage()));
         ended.run();
-        handler.unreachable(peer, cause);
+        outcome.failed(cause);
     }
 
     private void endAll(Status status) {
@@ -99,13 +121,15 @@ final class DialedStreams {
             established = new GrpcConnection(peer.host() + ":" + peer.port(), Arrays.asList(streams), executor, ended);
             connection = established; // with the last answer, so that a stream closing now ends the connection
         }
-        established.start(handler.dialed(established, peer));
+        outcome.established(established, headers);
     }
 
-    private void closed(Status status) {
+    private void closed(Status status, boolean isFinished) {
         giveUp(Frames.failure(peer.toString(), status));
         GrpcConnection established = connection;
-        if (established != null) {
+        if (established != null && isFinished) {
+            established.finished(status);
+        } else if (established != null) {
             established.ended(status);
         }
     }
@@ -115,6 +139,7 @@ final class DialedStreams {
         private final PeerStream stream;
         private final ClientCall<InputStream, InputStream> call;
         private boolean ended; // guarded by this
+        private boolean finished; // guarded by this
 
         Dialed(PeerStream stream, ClientCall<InputStream, InputStream> call) {
             this.stream = stream;
@@ -134,6 +159,14 @@ final class DialedStreams {
         @Override
         public void request() {
             call.request(1);
+        }
+
+        @Override
+        public void finish(Status status) {
+            if (!ended && !finished) {
+                finished = true;
+                call.halfClose();
+            }
         }
 
         @Override
@@ -167,7 +200,7 @@ final class DialedStreams {
 
         @Override
         public void onClose(Status status, Metadata trailers) {
-            closed(status);
+            closed(status, trailers.containsKey(Frames.END));
         }
     }
 }

@@ -29,6 +29,15 @@ final class Frames {
     static final Metadata.Key<byte[]> CONNECTION =
             Metadata.Key.of("iree-connection-bin", Metadata.BINARY_BYTE_MARSHALLER);
 
+    /** In trailers: the connection is over. Without it, the network may have ended the streams. */
+    static final Metadata.Key<byte[]> END = Metadata.Key.of("iree-end-bin", Metadata.BINARY_BYTE_MARSHALLER);
+
+    /**
+     * Asks to continue a {@link LastingConnection}: the number of its first connection, of 16 bytes, and the frames received
+     * by the dialing side of each stream, big-endian. In the answer: the frames received by the accepting side.
+     */
+    static final Metadata.Key<byte[]> RESUME = Metadata.Key.of("iree-resume-bin", Metadata.BINARY_BYTE_MARSHALLER);
+
     private static final int COPY_BYTES = 64 << 10;
 
     private Frames() {}
@@ -58,6 +67,7 @@ final class Frames {
             case UNAUTHENTICATED -> StatusCode.UNAUTHENTICATED;
             case PERMISSION_DENIED -> StatusCode.PERMISSION_DENIED;
             case UNIMPLEMENTED -> StatusCode.INCOMPATIBLE;
+            case NOT_FOUND -> StatusCode.NOT_FOUND;
             case DEADLINE_EXCEEDED -> StatusCode.DEADLINE_EXCEEDED;
             default -> StatusCode.UNAVAILABLE;
         };

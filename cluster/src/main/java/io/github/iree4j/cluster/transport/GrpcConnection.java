@@ -10,7 +10,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -28,15 +29,17 @@ final class GrpcConnection implements PeerConnection {
      * listener is set; requests for messages begin in start(), so no message arrives before.
      */
     private static final AtomicLong CONNECTIONS = new AtomicLong();
+    private static final long FINISH_MILLIS = 500; // for the peer to hear of the end
 
     private final String peer;
     private final StreamEnd[] streams = new StreamEnd[PeerStream.values().length];
     private final Frames.Incoming[] readers = new Frames.Incoming[PeerStream.values().length];
-    private final Executor later;
+    private final ScheduledExecutorService later;
     private final Runnable ended;
     // the cause of the end, set once
     private final AtomicReference<@Nullable IreeException> end = new AtomicReference<>();
     private final AtomicBoolean told = new AtomicBoolean(); // whether the listener has been notified
+    private volatile boolean finished; // whether the peer has said that the connection is over
     private volatile @Nullable PeerListener listener;
 
     /**
@@ -44,10 +47,10 @@ final class GrpcConnection implements PeerConnection {
      *
      * @param peer the description in messages; a unique number is added
      * @param streams by ordinal
-     * @param later runs tasks soon, without locks
-     * @param ended called once, when the connection has ended
+     * @param later runs tasks without locks
+     * @param ended called once, when the connection has ended and the peer has had time to hear so
      */
-    GrpcConnection(String peer, List<? extends StreamEnd> streams, Executor later, Runnable ended) {
+    GrpcConnection(String peer, List<? extends StreamEnd> streams, ScheduledExecutorService later, Runnable ended) {
         this.peer = peer + " #" + CONNECTIONS.incrementAndGet();
         this.later = later;
         this.ended = ended;
@@ -115,6 +118,17 @@ final class GrpcConnection implements PeerConnection {
         }
     }
 
+    /** The peer has said that the connection is over. */
+    void finished(Status status) {
+        finished = true;
+        ended(status);
+    }
+
+    /** Returns whether the peer has said that the connection is over, so that no other connection continues it. */
+    boolean isFinished() {
+        return finished;
+    }
+
     /** A stream has ended at the peer or in between. */
     void ended(Status status) {
         fail(Status.CANCELLED.withDescription("another stream of the connection ended"), Frames.failure(peer, status));
@@ -123,10 +137,26 @@ final class GrpcConnection implements PeerConnection {
     @Override
     public void close(IreeException cause) {
         if (end.compareAndSet(null, cause)) {
-            endStreams(Status.CANCELLED.withDescription(cause.toString()));
-            ended.run();
+            Status status = Status.CANCELLED.withDescription(cause.toString());
+            for (StreamEnd each : streams) {
+                synchronized (each) {
+                    each.finish(status);
+                }
+            }
             later.execute(() -> tell(cause));
+            later.schedule(
+                    () -> {
+                        endStreams(status);
+                        ended.run();
+                    },
+                    FINISH_MILLIS,
+                    TimeUnit.MILLISECONDS);
         }
+    }
+
+    /** Ends the streams as the network would: another connection may continue this one. */
+    void abandon(IreeException cause) {
+        fail(Status.CANCELLED.withDescription("abandoned"), cause);
     }
 
     private void fail(Status status, IreeException cause) {

@@ -9,6 +9,7 @@ import io.grpc.ChannelCredentials;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.Server;
 import io.grpc.ServerCredentials;
 import io.grpc.ServerServiceDefinition;
@@ -18,7 +19,9 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -37,10 +40,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class GrpcTransport implements AutoCloseable {
 
-    private static final int CONNECTION_BYTES = 16;
     private static final int METADATA_BYTES = 4 << 10;
     private static final int STREAMS_PER_CONNECTION = 16;
     private static final int CLOSE_SECONDS = 2;
+    private static final int FINISH_MILLIS = 500;
     private static final Logger log = LoggerFactory.getLogger(GrpcTransport.class);
 
     private final TransportOptions options;
@@ -49,6 +52,7 @@ public final class GrpcTransport implements AutoCloseable {
     private final SecureRandom random = new SecureRandom();
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(
             1, Thread.ofPlatform().daemon().name("iree-cluster-transport").factory());
+    private final LastingConnections connections;
     private final AtomicReference<@Nullable Server> server = new AtomicReference<>();
     private volatile @Nullable ClusterMember self;
 
@@ -61,6 +65,7 @@ public final class GrpcTransport implements AutoCloseable {
     public GrpcTransport(TransportOptions options, PeerHandler handler) {
         this.options = options;
         this.handler = handler;
+        this.connections = new LastingConnections(options.resumeTimeout(), timer, this::redial, this::probe);
         timer.setRemoveOnCancelPolicy(true);
         timer.setKeepAliveTime(1, TimeUnit.SECONDS); // never shut down: connections may still end after this has closed
         timer.allowCoreThreadTimeOut(true);
@@ -111,7 +116,14 @@ public final class GrpcTransport implements AutoCloseable {
         }
         ClusterMember member = new ClusterMember(identity, host, listening.getPort());
         accepted.set(new AcceptedStreams(
-                handler, member, options.tls() != null, this::window, timer, this::afterTimeout, door::knows));
+                handler,
+                member,
+                options.tls() != null,
+                this::window,
+                timer,
+                connections,
+                task -> after(options.connectTimeout(), task),
+                door::knows));
         self = member;
         server.set(listening);
         return member;
@@ -124,23 +136,101 @@ public final class GrpcTransport implements AutoCloseable {
      * @throws IreeException FAILED_PRECONDITION before {@link #listen}
      */
     public void dial(ClusterMember peer) {
+        byte[] number = number();
+        open(peer, number, null, options.connectTimeout(), new DialedStreams.Outcome() {
+            @Override
+            public void established(GrpcConnection connection, Metadata answer) {
+                LastingConnection lasting = connections.dialed(number, peer, connection);
+                lasting.start(handler.dialed(lasting, peer));
+            }
+
+            @Override
+            public void failed(IreeException cause) {
+                handler.unreachable(peer, cause);
+            }
+        });
+    }
+
+    private byte[] number() {
+        byte[] number = new byte[LastingConnections.NUMBER_BYTES];
+        random.nextBytes(number);
+        return number;
+    }
+
+    private void redial(LastingConnection lost) {
+        Duration attempt = options.connectTimeout().dividedBy(2);
+        open(lost.member(), number(), connections.request(lost), attempt, new DialedStreams.Outcome() {
+            @Override
+            public void established(GrpcConnection connection, Metadata answer) {
+                long[] received = LastingConnections.counts(answer.get(Frames.RESUME), 0);
+                if (received == null) {
+                    connection.close(IreeException.of(StatusCode.INCOMPATIBLE, lost.member() + " continues nothing"));
+                    lost.failed(
+                            IreeException.of(StatusCode.NOT_FOUND, lost.member() + " did not continue the connection"),
+                            System.nanoTime());
+                } else {
+                    lost.resume(connection, received);
+                }
+            }
+
+            @Override
+            public void failed(IreeException cause) {
+                lost.failed(cause, System.nanoTime());
+            }
+        });
+    }
+
+    /** Looks whether a process listens at the address of a peer that has to dial again. */
+    private void probe(LastingConnection lost) {
+        ClusterMember peer = lost.member();
+        Thread.ofVirtual().start(() -> {
+            try (Socket socket = new Socket()) {
+                socket.connect(new InetSocketAddress(peer.host(), peer.port()), (int)
+                        options.connectTimeout().dividedBy(2).toMillis());
+                lost.reached();
+            } catch (IOException e) {
+                lost.failed(
+                        IreeException.of(
+                                StatusCode.UNAVAILABLE, "no connection to %s: %s".formatted(peer, e.getMessage()), e),
+                        System.nanoTime());
+            }
+        });
+    }
+
+    /**
+     * Doubts the connections with a peer: each connection continues over other streams, or is interrupted if the peer
+     * cannot be reached. No frame is lost.
+     *
+     * @param peer the peer
+     * @param cause the reason for the doubt
+     */
+    public void doubt(ClusterMember peer, IreeException cause) {
+        connections.doubt(peer, cause);
+    }
+
+    private void open(
+            ClusterMember peer,
+            byte[] number,
+            byte @Nullable [] resumed,
+            Duration limit,
+            DialedStreams.Outcome outcome) {
         ClusterMember from = self;
         if (from == null) {
             throw IreeException.of(StatusCode.FAILED_PRECONDITION, "this node must listen before it dials " + peer);
         }
         ManagedChannel channel = channel(peer);
         ManagedChannel bulk = options.separateBulkConnection() ? channel(peer) : channel;
-        byte[] number = new byte[CONNECTION_BYTES];
-        random.nextBytes(number);
-        DialedStreams streams = new DialedStreams(handler, peer, timer, () -> {
+        DialedStreams streams = new DialedStreams(outcome, peer, timer, () -> {
             channel.shutdownNow();
             bulk.shutdownNow();
         });
-        streams.open(from, number, stream -> stream == PeerStream.BULK.ordinal() ? bulk : channel, this::window);
-        afterTimeout(() -> streams.giveUp(IreeException.of( // ends open streams
-                StatusCode.DEADLINE_EXCEEDED,
-                "%s did not answer within %d ms"
-                        .formatted(peer, options.connectTimeout().toMillis()))));
+        streams.open(
+                from, number, resumed, stream -> stream == PeerStream.BULK.ordinal() ? bulk : channel, this::window);
+        after(
+                limit,
+                () -> streams.giveUp(IreeException.of( // ends open streams
+                        StatusCode.DEADLINE_EXCEEDED,
+                        "%s did not answer within %d ms".formatted(peer, limit.toMillis()))));
     }
 
     private ManagedChannel channel(ClusterMember peer) {
@@ -161,8 +251,8 @@ public final class GrpcTransport implements AutoCloseable {
         return stream == PeerStream.BULK.ordinal() ? options.bulkWindow() : options.queueWindow();
     }
 
-    private void afterTimeout(Runnable task) {
-        timer.schedule(task, options.connectTimeout().toMillis(), TimeUnit.MILLISECONDS);
+    private void after(Duration time, Runnable task) {
+        timer.schedule(task, time.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     private ServerCredentials serverCredentials() {
@@ -186,15 +276,19 @@ public final class GrpcTransport implements AutoCloseable {
                         .build();
     }
 
-    /** Stops listening, so the port is free. Connections are closed by the handler; remaining connections end now. */
+    /** Ends all connections, telling the peers so, and stops listening, so the port is free. */
     @Override
     public void close() {
+        connections.close(IreeException.of(StatusCode.CANCELLED, "the transport was closed"));
         Server listening = server.get();
         if (listening == null) {
             return;
         }
-        listening.shutdownNow();
+        listening.shutdown();
         try {
+            if (!listening.awaitTermination(FINISH_MILLIS, TimeUnit.MILLISECONDS)) { // a peer does not read
+                listening.shutdownNow();
+            }
             if (!listening.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
                 log.warn("port {} is not free yet after {} s", listening.getPort(), CLOSE_SECONDS);
             }

@@ -14,6 +14,12 @@ interface StreamEnd {
     /** Requests the next message. Safe from any thread. */
     void request();
 
+    /**
+     * Tells the peer that the connection is over, behind everything sent. Without this a peer takes the end of the stream
+     * for a failure of the network. Nothing may be sent afterwards.
+     */
+    void finish(Status status);
+
     /** Ends the stream; the second time nothing happens. */
     void end(Status status);
 }

@@ -24,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param keepAlive how long a connection may be silent before a sign of life is requested from the peer; gRPC raises
  *     the value to 10 s
  * @param keepAliveTimeout how long the peer has to answer
+ * @param resumeTimeout how long an interrupted connection may take to continue; zero ends connections with their first
+ *     interruption
  */
 public record TransportOptions(
         InetAddress address,
@@ -36,7 +38,8 @@ public record TransportOptions(
         boolean separateBulkConnection,
         Duration connectTimeout,
         Duration keepAlive,
-        Duration keepAliveTimeout) {
+        Duration keepAliveTimeout,
+        Duration resumeTimeout) {
 
     /**
      * The certificate of a node, and the trusted authorities.
@@ -86,7 +89,30 @@ public record TransportOptions(
                 false,
                 Duration.ofSeconds(5),
                 Duration.ofSeconds(10),
-                Duration.ofSeconds(3));
+                Duration.ofSeconds(3),
+                Duration.ofSeconds(30));
+    }
+
+    /**
+     * Returns these options with another limit of interruptions.
+     *
+     * @param time how long an interrupted connection may take to continue
+     * @return a copy
+     */
+    public TransportOptions withResumeTimeout(Duration time) {
+        return new TransportOptions(
+                address,
+                port,
+                tls,
+                insecure,
+                maximumFrameBytes,
+                queueWindow,
+                bulkWindow,
+                separateBulkConnection,
+                connectTimeout,
+                keepAlive,
+                keepAliveTimeout,
+                time);
     }
 
     /**
@@ -107,6 +133,7 @@ public record TransportOptions(
                 separateBulkConnection,
                 connectTimeout,
                 keepAlive,
-                keepAliveTimeout);
+                keepAliveTimeout,
+                resumeTimeout);
     }
 }

@@ -65,6 +65,7 @@ public final class ClusterHealthIndicator implements HealthIndicator {
         return health.withDetail("identity", node.identity().toString())
                 .withDetail("members", node.view().members().size())
                 .withDetail("leaseAge", lease.age())
+                .withDetail("fencedWithoutRenewalIn", lease.left())
                 .build();
     }
 }

@@ -88,6 +88,23 @@ class LeaseKeeperTests {
         assertThat(fences).isEmpty();
     }
 
+    /** An outage of half of the lease may begin just before a renewal. */
+    @Test
+    void theTimeLeftIsAtLeastHalfOfTheLeaseWhileRenewalsSucceed() {
+        for (int tenth = 0; tenth < 300; tenth++) {
+            pass(Duration.ofMillis(100));
+            clock.runAll();
+            assertThat(keeper.left()).isGreaterThan(LEASE.dividedBy(2).minusMillis(101));
+        }
+        store.fail(IreeException.of(StatusCode.UNAVAILABLE, "no connection"));
+        while (!keeper.left().isZero()) {
+            assertThat(keeper.state()).isEqualTo(State.HELD);
+            pass(Duration.ofMillis(100));
+            clock.runAll();
+        }
+        assertThat(keeper.state()).isEqualTo(State.FENCED);
+    }
+
     @Test
     void aProcessThatWasPausedKnowsBeforeItLooks() {
         clock.advance(Duration.ofHours(1));

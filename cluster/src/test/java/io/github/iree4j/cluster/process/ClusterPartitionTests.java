@@ -125,6 +125,44 @@ class ClusterPartitionTests {
         machines.checkHistories();
     }
 
+    /** Silence of one node, both ways and one way, a link that flaps, and a cut that JGroups answers with views. */
+    @Test
+    @Tag("nightly")
+    void whateverTheNetworkDoesForAShortTimeNobodyFails() throws Exception {
+        machines.resumeWithin(60_000);
+        machines.startAll(SILENCE);
+        for (NodeProcess each : nodes) {
+            each.command("load 60000");
+            each.await("done 1 ");
+        }
+        network.cut(1);
+        TimeUnit.SECONDS.sleep(SILENCE + 4); // of the network, not of this process
+        network.heal(1);
+        TimeUnit.SECONDS.sleep(2);
+        for (int flap = 0; flap < 5; flap++) {
+            network.cut(2);
+            TimeUnit.MILLISECONDS.sleep(800);
+            network.heal(2);
+            TimeUnit.MILLISECONDS.sleep(800);
+        }
+        network.block(3, 1);
+        TimeUnit.SECONDS.sleep(SILENCE + 2);
+        network.heal(3);
+        network.heal(1);
+        for (NodeProcess each : nodes) {
+            each.awaitOnce("ran ");
+        }
+        machines.awaitWhole();
+        for (NodeProcess each : nodes) {
+            assertThat(each.history()).noneMatch(line -> line.startsWith("failed ") || line.startsWith("fenced"));
+            assertThat(each.history())
+                    .filteredOn(line -> line.startsWith("end "))
+                    .isNotEmpty()
+                    .allMatch(line -> line.contains(" OK "));
+        }
+        machines.checkHistories();
+    }
+
     @Test
     @Tag("nightly")
     void silenceIsNoticedInTimeWhileTransfersSaturateTheNetwork() throws Exception {

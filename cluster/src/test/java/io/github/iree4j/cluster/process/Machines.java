@@ -19,6 +19,7 @@ final class Machines implements AutoCloseable {
     private final List<NodeProcess> dead = new ArrayList<>();
     final HistoryCheck check = new HistoryCheck();
     private final int count;
+    private int resumeMillis = 500; // short: a silence soon is a failure
     private final Path directory;
     private final String addresses;
 
@@ -32,8 +33,13 @@ final class Machines implements AutoCloseable {
                 .collect(Collectors.joining(","));
     }
 
+    /** Has nodes started from now on wait so long for an interrupted connection. */
+    void resumeWithin(int millis) {
+        resumeMillis = millis;
+    }
+
     NodeProcess start(int index, int silence) throws IOException {
-        return new NodeProcess(index, network.in(index + 1), addresses, directory, silence);
+        return new NodeProcess(index, network.in(index + 1), addresses, directory, silence, resumeMillis);
     }
 
     void startAll(int silence) throws IOException, InterruptedException {

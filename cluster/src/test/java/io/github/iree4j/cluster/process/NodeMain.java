@@ -51,15 +51,17 @@ final class NodeMain {
     private final List<InetSocketAddress> addresses;
     private final Path directory;
     private final Duration silence;
+    private final Duration resume;
     private volatile TestNode node;
     private long pipelines;
 
-    private NodeMain(int index, List<InetSocketAddress> addresses, Path directory, Duration silence) {
+    private NodeMain(int index, List<InetSocketAddress> addresses, Path directory, Duration silence, Duration resume) {
         this.index = index;
         this.addresses = addresses;
         this.directory = directory;
         this.silence = silence;
-        this.node = new TestNode(index, addresses, directory, silence);
+        this.resume = resume;
+        this.node = new TestNode(index, addresses, directory, silence, resume);
     }
 
     static void say(String what, Object... values) {
@@ -76,7 +78,7 @@ final class NodeMain {
     private void rejoin() {
         node.close();
         say("left");
-        node = new TestNode(index, addresses, directory, silence);
+        node = new TestNode(index, addresses, directory, silence, resume);
     }
 
     private void load(int millis, boolean rejoins, int pause) throws InterruptedException {
@@ -308,7 +310,7 @@ final class NodeMain {
         }
     }
 
-    /** Machine index, addresses of all nodes, directory of the identities, seconds of silence. */
+    /** Machine index, addresses of all nodes, directory of the identities, seconds of silence, milliseconds of interruptions. */
     public static void main(String[] arguments) throws IOException, InterruptedException {
         NodeMain main = new NodeMain(
                 Integer.parseInt(arguments[0]),
@@ -317,7 +319,8 @@ final class NodeMain {
                         .map(each -> new InetSocketAddress(each[0], Integer.parseInt(each[1])))
                         .toList(),
                 Path.of(arguments[2]),
-                Duration.ofSeconds(Integer.parseInt(arguments[3])));
+                Duration.ofSeconds(Integer.parseInt(arguments[3])),
+                Duration.ofMillis(Integer.parseInt(arguments[4])));
         try (BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             for (String line; (line = commands.readLine()) != null; ) {
                 main.obey(line.split(" "));

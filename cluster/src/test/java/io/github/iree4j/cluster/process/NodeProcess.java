@@ -25,11 +25,13 @@ final class NodeProcess implements AutoCloseable {
     private final Thread reader;
 
     /**
-     * Starts a node that takes others for dead that have been silent for so many seconds.
+     * Starts a node that suspects others that have been silent for so many seconds, and fails others whose connections are
+     * interrupted for longer.
      *
      * @param prefix a command that begins as another process and becomes the one that follows; empty for none
      */
-    NodeProcess(int index, List<String> prefix, String addresses, Path directory, int silence) throws IOException {
+    NodeProcess(int index, List<String> prefix, String addresses, Path directory, int silence, int resumeMillis)
+            throws IOException {
         this.index = index;
         List<String> command = new ArrayList<>(prefix);
         command.addAll(List.of(
@@ -44,7 +46,8 @@ final class NodeProcess implements AutoCloseable {
                 String.valueOf(index),
                 addresses,
                 directory.toString(),
-                String.valueOf(silence)));
+                String.valueOf(silence),
+                String.valueOf(resumeMillis)));
         process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();

@@ -17,6 +17,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -83,10 +84,12 @@ final class RawPeer implements AutoCloseable {
     /** One stream, which numbers its frames. */
     private final class Stream extends ClientCall.Listener<byte[]> {
         private final ClientCall<byte[], byte[]> call;
+        private final int heads; // bytes before a frame
         final CompletableFuture<byte[]> first = new CompletableFuture<>();
         private int number;
 
         Stream(int stream, Metadata headers) {
+            heads = stream == CONTROL ? 1 : 0;
             call = channel.newCall(
                     MethodDescriptor.<byte[], byte[]>newBuilder()
                             .setType(MethodDescriptor.MethodType.BIDI_STREAMING)
@@ -107,7 +110,11 @@ final class RawPeer implements AutoCloseable {
 
         @Override
         public void onMessage(byte[] message) {
-            first.complete(message);
+            if (heads > 0 && message[0] != 0) { // counts of received frames
+                call.request(1);
+                return;
+            }
+            first.complete(Arrays.copyOfRange(message, heads, message.length));
         }
 
         @Override
@@ -121,7 +128,9 @@ final class RawPeer implements AutoCloseable {
             if (!call.isReady()) {
                 return false;
             }
-            ByteBuffer frame = ByteBuffer.allocate(8 + fields.remaining()).order(ByteOrder.LITTLE_ENDIAN);
+            ByteBuffer frame = ByteBuffer.allocate(heads + 8 + fields.remaining())
+                    .order(ByteOrder.LITTLE_ENDIAN)
+                    .position(heads);
             frame.put((byte) type).put((byte) 1).putShort((short) 0).putInt(++number);
             call.sendMessage(frame.put(fields.duplicate()).array());
             return true;

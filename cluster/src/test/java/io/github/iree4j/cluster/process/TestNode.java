@@ -71,7 +71,7 @@ final class TestNode implements AutoCloseable {
         }
     }
 
-    TestNode(int index, List<InetSocketAddress> addresses, Path directory, Duration silence) {
+    TestNode(int index, List<InetSocketAddress> addresses, Path directory, Duration silence, Duration resume) {
         store = new FileIdentityStore(directory.resolve("node-" + index), 42, index);
         lease = LeaseKeeper.acquire(store, LEASE, System::nanoTime, timer, this::lost);
         timer.scheduleWithFixedDelay(lease::look, 1, 1, TimeUnit.SECONDS);
@@ -102,7 +102,8 @@ final class TestNode implements AutoCloseable {
                         usual.separateBulkConnection(),
                         usual.connectTimeout(),
                         usual.keepAlive(),
-                        usual.keepAliveTimeout()),
+                        usual.keepAliveTimeout(),
+                        resume),
                 membership(own, addresses, silence),
                 own.getAddress().getHostAddress(),
                 Duration.ofSeconds(6),

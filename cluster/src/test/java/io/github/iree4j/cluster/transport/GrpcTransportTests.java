@@ -296,7 +296,8 @@ class GrpcTransportTests {
                 false,
                 time,
                 usual.keepAlive(),
-                usual.keepAliveTimeout());
+                usual.keepAliveTimeout(),
+                usual.resumeTimeout());
     }
 
     @Test
@@ -328,7 +329,8 @@ class GrpcTransportTests {
                 false,
                 Duration.ofMillis(100),
                 usual.keepAlive(),
-                usual.keepAliveTimeout());
+                usual.keepAliveTimeout(),
+                usual.resumeTimeout());
         GrpcTransport transport = new GrpcTransport(hasty, one);
         opened.add(transport);
         ClusterMember there = transport.listen(identity(1), HOST);

@@ -27,9 +27,6 @@ final class Index {
     private static final Logger LOGGER = LoggerFactory.getLogger(Index.class);
     private static final int TOGETHER = 16;
 
-    /** Number of nearest passages to rerank. */
-    private static final int CANDIDATES = 50;
-
     private final Documents documents;
     private final VectorStore store;
     private final IreeReranker reranker;
@@ -67,19 +64,17 @@ final class Index {
 
     /** The nearest passages. */
     List<Hit> find(String query, int most) {
-        List<Document> nearest = nearest(query, most);
+        List<Document> nearest = store.similaritySearch(
+                SearchRequest.builder().query(query).topK(most).build());
         return hits(nearest, nearest, most);
     }
 
-    /** The most relevant of the nearest passages. */
+    /** The most relevant of the 50 nearest passages. */
     List<Hit> findReranked(String query, int most) {
-        List<Document> nearest = nearest(query, CANDIDATES);
-        return hits(reranker.process(new Query(query), nearest), nearest, most);
-    }
-
-    private List<Document> nearest(String query, int most) {
-        return store.similaritySearch(
-                SearchRequest.builder().query(query).topK(most).build());
+        List<Document> nearest = store.similaritySearch(
+                SearchRequest.builder().query(query).topK(50).build());
+        List<Document> relevant = reranker.process(new Query(query), nearest);
+        return hits(relevant, nearest, most);
     }
 
     private static List<Hit> hits(List<Document> found, List<Document> nearest, int most) {

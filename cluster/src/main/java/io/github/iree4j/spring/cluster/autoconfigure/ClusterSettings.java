@@ -132,7 +132,8 @@ final class ClusterSettings {
                 data.separateBulkConnection(),
                 data.connectTimeout(),
                 usual.keepAlive(),
-                usual.keepAliveTimeout());
+                usual.keepAliveTimeout(),
+                data.resumeTimeout());
     }
 
     private static int bytes(String key, long bytes) {

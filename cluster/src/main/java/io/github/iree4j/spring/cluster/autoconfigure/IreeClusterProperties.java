@@ -109,7 +109,7 @@ public record IreeClusterProperties(
             @Nullable String file,
             @DefaultValue("256") int machines,
             @DefaultValue("true") boolean createTables,
-            @DefaultValue("15s") Duration leaseDuration,
+            @DefaultValue("60s") Duration leaseDuration,
             @DefaultValue Kubernetes kubernetes,
             @DefaultValue Ratis ratis) {}
 
@@ -179,6 +179,8 @@ public record IreeClusterProperties(
      * @param bulkWindow Maximum amount of pieces of buffers waiting for writing.
      * @param separateBulkConnection Whether buffers are sent on a separate connection, to delay operations less.
      * @param connectTimeout Maximum time for establishing a connection.
+     * @param resumeTimeout Time for an interrupted connection to continue before the other node counts as lost. Zero for
+     *     no time.
      */
     public record Data(
             @DefaultValue("256KB") DataSize chunkSize,
@@ -188,5 +190,6 @@ public record IreeClusterProperties(
             @DefaultValue("256KB") DataSize queueWindow,
             @DefaultValue("1MB") DataSize bulkWindow,
             @DefaultValue("false") boolean separateBulkConnection,
-            @DefaultValue("5s") Duration connectTimeout) {}
+            @DefaultValue("5s") Duration connectTimeout,
+            @DefaultValue("30s") Duration resumeTimeout) {}
 }

@@ -1,0 +1,210 @@
+package io.github.iree4j.cluster.transport;
+
+import io.github.iree4j.hal.remote.PeerListener;
+import io.github.iree4j.hal.remote.PeerStream;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stream of a {@link LastingConnection}: the frames sent and not acknowledged, and the number of frames received.
+ *
+ * <p>The lock of this guards the sending side, a second lock the receiving side. The session is called under the second
+ * lock, so that a frame of a former carrier never arrives beside a frame of the next; no other call of the session takes
+ * the second lock, and neither does sending.
+ */
+final class LastingStream {
+    private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+    private static final byte FRAME = 0;
+    private static final byte COUNTS = 1;
+
+    private final PeerStream stream;
+    private final int window; // bytes kept before frames are refused
+    private final int heads; // bytes before a frame in a message
+
+    // The sending side, guarded by this.
+    private final ArrayDeque<byte[]> sent = new ArrayDeque<>(); // messages sent by the present carrier, oldest first
+    private final ArrayDeque<byte[]> again = new ArrayDeque<>(); // messages to send again, behind sent
+    private long acknowledged; // frames before the first of sent
+    private long kept; // bytes of both
+    private boolean refused;
+    private @Nullable GrpcConnection carrier; // null while interrupted
+
+    private final Object receiving = new Object();
+    private @Nullable GrpcConnection source; // guarded by receiving; null while nothing is received
+    private volatile long received; // frames; written under receiving
+    private volatile long unacknowledged; // bytes received since the last acknowledgement; approximate
+
+    LastingStream(PeerStream stream) {
+        this.stream = stream;
+        this.window = stream == PeerStream.BULK ? 16 << 20 : 4 << 20;
+        this.heads = stream == PeerStream.CONTROL ? 1 : 0;
+    }
+
+    // ---- Sending.
+
+    /** Sends a frame, or refuses the frame while there is no carrier or no room. */
+    synchronized boolean trySend(ByteBuffer head, ByteBuffer body) {
+        GrpcConnection by = carrier;
+        if (by == null || !again.isEmpty() || kept >= window) {
+            refused = true;
+            return false;
+        }
+        int length = head.remaining();
+        byte[] message = new byte[heads + length + body.remaining()]; // FRAME is 0
+        head.get(head.position(), message, heads, length);
+        body.get(body.position(), message, heads + length, body.remaining());
+        if (!by.trySend(stream, ByteBuffer.wrap(message), NOTHING)) {
+            refused = true;
+            return false;
+        }
+        sent.add(message);
+        kept += message.length;
+        return true;
+    }
+
+    /** Sends the counts of received frames, on CONTROL. Returns false without room. */
+    synchronized boolean trySendCounts(long[] counts) {
+        GrpcConnection by = carrier;
+        ByteBuffer message = ByteBuffer.allocate(1 + Long.BYTES * counts.length).put(COUNTS);
+        for (long each : counts) {
+            message.putLong(each);
+        }
+        return by != null && by.trySend(stream, message.flip(), NOTHING);
+    }
+
+    /** Sends kept frames again, as far as there is room. */
+    synchronized void sendAgain() {
+        GrpcConnection by = carrier;
+        while (by != null && !again.isEmpty()) {
+            if (!by.trySend(stream, ByteBuffer.wrap(again.element()), NOTHING)) {
+                return;
+            }
+            sent.add(again.remove());
+        }
+    }
+
+    /** Forgets frames received by the peer. Returns false if so many were not sent. */
+    boolean acknowledged(GrpcConnection from, long count) {
+        synchronized (this) {
+            return from != carrier || forget(count); // a former carrier's counts do not matter any more
+        }
+    }
+
+    private boolean forget(long count) { // under the lock
+        if (count - acknowledged > sent.size()) {
+            return false;
+        }
+        for (; acknowledged < count; acknowledged++) {
+            kept -= sent.remove().length;
+        }
+        return true;
+    }
+
+    /** Returns whether a frame was refused and there is room now. The next call returns false unless another frame is refused. */
+    synchronized boolean takeRefusal() {
+        if (!refused || carrier == null || !again.isEmpty() || kept >= window) {
+            return false;
+        }
+        refused = false;
+        return true;
+    }
+
+    // ---- Carriers.
+
+    /** Ends sending by the present carrier. */
+    synchronized void detach() {
+        carrier = null;
+    }
+
+    /**
+     * Continues with a carrier.
+     *
+     * @param count the frames received by the peer
+     * @return false if the peer cannot have received so many, or lacks frames that are not kept any more
+     */
+    boolean attach(GrpcConnection next, long count) {
+        synchronized (receiving) {
+            source = next;
+        }
+        synchronized (this) {
+            ArrayDeque<byte[]> later = new ArrayDeque<>(again);
+            again.clear();
+            again.addAll(sent);
+            again.addAll(later);
+            sent.clear();
+            if (count < acknowledged || count - acknowledged > again.size()) {
+                return false;
+            }
+            for (; acknowledged < count; acknowledged++) {
+                kept -= again.remove().length;
+            }
+            carrier = next;
+            return true;
+        }
+    }
+
+    /** Forgets everything. */
+    synchronized void close() {
+        carrier = null;
+        sent.clear();
+        again.clear();
+        kept = 0;
+    }
+
+    // ---- Receiving.
+
+    /** Receives nothing until the next carrier is attached. Returns the number of frames received. */
+    long stopReceiving() {
+        synchronized (receiving) {
+            source = null;
+            return received;
+        }
+    }
+
+    /**
+     * Passes a frame on to the session, unless the carrier is a former one.
+     *
+     * @return the counts in the message, if the message has counts instead of a frame
+     * @throws IreeException DATA_LOSS for a message of no known kind
+     */
+    long @Nullable [] receive(GrpcConnection from, ByteBuffer message, PeerListener session) {
+        synchronized (receiving) {
+            if (source != from) {
+                return null;
+            }
+            if (heads > 0) {
+                byte kind = message.hasRemaining() ? message.get() : -1;
+                int counts = PeerStream.values().length;
+                if (kind == COUNTS && message.remaining() == Long.BYTES * counts) {
+                    long[] read = new long[counts];
+                    for (int i = 0; i < counts; i++) {
+                        read[i] = message.getLong();
+                    }
+                    return read;
+                }
+                if (kind != FRAME) {
+                    throw IreeException.of(
+                            StatusCode.DATA_LOSS,
+                            "message of kind %d with %d bytes on %s".formatted(kind, message.remaining(), stream));
+                }
+            }
+            received++;
+            unacknowledged += message.remaining();
+            session.received(stream, message.slice());
+            return null;
+        }
+    }
+
+    long received() {
+        unacknowledged = 0;
+        return received;
+    }
+
+    /** Returns whether the peer should soon hear what was received, to have room. */
+    boolean isAcknowledgementDue() {
+        return unacknowledged >= window / 4;
+    }
+}

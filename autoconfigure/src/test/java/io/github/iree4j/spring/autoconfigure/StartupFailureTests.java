@@ -3,6 +3,7 @@ package io.github.iree4j.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.Program;
 import io.github.iree4j.spring.TestModules;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -22,6 +23,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /** Failure analyses of applications that do not start. */
@@ -411,6 +413,29 @@ class StartupFailureTests {
 
     private static void fail(String... arguments) {
         assertThatThrownBy(() -> Application.main(arguments)).isNotNull();
+    }
+
+    /** Requires a program, of any name. */
+    @Configuration(proxyBeanMethods = false)
+    static class Undecided {
+        @Bean
+        Object user(Program program) {
+            return program;
+        }
+    }
+
+    @Test
+    void choiceOfAProgramIsReportedWithQualifiersAndNames(CapturedOutput output) throws IOException {
+        Path adder = TestModules.adder(directory);
+        SpringApplication application = new SpringApplication(Application.class, Undecided.class);
+        application.setWebApplicationType(WebApplicationType.NONE);
+        assertThatThrownBy(() -> application.run(
+                        "--iree.modules.one.location=" + adder, "--iree.modules.mini-lm.location=" + adder))
+                .isNotNull();
+        assertThat(output)
+                .contains("required a single program, but 2 were found")
+                .contains("@Qualifier(\"one\"), or the name 'oneProgram'")
+                .contains("@Qualifier(\"mini-lm\"), or the name 'miniLmProgram'");
     }
 
     /** The module's bytes with another bytecode version: the one u32 that holds major 17, minor 0. */

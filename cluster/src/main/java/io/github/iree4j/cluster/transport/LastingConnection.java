@@ -314,6 +314,9 @@ final class LastingConnection implements PeerConnection {
             last = carrier;
             carrier = null;
         }
+        if (telling && last == null && dialed) {
+            attempts.accept(this); // a last carrier, to say so: the peer would wait until the limit
+        }
         for (LastingStream each : streams) {
             each.close();
         }

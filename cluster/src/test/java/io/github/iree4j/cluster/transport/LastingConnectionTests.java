@@ -196,6 +196,18 @@ class LastingConnectionTests {
     }
 
     @Test
+    void aPeerThatClosesDuringAnInterruptionEndsTheConnectionSoon() throws Exception {
+        IreeException enough = IreeException.of(StatusCode.CANCELLED, "enough");
+        for (int round = 0; round < 10; round++) {
+            connect(FOR_EVER);
+            from.doubt(near.peer, IreeException.of(StatusCode.UNAVAILABLE, "doubted"));
+            (round % 2 == 0 ? near : far).connection.close(enough);
+            Ends.take(near.closed);
+            Ends.take(far.closed);
+        }
+    }
+
+    @Test
     void bothSidesNoticeThatTheOtherProcessIsGone() throws Exception {
         connect(FOR_EVER);
         relay.close(); // nobody listens there any more

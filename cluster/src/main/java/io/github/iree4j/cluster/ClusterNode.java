@@ -244,6 +244,7 @@ public final class ClusterNode implements AutoCloseable {
             rejected.keySet().removeIf(incarnation -> next.find(incarnation) == null); // the others have failed
         }
         log.info("{} sees {}", identity, next.members());
+        failReplaced(next);
         for (ClusterMember each : before.members()) {
             if (next.find(each.identity().incarnation()) == null) {
                 // No proof of a failure: connections to the member show whether the member can be reached.
@@ -258,6 +259,26 @@ public final class ClusterNode implements AutoCloseable {
         if (next.merge()) {
             report();
         }
+    }
+
+    /** Fails nodes at whose address another process has joined: the addresses of living processes differ. */
+    private void failReplaced(ClusterView next) {
+        Map<Long, ClusterMember> replaced = new HashMap<>();
+        synchronized (this) {
+            for (ClusterMember each : next.members()) {
+                for (PeerLink link : links.values()) {
+                    if (link.peer.host().equals(each.host())
+                            && link.peer.port() == each.port()
+                            && next.find(link.peer.identity().incarnation()) == null) {
+                        replaced.put(link.peer.identity().incarnation(), each);
+                    }
+                }
+            }
+        }
+        replaced.forEach((incarnation, by) -> node.fail(
+                incarnation,
+                IreeException.of(
+                        StatusCode.UNAVAILABLE, "%s has taken the place of node %d".formatted(by, incarnation))));
     }
 
     private void connect() {

@@ -155,6 +155,18 @@ class ClusterNodeTests {
         assertThat(three.sessions()).containsExactlyInAnyOrder(1L, 2L);
     }
 
+    /** Its connection may be silent for long; a living process keeps its port. */
+    @Test
+    void aNodeWhosePlaceAnotherProcessHasTakenIsFailed() throws InterruptedException {
+        Node one = start(1);
+        Node two = start(2);
+        int port = Objects.requireNonNull(two.node.self()).port();
+        two.membership.leave();
+        new MemoryMembership(network).join(new ClusterMember(new NodeIdentity(7, 2, 2, 9), "127.0.0.1", port), _ -> {});
+        assertThat(take(one.failed)).isEqualTo(2);
+        assertThat(one.node.remote().failures().get(2L)).hasMessageContaining("has taken the place of node 2");
+    }
+
     /** A slow start of several nodes at once: views come and go before the first session. */
     @Test
     void aNodeThatLeavesAViewBeforeItsFirstSessionIsWelcomeLater() throws InterruptedException {

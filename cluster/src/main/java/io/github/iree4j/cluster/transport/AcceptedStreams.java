@@ -3,6 +3,7 @@ package io.github.iree4j.cluster.transport;
 import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.hal.remote.PeerStream;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import io.grpc.Grpc;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AcceptedStreams {
 
-    /** Limit on incomplete connections at a time. */
+    /** Limit on incomplete connections at a time; of connections that continue others, separately. */
     static final int MOST_INCOMPLETE = 64;
 
     private static final int CONNECTION_BYTES = 16;
@@ -97,11 +98,15 @@ final class AcceptedStreams {
         synchronized (this) {
             half = incomplete.get(key);
             if (half == null) {
-                if (incomplete.size() >= MOST_INCOMPLETE) {
+                boolean resumes = connections.find(peer, headers.get(Frames.RESUME)) != null; // strangers cannot
+                if (incomplete.values().stream()
+                                .filter(each -> each.resumes == resumes)
+                                .count()
+                        >= MOST_INCOMPLETE) {
                     return accepted.refuse(Status.RESOURCE_EXHAUSTED.withDescription(
                             MOST_INCOMPLETE + " connections are incomplete, the limit"));
                 }
-                half = new Half(key, peer);
+                half = new Half(key, peer, resumes);
                 incomplete.put(key, half);
                 Half begun = half;
                 afterTimeout.accept(() -> drop(begun, Status.DEADLINE_EXCEEDED.withDescription("streams are missing")));
@@ -156,6 +161,10 @@ final class AcceptedStreams {
             resumption.by(connection);
         } else {
             LastingConnection lasting = connections.accepted(half.key, peer, connection);
+            if (lasting == null) {
+                connection.close(IreeException.of(StatusCode.ALREADY_EXISTS, "the number of the connection is in use"));
+                return;
+            }
             lasting.start(handler.accepted(lasting, peer));
         }
         for (Accepted each : streams) {
@@ -182,11 +191,13 @@ final class AcceptedStreams {
     private static final class Half {
         final ByteBuffer key;
         final ClusterMember peer;
+        final boolean resumes; // whether the peer continues a connection
         final @Nullable Accepted[] streams = new Accepted[PeerStream.values().length];
 
-        Half(ByteBuffer key, ClusterMember peer) {
+        Half(ByteBuffer key, ClusterMember peer, boolean resumes) {
             this.key = key;
             this.peer = peer;
+            this.resumes = resumes;
         }
 
         /** Returns the arrived streams, by ordinal. */

@@ -29,7 +29,7 @@ final class GrpcConnection implements PeerConnection {
      * listener is set; requests for messages begin in start(), so no message arrives before.
      */
     private static final AtomicLong CONNECTIONS = new AtomicLong();
-    private static final long FINISH_MILLIS = 500; // for the peer to hear of the end
+    private static final long FINISH_MILLIS = 5_000; // for the peer to hear of the end, behind all that was sent
 
     private final String peer;
     private final StreamEnd[] streams = new StreamEnd[PeerStream.values().length];
@@ -72,6 +72,11 @@ final class GrpcConnection implements PeerConnection {
             receiver.ready(stream); // possibly ready before there was a receiver
             streams[stream.ordinal()].request();
         }
+    }
+
+    /** Returns whether a frame would be accepted; if not, the listener hears {@code ready} later. */
+    boolean isReady(PeerStream stream) {
+        return end.get() != null || streams[stream.ordinal()].isReady();
     }
 
     @Override

@@ -19,9 +19,11 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.Proxy;
 import java.net.Socket;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -140,7 +142,8 @@ public final class GrpcTransport implements AutoCloseable {
         open(peer, number, null, options.connectTimeout(), new DialedStreams.Outcome() {
             @Override
             public void established(GrpcConnection connection, Metadata answer) {
-                LastingConnection lasting = connections.dialed(number, peer, connection);
+                LastingConnection lasting =
+                        Objects.requireNonNull(connections.dialed(number, peer, connection), "random numbers differ");
                 lasting.start(handler.dialed(lasting, peer));
             }
 
@@ -157,44 +160,44 @@ public final class GrpcTransport implements AutoCloseable {
         return number;
     }
 
-    private void redial(LastingConnection lost) {
-        Duration attempt = options.connectTimeout().dividedBy(2);
-        open(lost.member(), number(), connections.request(lost), attempt, new DialedStreams.Outcome() {
+    private void redial(LastingConnection.Attempt attempt) {
+        LastingConnection lost = attempt.connection();
+        LastingConnections.Request request = connections.request(lost);
+        open(lost.member(), number(), request.bytes(), attemptLimit(), new DialedStreams.Outcome() {
             @Override
             public void established(GrpcConnection connection, Metadata answer) {
                 long[] received = LastingConnections.counts(answer.get(Frames.RESUME), 0);
                 if (received == null) {
                     connection.close(IreeException.of(StatusCode.INCOMPATIBLE, lost.member() + " continues nothing"));
-                    lost.failed(
-                            IreeException.of(StatusCode.NOT_FOUND, lost.member() + " did not continue the connection"),
-                            System.nanoTime());
+                    attempt.failed(
+                            IreeException.of(StatusCode.NOT_FOUND, lost.member() + " did not continue the connection"));
                 } else {
-                    lost.resume(connection, received);
+                    lost.resume(connection, request.ticket(), received);
                 }
             }
 
             @Override
             public void failed(IreeException cause) {
-                lost.failed(cause, System.nanoTime());
+                attempt.failed(cause);
             }
         });
     }
 
+    private Duration attemptLimit() {
+        return options.connectTimeout().dividedBy(2).plusMillis(1);
+    }
+
     /** Looks whether a process listens at the address of a peer that has to dial again. */
-    private void probe(LastingConnection lost) {
-        ClusterMember peer = lost.member();
-        Thread.ofVirtual().start(() -> {
-            try (Socket socket = new Socket()) {
-                socket.connect(new InetSocketAddress(peer.host(), peer.port()), (int)
-                        options.connectTimeout().dividedBy(2).toMillis());
-                lost.reached();
-            } catch (IOException e) {
-                lost.failed(
-                        IreeException.of(
-                                StatusCode.UNAVAILABLE, "no connection to %s: %s".formatted(peer, e.getMessage()), e),
-                        System.nanoTime());
-            }
-        });
+    private void probe(LastingConnection.Attempt attempt) {
+        ClusterMember peer = attempt.connection().member();
+        try (Socket socket = new Socket(Proxy.NO_PROXY)) {
+            socket.connect(new InetSocketAddress(peer.host(), peer.port()), (int)
+                    attemptLimit().toMillis());
+            attempt.reached();
+        } catch (IOException e) {
+            attempt.failed(IreeException.of(
+                    StatusCode.UNAVAILABLE, "no connection to %s: %s".formatted(peer, e.getMessage()), e));
+        }
     }
 
     /**

@@ -10,6 +10,7 @@ import io.github.iree4j.status.StatusCode;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -22,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * A connection that outlives its carriers. A carrier, the three streams of a {@link GrpcConnection}, may be reset by the
  * network; then another carrier continues the connection, and no frame is lost or delivered twice. The connection ends
  * when either side closes the connection, when the peer no longer knows the connection, when no process listens at the
- * peer's address any more, or when no carrier was established within the time limit.
+ * peer's address any more, or when the peer has acknowledged nothing within the time limit.
  *
  * <p>Both sides count the frames of each stream. Sent frames are kept until the peer has acknowledged the frames
  * ({@link LastingStream}). Whoever offers or accepts another carrier names the number of frames received, and the other
@@ -32,6 +33,9 @@ import org.slf4j.LoggerFactory;
  * <p>On CONTROL the first byte of a message is the kind: a frame, or the counts of received frames of all streams, sent
  * for every quarter of a stream's window and {@value #ACKNOWLEDGE_MILLIS} ms after a frame. Messages of the other
  * streams are frames.
+ *
+ * <p>Locks, outer before inner: {@code switching}, held while the streams change carriers; the locks of a stream; the
+ * lock of this. The session is called with the receiving lock of a stream at most, and never takes {@code switching}.
  */
 final class LastingConnection implements PeerConnection {
     private static final Logger log = LoggerFactory.getLogger(LastingConnection.class);
@@ -40,45 +44,56 @@ final class LastingConnection implements PeerConnection {
     private static final long LONGEST_PAUSE_MILLIS = 1_000;
     private static final long REFUSED_NANOS =
             1_000_000_000; // longer than an address is refused while a network changes
+    private static final long ANY = -1;
     private static final int STREAMS = PeerStream.values().length;
 
+    private final ByteBuffer number;
     private final ClusterMember peer;
+    private final boolean dialed;
     private final Duration limit;
     private final ScheduledExecutorService timer;
-    private final boolean dialed;
-    private final Consumer<LastingConnection> attempts;
+    private final Consumer<Attempt> attempts;
     private final Consumer<LastingConnection> ended;
     private final LastingStream[] streams = new LastingStream[STREAMS];
-    private final AtomicBoolean acknowledging =
-            new AtomicBoolean(); // whether an acknowledgement is scheduled or waits for room
+    private final AtomicBoolean acknowledging = new AtomicBoolean(); // whether an acknowledgement is scheduled
     private final AtomicBoolean told = new AtomicBoolean(); // whether the session knows of the end
+    private final Object switching = new Object();
     private volatile @Nullable PeerListener session;
     private volatile @Nullable IreeException over; // set once, under the lock of this
     private volatile String description;
 
     // Guarded by this.
     private @Nullable GrpcConnection carrier; // null while interrupted
-    private long interruptions;
+    private long interruptions; // changes with each interruption and each continuation
+    private long tickets; // of the counts named last: an older carrier does not continue the connection
+    private long since; // of the first interruption after which nothing was acknowledged
     private long pauseMillis;
     private long refusedSince; // 0 while the last attempt was not refused
+    private @Nullable Future<?> expiry;
+
+    /** The number of frames received on each stream, valid for the carrier that names the numbers. */
+    record Received(long ticket, long[] counts) {}
 
     /**
      * Creates a connection with a carrier that does not deliver yet.
      *
+     * @param number the random number of the connection
      * @param dialed whether this node dialed
      * @param limit how long the connection lasts without a carrier; zero for not at all
-     * @param attempts called when an attempt is due to establish another carrier, or to learn that there will be none;
-     *     reports the result to this
+     * @param attempts called on a thread for an attempt to establish another carrier, or to learn that there will be
+     *     none
      * @param ended called once, when the connection is over
      */
     LastingConnection(
+            ByteBuffer number,
             ClusterMember peer,
             GrpcConnection carrier,
             boolean dialed,
             Duration limit,
             ScheduledExecutorService timer,
-            Consumer<LastingConnection> attempts,
+            Consumer<Attempt> attempts,
             Consumer<LastingConnection> ended) {
+        this.number = number;
         this.peer = peer;
         this.dialed = dialed;
         this.limit = limit;
@@ -109,6 +124,10 @@ final class LastingConnection implements PeerConnection {
         }
     }
 
+    ByteBuffer number() {
+        return number.duplicate();
+    }
+
     ClusterMember member() {
         return peer;
     }
@@ -127,7 +146,7 @@ final class LastingConnection implements PeerConnection {
 
     @Override
     public void close(IreeException cause) {
-        end(cause, true);
+        end(cause, ANY, true);
     }
 
     @Override
@@ -153,97 +172,133 @@ final class LastingConnection implements PeerConnection {
      * Returns the number of frames received on each stream, and receives nothing more from the present carrier: the
      * numbers hold until another carrier is attached. The present carrier is abandoned.
      */
-    long[] receivedForGood() {
-        long[] received = new long[STREAMS];
-        for (int i = 0; i < STREAMS; i++) {
-            received[i] = streams[i].stopReceiving();
-        }
+    Received received() {
+        long[] counts = new long[STREAMS];
+        long ticket;
         GrpcConnection before;
-        synchronized (this) {
-            before = carrier;
+        synchronized (switching) {
+            for (int i = 0; i < STREAMS; i++) {
+                counts[i] = streams[i].stopReceiving();
+            }
+            synchronized (this) {
+                ticket = ++tickets;
+                before = carrier;
+            }
         }
         if (before != null) { // the peer noticed first
             IreeException cause = IreeException.of(StatusCode.UNAVAILABLE, peer + " has another connection");
             interrupt(before, cause);
             before.abandon(cause);
         }
-        return received;
+        return new Received(ticket, counts);
     }
 
     /**
-     * Continues with another carrier, after {@link #receivedForGood}.
+     * Continues with another carrier, unless numbers were named for a later carrier.
      *
+     * @param ticket of the numbers named to the peer for this carrier
      * @param received the number of frames received by the peer, by the ordinal of the stream
      */
-    void resume(GrpcConnection next, long[] received) {
-        synchronized (this) {
-            if (over == null) {
-                carrier = next;
-                description = next.describe();
-                interruptions++; // ends the present interruption
+    void resume(GrpcConnection next, long ticket, long[] received) {
+        IreeException wrong = null;
+        synchronized (switching) {
+            synchronized (this) {
+                if (over == null && ticket != tickets) {
+                    next.abandon(IreeException.of(StatusCode.CANCELLED, "a later connection continues"));
+                    return;
+                }
+                if (over == null) {
+                    carrier = next;
+                    description = next.describe();
+                    interruptions++;
+                    cancelExpiry();
+                }
             }
+            for (int i = 0; i < STREAMS && over == null && wrong == null; i++) {
+                if (!streams[i].attach(next, received[i])) {
+                    wrong = IreeException.of(
+                            StatusCode.DATA_LOSS,
+                            "%s has received %d frames of %s, which this node does not know or keep"
+                                    .formatted(peer, received[i], PeerStream.values()[i]));
+                }
+            }
+        }
+        if (wrong != null) {
+            end(wrong, ANY, true);
         }
         IreeException late = over;
         if (late != null) {
-            next.close(late);
+            next.close(late); // so the peer hears of the end
             return;
-        }
-        for (int i = 0; i < STREAMS; i++) {
-            if (!streams[i].attach(next, received[i])) {
-                end(
-                        IreeException.of(
-                                StatusCode.DATA_LOSS,
-                                "%s has received %d frames of %s, which this node does not know or keep"
-                                        .formatted(peer, received[i], PeerStream.values()[i])),
-                        true);
-                return;
-            }
         }
         log.info("the connection to {} continues as {}", peer, next.describe());
         next.start(new Carried(next)); // calls ready() for each stream, which sends kept frames again
     }
 
     private void interrupt(GrpcConnection lost, IreeException cause) {
-        long number;
-        synchronized (this) {
-            if (over != null || carrier != lost) {
-                return;
+        long interruption;
+        boolean stuck = false;
+        synchronized (switching) {
+            synchronized (this) {
+                if (over != null || carrier != lost) {
+                    return;
+                }
+                carrier = null;
+                interruption = ++interruptions;
+                refusedSince = 0;
             }
-            carrier = null;
-            number = ++interruptions;
-            pauseMillis = 0;
-            refusedSince = 0;
-        }
-        for (LastingStream each : streams) {
-            each.detach();
+            for (LastingStream each : streams) {
+                stuck |= each.isStuck();
+                each.detach(lost);
+            }
+            synchronized (this) {
+                if (!stuck || since == 0) { // otherwise the time of the interruption before counts on
+                    since = System.nanoTime() | 1; // never 0
+                    pauseMillis = 0;
+                }
+            }
         }
         boolean hasBegun = of(PeerStream.CONTROL).received() > 0; // otherwise the peer may not know of this connection
-        if (lost.isFinished() || limit.isZero() || !hasBegun && !dialed) {
-            end(cause, false);
+        boolean isFinal = lost.isFinished() || cause.code() == StatusCode.RESOURCE_EXHAUSTED; // a frame over the limit
+        if (isFinal || limit.isZero() || !hasBegun && !dialed) {
+            end(cause, interruption, !lost.isFinished());
             return;
         }
         log.info("{}; {} has {} to connect again", cause.getMessage(), peer, DurationText.of(limit));
-        timer.schedule(() -> expire(number, cause), limit.toMillis(), TimeUnit.MILLISECONDS);
-        attempt(number);
+        synchronized (this) {
+            if (isInterrupted(interruption)) {
+                long left = Math.max(0, limit.toNanos() - (System.nanoTime() - since));
+                cancelExpiry();
+                expiry = timer.schedule(() -> expire(interruption, cause), left, TimeUnit.NANOSECONDS);
+            }
+        }
+        attempt(interruption);
     }
 
-    private void expire(long number, IreeException cause) {
-        if (isInterrupted(number)) {
-            end(
-                    IreeException.of(
-                            StatusCode.UNAVAILABLE,
-                            "%s, and there was no other connection within %s"
-                                    .formatted(cause.getMessage(), DurationText.of(limit)),
-                            cause),
-                    false);
+    private void cancelExpiry() { // under the lock
+        Future<?> scheduled = expiry;
+        expiry = null;
+        if (scheduled != null) {
+            scheduled.cancel(false);
         }
     }
 
-    private synchronized boolean isInterrupted(long number) {
-        return over == null && carrier == null && interruptions == number;
+    private void expire(long interruption, IreeException cause) {
+        end(
+                IreeException.of(
+                        StatusCode.UNAVAILABLE,
+                        "%s, and there was no other connection within %s"
+                                .formatted(cause.getMessage(), DurationText.of(limit)),
+                        cause),
+                interruption,
+                false);
     }
 
-    private void attempt(long number) {
+    private synchronized boolean isInterrupted(long interruption) {
+        return over == null && carrier == null && interruptions == interruption;
+    }
+
+    private void attempt(long interruption) {
         long pause;
         synchronized (this) {
             pause = pauseMillis;
@@ -251,47 +306,77 @@ final class LastingConnection implements PeerConnection {
         }
         timer.schedule(
                 () -> {
-                    if (isInterrupted(number)) {
-                        attempts.accept(this);
+                    if (isInterrupted(interruption)) {
+                        new Attempt(interruption).begin();
                     }
                 },
                 pause,
                 TimeUnit.MILLISECONDS);
     }
 
-    /** An attempt did not lead to a carrier: this ends if the cause is final, otherwise the next attempt follows. */
-    void failed(IreeException cause, long now) {
-        boolean isFinal = cause.code() == StatusCode.NOT_FOUND || cause.code() == StatusCode.PERMISSION_DENIED;
-        long number;
-        synchronized (this) {
-            if (over != null || carrier != null) {
-                return;
-            }
-            if (!isRefused(cause)) {
-                refusedSince = 0;
-            } else if (refusedSince == 0) {
-                refusedSince = now | 1; // never 0
-            } else {
-                isFinal |= now - refusedSince >= REFUSED_NANOS; // no process listens there
-            }
-            number = interruptions;
-        }
-        if (isFinal) {
-            end(IreeException.of(cause.code(), "%s is gone: %s".formatted(peer, cause.getMessage())), false);
-        } else {
-            attempt(number);
-        }
-    }
+    /** An attempt to establish another carrier, or a look whether the peer can establish one. */
+    final class Attempt {
+        private final long interruption;
 
-    /** A process listens at the peer's address, and the peer has not dialed again yet. */
-    void reached() {
-        long number;
-        synchronized (this) {
-            refusedSince = 0;
-            number = interruptions;
+        private Attempt(long interruption) {
+            this.interruption = interruption;
         }
-        if (isInterrupted(number)) {
-            attempt(number);
+
+        private void begin() {
+            Thread.ofVirtual()
+                    .start(
+                            () -> { // waits for a frame being handled, and the timer is needed by others
+                                try {
+                                    attempts.accept(this);
+                                } catch (RuntimeException | Error e) {
+                                    log.warn("no attempt to connect to {} again", peer, e);
+                                    failed(IreeException.of(StatusCode.INTERNAL, String.valueOf(e), e));
+                                }
+                            });
+        }
+
+        LastingConnection connection() {
+            return LastingConnection.this;
+        }
+
+        /** There is no carrier: the connection ends if the cause is final, otherwise the next attempt follows. */
+        void failed(IreeException cause) {
+            boolean isFinal = cause.code() == StatusCode.NOT_FOUND || cause.code() == StatusCode.PERMISSION_DENIED;
+            synchronized (LastingConnection.this) {
+                long now = System.nanoTime();
+                if (interruption == ANY && !isFinal && now - since < limit.toNanos()) {
+                    timer.schedule(this::begin, LONGEST_PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+                }
+                if (!isInterrupted(interruption)) {
+                    return;
+                }
+                if (!isRefused(cause)) {
+                    refusedSince = 0;
+                } else if (refusedSince == 0) {
+                    refusedSince = now | 1; // never 0
+                } else {
+                    isFinal |= now - refusedSince >= REFUSED_NANOS; // no process listens there
+                }
+            }
+            if (isFinal) {
+                end(
+                        IreeException.of(cause.code(), "%s is gone: %s".formatted(peer, cause.getMessage())),
+                        interruption,
+                        false);
+            } else {
+                attempt(interruption);
+            }
+        }
+
+        /** A process listens at the peer's address, and the peer has not dialed again yet. */
+        void reached() {
+            synchronized (LastingConnection.this) {
+                if (!isInterrupted(interruption)) {
+                    return;
+                }
+                refusedSince = 0;
+            }
+            attempt(interruption);
         }
     }
 
@@ -304,29 +389,30 @@ final class LastingConnection implements PeerConnection {
         return false;
     }
 
-    private void end(IreeException cause, boolean telling) {
+    /**
+     * Ends the connection, unless the interruption is over to which the cause belongs.
+     *
+     * @param telling whether the peer does not know of the end
+     */
+    private void end(IreeException cause, long interruption, boolean telling) {
         GrpcConnection last;
         synchronized (this) {
-            if (over != null) {
+            if (over != null || interruption != ANY && interruption != interruptions) {
                 return;
             }
             over = cause;
             last = carrier;
             carrier = null;
-        }
-        if (telling && last == null && dialed) {
-            attempts.accept(this); // a last carrier, to say so: the peer would wait until the limit
+            cancelExpiry();
         }
         for (LastingStream each : streams) {
             each.close();
         }
         ended.accept(this);
         if (last != null) {
-            if (telling) {
-                last.close(cause);
-            } else {
-                last.abandon(cause);
-            }
+            last.close(cause);
+        } else if (telling && dialed) {
+            new Attempt(ANY).begin(); // a last carrier, closed at once: the peer would wait until the limit
         }
         Thread.ofVirtual().start(this::tell); // the caller may hold locks
     }
@@ -356,8 +442,9 @@ final class LastingConnection implements PeerConnection {
         for (int i = 0; i < STREAMS; i++) {
             counts[i] = streams[i].received();
         }
-        if (!of(PeerStream.CONTROL).trySendCounts(counts)) {
-            acknowledging.set(true); // again when CONTROL has room, or after the resumption, which names the counts
+        LastingStream control = of(PeerStream.CONTROL);
+        if (!control.trySendCounts(counts) && control.hasCarrier()) { // otherwise the resumption names the counts
+            acknowledgeSoon(false);
         }
     }
 
@@ -365,7 +452,7 @@ final class LastingConnection implements PeerConnection {
         return streams[stream.ordinal()];
     }
 
-    /** Receives what a carrier delivers, while the carrier is the present one. */
+    /** Receives messages of a carrier, while the carrier is the present one. */
     private final class Carried implements PeerListener {
         private final GrpcConnection from;
 
@@ -380,11 +467,15 @@ final class LastingConnection implements PeerConnection {
             try {
                 counts = of.receive(from, message, Objects.requireNonNull(session, "started"));
             } catch (IreeException e) {
-                end(e, true);
+                end(e, ANY, true);
                 return;
             }
             if (counts == null) {
                 acknowledgeSoon(of.isAcknowledgementDue());
+                return;
+            }
+            if (counts.length == 0) { // a former carrier, which the peer takes for the present one
+                from.abandon(IreeException.of(StatusCode.CANCELLED, "a later connection continues"));
                 return;
             }
             for (PeerStream each : PeerStream.values()) {
@@ -394,6 +485,7 @@ final class LastingConnection implements PeerConnection {
                                     StatusCode.DATA_LOSS,
                                     "%s acknowledges %d frames of %s, and was not sent so many"
                                             .formatted(peer, counts[each.ordinal()], each)),
+                            ANY,
                             true);
                     return;
                 }
@@ -404,9 +496,6 @@ final class LastingConnection implements PeerConnection {
         @Override
         public void ready(PeerStream stream) {
             of(stream).sendAgain();
-            if (stream == PeerStream.CONTROL && acknowledging.get()) {
-                acknowledge();
-            }
             tellReady(stream);
         }
 

@@ -19,16 +19,30 @@ final class LastingConnections {
 
     private final Duration limit;
     private final ScheduledExecutorService timer;
-    private final Consumer<LastingConnection> redial;
-    private final Consumer<LastingConnection> probe;
+    private final Consumer<LastingConnection.Attempt> redial;
+    private final Consumer<LastingConnection.Attempt> probe;
     private final Map<ByteBuffer, LastingConnection> connections = new HashMap<>(); // guarded by this
 
-    /** A connection to be continued, receiving nothing meanwhile. */
-    record Resumption(LastingConnection connection, byte[] answer, long[] received) {
+    /**
+     * A connection to be continued, receiving nothing meanwhile.
+     *
+     * @param ticket as of {@link LastingConnection#resume}
+     * @param answer as in {@link Frames#RESUME}
+     * @param received the frames received by the peer
+     */
+    record Resumption(LastingConnection connection, long ticket, byte[] answer, long[] received) {
         void by(GrpcConnection carrier) {
-            connection.resume(carrier, received);
+            connection.resume(carrier, ticket, received);
         }
     }
+
+    /**
+     * The request to continue a connection.
+     *
+     * @param ticket as of {@link LastingConnection#resume}
+     * @param bytes as in {@link Frames#RESUME}
+     */
+    record Request(long ticket, byte[] bytes) {}
 
     /**
      * Creates a set without connections.
@@ -40,72 +54,68 @@ final class LastingConnections {
     LastingConnections(
             Duration limit,
             ScheduledExecutorService timer,
-            Consumer<LastingConnection> redial,
-            Consumer<LastingConnection> probe) {
+            Consumer<LastingConnection.Attempt> redial,
+            Consumer<LastingConnection.Attempt> probe) {
         this.limit = limit;
         this.timer = timer;
         this.redial = redial;
         this.probe = probe;
     }
 
+    /** Returns a connection accepted from a peer; null if the number is in use. */
+    @Nullable
     LastingConnection accepted(ByteBuffer number, ClusterMember peer, GrpcConnection carrier) {
-        return add(number, new LastingConnection(peer, carrier, false, limit, timer, probe, this::remove));
+        return add(new LastingConnection(number, peer, carrier, false, limit, timer, probe, this::remove));
     }
 
+    /** Returns a connection dialed by this node; null if the number is in use. */
+    @Nullable
     LastingConnection dialed(byte[] number, ClusterMember peer, GrpcConnection carrier) {
-        return add(
-                ByteBuffer.wrap(number),
-                new LastingConnection(peer, carrier, true, limit, timer, redial, this::remove));
+        return add(new LastingConnection(
+                ByteBuffer.wrap(number), peer, carrier, true, limit, timer, redial, this::remove));
     }
 
-    private synchronized LastingConnection add(ByteBuffer number, LastingConnection made) {
-        connections.put(number, made);
-        return made;
+    private synchronized @Nullable LastingConnection add(LastingConnection made) {
+        return connections.putIfAbsent(made.number(), made) == null ? made : null;
     }
 
     private synchronized void remove(LastingConnection over) {
-        connections.values().remove(over);
+        connections.remove(over.number(), over);
     }
 
-    /**
-     * Prepares to continue a connection accepted from a peer.
-     *
-     * @param request as in {@link Frames#RESUME}
-     * @return the connection; null if the peer has no such connection with this node
-     */
+    /** Returns the connection that a peer asks to continue; null if the peer has no such connection with this node. */
+    @Nullable
+    LastingConnection find(ClusterMember peer, byte @Nullable [] request) {
+        if (request == null || request.length != NUMBER_BYTES + COUNTS_BYTES) {
+            return null;
+        }
+        LastingConnection found;
+        synchronized (this) {
+            found = connections.get(ByteBuffer.wrap(request, 0, NUMBER_BYTES));
+        }
+        return found == null || found.isDialed() || !found.member().equals(peer) ? null : found;
+    }
+
+    /** Prepares to continue a connection accepted from a peer; null as of {@link #find}. */
     @Nullable
     Resumption resume(ClusterMember peer, byte[] request) {
-        if (request.length != NUMBER_BYTES + COUNTS_BYTES) {
+        LastingConnection found = find(peer, request);
+        long[] counts = counts(request, NUMBER_BYTES);
+        if (found == null || counts == null) {
             return null;
         }
-        LastingConnection connection;
-        synchronized (this) {
-            connection = connections.get(ByteBuffer.wrap(request, 0, NUMBER_BYTES));
-        }
-        if (connection == null || connection.isDialed() || !connection.member().equals(peer)) {
-            return null;
-        }
-        byte[] answer = bytes(connection.receivedForGood());
-        return new Resumption(connection, answer, counts(request, NUMBER_BYTES));
+        LastingConnection.Received received = found.received();
+        return new Resumption(found, received.ticket(), bytes(received.counts()), counts);
     }
 
     /** Returns what a dialing side sends to continue a connection. Nothing is received until the connection continues. */
-    byte[] request(LastingConnection connection) {
-        ByteBuffer number = null;
-        synchronized (this) {
-            for (Map.Entry<ByteBuffer, LastingConnection> each : connections.entrySet()) {
-                if (each.getValue() == connection) {
-                    number = each.getKey().duplicate();
-                }
-            }
-        }
-        ByteBuffer request = ByteBuffer.allocate(NUMBER_BYTES + COUNTS_BYTES);
-        if (number != null) { // otherwise over, and the peer finds no such connection
-            request.put(number);
-        }
-        return request.position(NUMBER_BYTES)
-                .put(bytes(connection.receivedForGood()))
+    Request request(LastingConnection connection) {
+        LastingConnection.Received received = connection.received();
+        byte[] bytes = ByteBuffer.allocate(NUMBER_BYTES + COUNTS_BYTES)
+                .put(connection.number())
+                .put(bytes(received.counts()))
                 .array();
+        return new Request(received.ticket(), bytes);
     }
 
     /** Doubts all connections with a member. */

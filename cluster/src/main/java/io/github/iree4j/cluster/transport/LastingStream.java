@@ -19,6 +19,7 @@ final class LastingStream {
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
     private static final byte FRAME = 0;
     private static final byte COUNTS = 1;
+    private static final long[] FORMER = {}; // a message of a former carrier
 
     private final PeerStream stream;
     private final int window; // bytes kept before frames are refused
@@ -30,6 +31,7 @@ final class LastingStream {
     private long acknowledged; // frames before the first of sent
     private long kept; // bytes of both
     private boolean refused;
+    private long interruptedAt = -1; // acknowledged at the last interruption with frames kept
     private @Nullable GrpcConnection carrier; // null while interrupted
 
     private final Object receiving = new Object();
@@ -48,7 +50,7 @@ final class LastingStream {
     /** Sends a frame, or refuses the frame while there is no carrier or no room. */
     synchronized boolean trySend(ByteBuffer head, ByteBuffer body) {
         GrpcConnection by = carrier;
-        if (by == null || !again.isEmpty() || kept >= window) {
+        if (by == null || !again.isEmpty() || kept >= window || !by.isReady(stream)) {
             refused = true;
             return false;
         }
@@ -73,6 +75,18 @@ final class LastingStream {
             message.putLong(each);
         }
         return by != null && by.trySend(stream, message.flip(), NOTHING);
+    }
+
+    synchronized boolean hasCarrier() {
+        return carrier != null;
+    }
+
+    /** Returns whether nothing was acknowledged since the interruption before, although frames were kept then, too. */
+    synchronized boolean isStuck() {
+        boolean isKept = !sent.isEmpty() || !again.isEmpty();
+        boolean isStuck = isKept && interruptedAt == acknowledged;
+        interruptedAt = isKept ? acknowledged : -1;
+        return isStuck;
     }
 
     /** Sends kept frames again, as far as there is room. */
@@ -114,9 +128,11 @@ final class LastingStream {
 
     // ---- Carriers.
 
-    /** Ends sending by the present carrier. */
-    synchronized void detach() {
-        carrier = null;
+    /** Ends sending by a carrier. */
+    synchronized void detach(GrpcConnection lost) {
+        if (carrier == lost) {
+            carrier = null;
+        }
     }
 
     /**
@@ -167,13 +183,13 @@ final class LastingStream {
     /**
      * Passes a frame on to the session, unless the carrier is a former one.
      *
-     * @return the counts in the message, if the message has counts instead of a frame
+     * @return the counts in the message, if the message has counts instead of a frame; empty for a former carrier
      * @throws IreeException DATA_LOSS for a message of no known kind
      */
     long @Nullable [] receive(GrpcConnection from, ByteBuffer message, PeerListener session) {
         synchronized (receiving) {
             if (source != from) {
-                return null;
+                return FORMER;
             }
             if (heads > 0) {
                 byte kind = message.hasRemaining() ? message.get() : -1;

@@ -8,6 +8,7 @@ import io.github.iree4j.hal.remote.PeerStream;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.grpc.Status;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -15,8 +16,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -262,8 +266,38 @@ class LastingConnectionTests {
         assertThat(new LastingStream(PeerStream.QUEUE).attach(null, 0)).isTrue();
     }
 
-    /** An end of a stream of nothing. */
-    private record Nowhere() implements StreamEnd {
+    @Test
+    void interruptionsWithoutProgressCountAsOne() throws Exception {
+        connect(Duration.ofSeconds(1));
+        relay.passAtMost(20_000);
+        near.send(PeerStream.BULK, ByteBuffer.wrap(new byte[256 << 10]), NOTHING);
+        assertThat(Ends.take(near.closed)).hasMessageContaining("no other connection within 1 s");
+        Ends.take(far.closed);
+    }
+
+    /** The streams end as by a reset, again with each carrier. */
+    @Test
+    void aFrameOverTheLimitEndsAConnectionThatHasBegun() throws Exception {
+        ByteBuffer tooLong = ByteBuffer.wrap(
+                new byte[TransportOptions.of(GrpcTransportTests.LOOPBACK, 0).maximumFrameBytes() + 1]);
+        for (boolean dialing : new boolean[] {true, false}) {
+            connect(Duration.ofSeconds(1));
+            (dialing ? near : far).send(PeerStream.BULK, tooLong, NOTHING);
+            Ends.take(near.closed);
+            Ends.take(far.closed);
+        }
+    }
+
+    /** A stream without a network. */
+    private static final class Nowhere implements StreamEnd {
+        private final List<Nowhere> all;
+        private volatile boolean ended;
+
+        Nowhere(List<Nowhere> all) {
+            this.all = all;
+            all.add(this);
+        }
+
         @Override
         public boolean isReady() {
             return true;
@@ -276,23 +310,69 @@ class LastingConnectionTests {
         public void request() {}
 
         @Override
-        public void finish(Status status) {}
+        public void finish(Status status) {
+            ended = true;
+        }
 
         @Override
-        public void end(Status status) {}
+        public void end(Status status) {
+            ended = true;
+        }
+    }
+
+    private static GrpcConnection nowhere(List<Nowhere> streams, ScheduledExecutorService timer) {
+        return new GrpcConnection(
+                "nowhere", List.of(new Nowhere(streams), new Nowhere(streams), new Nowhere(streams)), timer, () -> {});
+    }
+
+    /** The dialing side gave the first attempt up; the accepting side is late and sees both. */
+    @Test
+    void anAttemptThatWasGivenUpDoesNotReplaceALaterOne() throws Exception {
+        ClusterMember peer = new ClusterMember(GrpcTransportTests.identity(1), GrpcTransportTests.HOST, 7);
+        byte[] request = new byte[40];
+        List<Nowhere> former = new ArrayList<>();
+        List<Nowhere> given = new ArrayList<>();
+        List<Nowhere> later = new ArrayList<>();
+        try (ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor()) {
+            LastingConnections connections = new LastingConnections(FOR_EVER, timer, _ -> {}, _ -> {});
+            GrpcConnection first = nowhere(former, timer);
+            LastingConnection lasting =
+                    Objects.requireNonNull(connections.accepted(ByteBuffer.wrap(new byte[16]), peer, first));
+            End session = new End(lasting, peer);
+            AtomicInteger heard = new AtomicInteger();
+            session.check = (_, _) -> heard.incrementAndGet();
+            lasting.start(session);
+            first.received(PeerStream.CONTROL, new ByteArrayInputStream(new byte[] {0, 7}));
+            LastingConnections.Resumption early = Objects.requireNonNull(connections.resume(peer, request));
+            LastingConnections.Resumption late = Objects.requireNonNull(connections.resume(peer, request));
+            GrpcConnection next = nowhere(later, timer);
+            late.by(next);
+            early.by(nowhere(given, timer));
+            next.received(PeerStream.QUEUE, new ByteArrayInputStream(new byte[] {1}));
+            assertThat(heard).hasValue(2);
+            assertThat(former).allMatch(each -> each.ended);
+            assertThat(given).allMatch(each -> each.ended);
+            assertThat(later).noneMatch(each -> each.ended);
+            assertThat(lasting.trySend(PeerStream.QUEUE, ByteBuffer.wrap(new byte[1]), NOTHING))
+                    .isTrue();
+            timer.shutdownNow();
+        }
     }
 
     @Test
     void onlyThePeerContinuesAConnectionThatThePeerHasDialed() {
         ClusterMember peer = new ClusterMember(GrpcTransportTests.identity(1), GrpcTransportTests.HOST, 7);
         ClusterMember other = new ClusterMember(GrpcTransportTests.identity(3), GrpcTransportTests.HOST, 7);
+        List<Nowhere> streams = new ArrayList<>();
         LastingConnections connections = new LastingConnections(FOR_EVER, null, _ -> {}, _ -> {});
         byte[] accepted = new byte[16];
         byte[] dialed = new byte[16];
         dialed[0] = 1;
-        List<StreamEnd> streams = List.of(new Nowhere(), new Nowhere(), new Nowhere());
-        connections.accepted(ByteBuffer.wrap(accepted), peer, new GrpcConnection("a", streams, null, () -> {}));
-        connections.dialed(dialed, peer, new GrpcConnection("b", streams, null, () -> {}));
+        connections.accepted(ByteBuffer.wrap(accepted), peer, nowhere(streams, null));
+        connections.dialed(dialed, peer, nowhere(streams, null));
+        assertThat(connections.accepted(ByteBuffer.wrap(accepted), other, nowhere(streams, null)))
+                .as("with a number in use")
+                .isNull();
         byte[] request = Arrays.copyOf(accepted, 40);
         assertThat(connections.resume(other, request)).isNull();
         assertThat(connections.resume(peer, Arrays.copyOf(dialed, 40))).isNull();

@@ -14,6 +14,7 @@ final class Relay implements AutoCloseable {
     private final int target;
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private volatile boolean silent;
+    private volatile long most = Long.MAX_VALUE; // bytes of a connection and a direction
 
     Relay(int target) throws IOException {
         this.target = target;
@@ -46,6 +47,11 @@ final class Relay implements AutoCloseable {
         }
     }
 
+    /** Resets each connection after so many bytes, as a network that loses long packets. */
+    void passAtMost(long bytes) {
+        most = bytes;
+    }
+
     private void accept() throws IOException {
         while (true) {
             Socket from = listening.accept();
@@ -63,7 +69,13 @@ final class Relay implements AutoCloseable {
         byte[] bytes = new byte[16 << 10];
         try (from;
                 to) {
+            long passed = 0;
             for (int length; (length = from.getInputStream().read(bytes)) >= 0; ) {
+                passed += length;
+                if (passed > most) {
+                    to.setSoLinger(true, 0);
+                    return;
+                }
                 if (!silent) {
                     to.getOutputStream().write(bytes, 0, length);
                 }

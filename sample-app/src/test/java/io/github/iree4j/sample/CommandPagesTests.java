@@ -67,6 +67,23 @@ class CommandPagesTests {
         assertThat(found).isEmpty();
     }
 
+    /** Otherwise {@code bin/try-page} refuses the page, and the pages run with it. */
+    @Test
+    void blocksOfTextFollowTheirCommands() throws IOException {
+        Set<String> found = new TreeSet<>();
+        for (String page : pages()) {
+            String text = text(page);
+            String before = "";
+            for (MatchResult block : FENCE.matcher(text).results().toList()) {
+                if (COMMANDS.matcher(text).find() && block.group(1).equals("text") && !before.equals("sh")) {
+                    found.add(page + ": " + block.group(2).lines().findFirst().orElse(""));
+                }
+                before = block.group(1);
+            }
+        }
+        assertThat(found).isEmpty();
+    }
+
     private static List<String> pages() throws IOException {
         List<String> pages = new ArrayList<>(List.of("README.md", "sample-app/README.md", "sample-search/README.md"));
         try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {

@@ -43,7 +43,7 @@ final class StayingPart {
         }
         long[] bits = new long[inConflict.size()];
         for (int i = 0; i < bits.length; i++) {
-            for (long each : opponents.get(inConflict.get(i))) {
+            for (long each : opponents.getOrDefault(inConflict.get(i), Set.of())) {
                 bits[i] |= 1L << inConflict.indexOf(each);
             }
         }

@@ -186,6 +186,20 @@ final class GpuExecutable extends Executable {
         return kernels.get(ordinal).export();
     }
 
+    /**
+     * Finds a kernel. Compilers write a kernel's name without characters missing in PTX, such as {@code
+     * main_async_dispatch_0}, and the name in a lookup with these characters, {@code main$async_dispatch_0}: of a
+     * function imported from ONNX, for example.
+     */
+    @Override
+    public int lookup(String name) {
+        String inPtx = name.replaceAll("[^A-Za-z0-9_]", "_");
+        boolean isRenamed = kernels.stream()
+                        .noneMatch(each -> each.export().name().equals(name))
+                && kernels.stream().anyMatch(each -> each.export().name().equals(inPtx));
+        return super.lookup(isRenamed ? inPtx : name);
+    }
+
     @Override
     protected void destroy() {
         KnownGraphs.freeing();

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.gpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.github.iree4j.async.Fence;
@@ -100,6 +101,27 @@ class GpuTrapTest {
     private static Stream<Arguments> faults() {
         return Stream.of(GpuKind.values())
                 .flatMap(kind -> Stream.of("trap", "wild", "odd", "behind").map(each -> Arguments.of(kind, each)));
+    }
+
+    /** As compilers write names of functions imported from ONNX: with '$' in the lookup, and '_' in the kernel. */
+    @ParameterizedTest
+    @EnumSource(GpuKind.class)
+    void aKernelIsFoundByTheNameThatPtxCannotHave(GpuKind kind) {
+        GpuDrivers fake = GpuDrivers.fake(directory, kind, "");
+        try (StreamDevice device = fake.open(DeviceOptions.builder())) {
+            byte[] code = GpuExecutables.pack(
+                    kind == GpuKind.CUDA ? GpuExecutables.CUDA : GpuExecutables.HIP,
+                    List.of(GpuExecutables.kernel("trap", 1, 0), GpuExecutables.kernel("main_async_0", 1, 0)),
+                    KERNELS.replace("endless", "main_async_0").getBytes(StandardCharsets.US_ASCII));
+            try (Executable kernels = device.createExecutable(new ExecutableParams(
+                    kind == GpuKind.CUDA ? GpuExecutableFile.CUDA : GpuExecutableFile.HIP,
+                    MemorySegment.ofArray(code)))) {
+                assertThat(kernels.lookup("main$async_0")).isEqualTo(1);
+                assertThat(kernels.lookup("main_async_0")).isEqualTo(1);
+                assertThatThrownBy(() -> kernels.lookup("main$async_1"))
+                        .hasMessageContaining("has no export 'main$async_1'; it has 2: trap, main_async_0");
+            }
+        }
     }
 
     /** The device is lost, with the work of others on it; what is behind fails, and another device can be opened. */

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class LastingConnectionTests {
     private static final Duration FOR_EVER = Duration.ofHours(1);
-    private static final int RESETS = 50;
+    private static final int RESETS = 25;
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     private final List<AutoCloseable> opened = new ArrayList<>();

@@ -265,15 +265,12 @@ public final class ClusterNode implements AutoCloseable {
     private void failReplaced(ClusterView next) {
         Map<Long, ClusterMember> replaced = new HashMap<>();
         synchronized (this) {
-            for (ClusterMember each : next.members()) {
-                for (PeerLink link : links.values()) {
-                    if (link.peer.host().equals(each.host())
-                            && link.peer.port() == each.port()
-                            && next.find(link.peer.identity().incarnation()) == null) {
-                        replaced.put(link.peer.identity().incarnation(), each);
-                    }
+            links.forEach((incarnation, link) -> {
+                ClusterMember there = next.at(link.peer.host(), link.peer.port());
+                if (there != null && next.find(incarnation) == null) {
+                    replaced.put(incarnation, there);
                 }
-            }
+            });
         }
         replaced.forEach((incarnation, by) -> node.fail(
                 incarnation,

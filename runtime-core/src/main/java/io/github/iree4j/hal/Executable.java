@@ -60,6 +60,9 @@ public abstract class Executable extends Resource {
         }
         Integer ordinal = all.get(name);
         if (ordinal == null) {
+            ordinal = all.get(exportName(name));
+        }
+        if (ordinal == null) {
             throw IreeException.of(
                     StatusCode.NOT_FOUND,
                     "executable of format '%s' has no export '%s'; it has %d: %s%s"
@@ -73,6 +76,16 @@ public abstract class Executable extends Resource {
                                     exportCount() > 8 ? ", ..." : ""));
         }
         return ordinal;
+    }
+
+    /**
+     * Returns the name that compilers give the entry point with another name in lookups.
+     *
+     * @param name a name that no entry point has
+     * @return the name of the entry point, which need not exist; the argument where formats have all names
+     */
+    protected String exportName(String name) {
+        return name;
     }
 
     @Override

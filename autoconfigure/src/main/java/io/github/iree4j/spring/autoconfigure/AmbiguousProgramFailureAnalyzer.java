@@ -30,7 +30,9 @@ final class AmbiguousProgramFailureAnalyzer extends AbstractInjectionFailureAnal
         }
         StringBuilder remedies = new StringBuilder();
         for (String each : found) {
-            String name = each.replaceFirst("^iree\\.modules\\.", "");
+            String name = each.startsWith(IreeProgramAliases.PREFIX)
+                    ? each.substring(IreeProgramAliases.PREFIX.length())
+                    : each;
             String[] aliases = beans.getAliases(each);
             remedies.append("\n\t- @Qualifier(\"%s\")%s"
                     .formatted(name, aliases.length == 0 ? "" : ", or the name '%s'".formatted(aliases[0])));

@@ -17,7 +17,8 @@ import org.springframework.util.StringUtils;
  */
 final class IreeProgramAliases implements BeanFactoryPostProcessor {
 
-    private static final String PREFIX = "iree.modules.";
+    /** Of the beans of programs. */
+    static final String PREFIX = "iree.modules.";
 
     /** For Spring. */
     IreeProgramAliases() {}

@@ -14,10 +14,13 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Modules and kernels, loaded on a device; loaded code keeps the device open. */
 final class GpuExecutable extends Executable {
+    private static final Pattern NOT_IN_PTX = Pattern.compile("[^A-Za-z0-9_]");
+
     private final GpuHardware hardware;
     private final GpuDevice device;
     private final String format;
@@ -187,17 +190,12 @@ final class GpuExecutable extends Executable {
     }
 
     /**
-     * Finds a kernel. Compilers write a kernel's name without characters missing in PTX, such as {@code
-     * main_async_dispatch_0}, and the name in a lookup with these characters, {@code main$async_dispatch_0}: of a
-     * function imported from ONNX, for example.
+     * Replaces characters missing in PTX as compilers do in names of kernels, but not in lookups: {@code
+     * main$async_dispatch_0}, of a function imported from ONNX, is the kernel {@code main_async_dispatch_0}.
      */
     @Override
-    public int lookup(String name) {
-        String inPtx = name.replaceAll("[^A-Za-z0-9_]", "_");
-        boolean isRenamed = kernels.stream()
-                        .noneMatch(each -> each.export().name().equals(name))
-                && kernels.stream().anyMatch(each -> each.export().name().equals(inPtx));
-        return super.lookup(isRenamed ? inPtx : name);
+    protected String exportName(String name) {
+        return NOT_IN_PTX.matcher(name).replaceAll("_");
     }
 
     @Override

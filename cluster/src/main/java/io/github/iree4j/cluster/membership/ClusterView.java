@@ -34,4 +34,20 @@ public record ClusterView(long number, List<ClusterMember> members, boolean merg
         }
         return null;
     }
+
+    /**
+     * Returns the member at an address. Addresses of living processes differ.
+     *
+     * @param host the member's host
+     * @param port the member's port for data
+     * @return the member; null when no member has the address
+     */
+    public @Nullable ClusterMember at(String host, int port) {
+        for (ClusterMember each : members) {
+            if (each.port() == port && each.host().equals(host)) {
+                return each;
+            }
+        }
+        return null;
+    }
 }

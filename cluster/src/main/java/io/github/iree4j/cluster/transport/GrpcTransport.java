@@ -57,6 +57,7 @@ public final class GrpcTransport implements AutoCloseable {
     private final LastingConnections connections;
     private final AtomicReference<@Nullable Server> server = new AtomicReference<>();
     private volatile @Nullable ClusterMember self;
+    private volatile boolean closed;
 
     /**
      * Creates a transport, neither listening nor connected.
@@ -178,7 +179,9 @@ public final class GrpcTransport implements AutoCloseable {
 
             @Override
             public void failed(IreeException cause) {
-                attempt.failed(cause);
+                if (!closed) { // otherwise nobody waits, not even to say farewell
+                    attempt.failed(cause);
+                }
             }
         });
     }
@@ -282,6 +285,7 @@ public final class GrpcTransport implements AutoCloseable {
     /** Ends all connections, telling the peers so, and stops listening, so the port is free. */
     @Override
     public void close() {
+        closed = true;
         connections.close(IreeException.of(StatusCode.CANCELLED, "the transport was closed"));
         Server listening = server.get();
         if (listening == null) {

@@ -42,8 +42,8 @@ final class LastingConnection implements PeerConnection {
     private static final int ACKNOWLEDGE_MILLIS = 100;
     private static final long FIRST_PAUSE_MILLIS = 50;
     private static final long LONGEST_PAUSE_MILLIS = 1_000;
-    private static final long REFUSED_NANOS =
-            1_000_000_000; // longer than an address is refused while a network changes
+    // longer than an address is refused while a network changes
+    private static final long REFUSED_NANOS = 1_000_000_000;
     private static final long ANY = -1;
     private static final int STREAMS = PeerStream.values().length;
 
@@ -201,20 +201,18 @@ final class LastingConnection implements PeerConnection {
      */
     void resume(GrpcConnection next, long ticket, long[] received) {
         IreeException wrong = null;
+        boolean isFormer;
         synchronized (switching) {
             synchronized (this) {
-                if (over == null && ticket != tickets) {
-                    next.abandon(IreeException.of(StatusCode.CANCELLED, "a later connection continues"));
-                    return;
-                }
-                if (over == null) {
+                isFormer = over == null && ticket != tickets;
+                if (over == null && !isFormer) {
                     carrier = next;
                     description = next.describe();
                     interruptions++;
                     cancelExpiry();
                 }
             }
-            for (int i = 0; i < STREAMS && over == null && wrong == null; i++) {
+            for (int i = 0; i < STREAMS && over == null && !isFormer && wrong == null; i++) {
                 if (!streams[i].attach(next, received[i])) {
                     wrong = IreeException.of(
                             StatusCode.DATA_LOSS,
@@ -222,6 +220,10 @@ final class LastingConnection implements PeerConnection {
                                     .formatted(peer, received[i], PeerStream.values()[i]));
                 }
             }
+        }
+        if (isFormer) {
+            abandonFormer(next);
+            return;
         }
         if (wrong != null) {
             end(wrong, ANY, true);
@@ -233,6 +235,10 @@ final class LastingConnection implements PeerConnection {
         }
         log.info("the connection to {} continues as {}", peer, next.describe());
         next.start(new Carried(next)); // calls ready() for each stream, which sends kept frames again
+    }
+
+    private static void abandonFormer(GrpcConnection former) {
+        former.abandon(IreeException.of(StatusCode.CANCELLED, "a later connection continues"));
     }
 
     private void interrupt(GrpcConnection lost, IreeException cause) {
@@ -322,17 +328,16 @@ final class LastingConnection implements PeerConnection {
             this.interruption = interruption;
         }
 
+        /** Begins on a thread that may wait for a frame being handled; other connections need the timer. */
         private void begin() {
-            Thread.ofVirtual()
-                    .start(
-                            () -> { // waits for a frame being handled, and the timer is needed by others
-                                try {
-                                    attempts.accept(this);
-                                } catch (RuntimeException | Error e) {
-                                    log.warn("no attempt to connect to {} again", peer, e);
-                                    failed(IreeException.of(StatusCode.INTERNAL, String.valueOf(e), e));
-                                }
-                            });
+            Thread.ofVirtual().start(() -> {
+                try {
+                    attempts.accept(this);
+                } catch (RuntimeException | Error e) {
+                    log.warn("no attempt to connect to {} again", peer, e);
+                    failed(IreeException.of(StatusCode.INTERNAL, String.valueOf(e), e));
+                }
+            });
         }
 
         LastingConnection connection() {
@@ -440,7 +445,7 @@ final class LastingConnection implements PeerConnection {
         long[] counts = new long[STREAMS];
         acknowledging.set(false); // before the counts are read: a later frame schedules another acknowledgement
         for (int i = 0; i < STREAMS; i++) {
-            counts[i] = streams[i].received();
+            counts[i] = streams[i].acknowledge();
         }
         LastingStream control = of(PeerStream.CONTROL);
         if (!control.trySendCounts(counts) && control.hasCarrier()) { // otherwise the resumption names the counts
@@ -475,7 +480,7 @@ final class LastingConnection implements PeerConnection {
                 return;
             }
             if (counts.length == 0) { // a former carrier, which the peer takes for the present one
-                from.abandon(IreeException.of(StatusCode.CANCELLED, "a later connection continues"));
+                abandonFormer(from);
                 return;
             }
             for (PeerStream each : PeerStream.values()) {

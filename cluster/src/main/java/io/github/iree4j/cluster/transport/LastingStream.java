@@ -215,6 +215,11 @@ final class LastingStream {
     }
 
     long received() {
+        return received;
+    }
+
+    /** Returns the number of frames received, of which the peer hears now. */
+    long acknowledge() {
         unacknowledged = 0;
         return received;
     }

@@ -100,19 +100,7 @@ public record TransportOptions(
      * @return a copy
      */
     public TransportOptions withResumeTimeout(Duration time) {
-        return new TransportOptions(
-                address,
-                port,
-                tls,
-                insecure,
-                maximumFrameBytes,
-                queueWindow,
-                bulkWindow,
-                separateBulkConnection,
-                connectTimeout,
-                keepAlive,
-                keepAliveTimeout,
-                time);
+        return copy(tls, time);
     }
 
     /**
@@ -122,6 +110,10 @@ public record TransportOptions(
      * @return a copy
      */
     public TransportOptions withTls(Tls keysAndAuthorities) {
+        return copy(keysAndAuthorities, resumeTimeout);
+    }
+
+    private TransportOptions copy(@Nullable Tls keysAndAuthorities, Duration resumption) {
         return new TransportOptions(
                 address,
                 port,
@@ -134,6 +126,6 @@ public record TransportOptions(
                 connectTimeout,
                 keepAlive,
                 keepAliveTimeout,
-                resumeTimeout);
+                resumption);
     }
 }

@@ -317,20 +317,7 @@ class GrpcTransportTests {
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void aConnectionWithoutStreamsEnds() throws Exception {
-        TransportOptions usual = TransportOptions.of(LOOPBACK, 0);
-        TransportOptions hasty = new TransportOptions(
-                usual.address(),
-                usual.port(),
-                null,
-                false,
-                usual.maximumFrameBytes(),
-                usual.queueWindow(),
-                usual.bulkWindow(),
-                false,
-                Duration.ofMillis(100),
-                usual.keepAlive(),
-                usual.keepAliveTimeout(),
-                usual.resumeTimeout());
+        TransportOptions hasty = connectingWithin(Duration.ofMillis(100));
         GrpcTransport transport = new GrpcTransport(hasty, one);
         opened.add(transport);
         ClusterMember there = transport.listen(identity(1), HOST);

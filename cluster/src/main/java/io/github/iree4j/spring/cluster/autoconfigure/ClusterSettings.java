@@ -115,6 +115,9 @@ final class ClusterSettings {
                             .formatted(address.getHostAddress()));
         }
         positive("data.connect-timeout", data.connectTimeout());
+        if (data.resumeTimeout().isNegative()) {
+            throw invalid("data.resume-timeout", data.resumeTimeout(), "It must not be negative.");
+        }
         TransportOptions usual = TransportOptions.of(
                 InetAddress.getLoopbackAddress(), properties.bind().port());
         return new TransportOptions(

@@ -125,6 +125,15 @@ class IreeClusterAutoConfigurationTests {
     }
 
     @Test
+    void aNegativeTimeOfInterruptionsIsRefused() {
+        node().withPropertyValues("iree.cluster.data.resume-timeout=-1s")
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("iree.cluster.data.resume-timeout"));
+    }
+
+    @Test
     void aTimeInWhichNothingCanConnectIsRefused() {
         for (String time : List.of("0s", "-1s")) {
             node().withPropertyValues("iree.cluster.data.connect-timeout=" + time)

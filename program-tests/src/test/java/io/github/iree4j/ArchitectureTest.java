@@ -146,7 +146,7 @@ class ArchitectureTest {
             // The memory holder identifies the submitting call.
             entry("hal.copying", List.of("hal", "hal.schedule", "hal.pool", "frontier", "async")),
             // Elements in host or device memory; the root package wraps them as tensors.
-            entry("tensor", List.of("hal", "hal.pool")),
+            entry("tensor", List.of("hal", "hal.copying", "hal.pool", "async")),
             // What operators see; the root package and calls provide it.
             entry("monitor", List.of("vm", "hal", "async", "task")),
             // Calls on elements; the root package has the public types.

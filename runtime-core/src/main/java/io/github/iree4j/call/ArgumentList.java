@@ -1,5 +1,6 @@
 package io.github.iree4j.call;
 
+import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.pool.AdmissionGate;
@@ -42,6 +43,9 @@ final class ArgumentList implements AutoCloseable {
     private List<Transfer> taken = List.of();
 
     private List<RefCounted> given = List.of();
+    /** Copies to be made in queue order, of tensors in memory of other devices. */
+    private final List<Copy> copies = new ArrayList<>(0);
+
     private boolean isHeld;
 
     /**
@@ -55,6 +59,14 @@ final class ArgumentList implements AutoCloseable {
             return source instanceof TensorElements;
         }
     }
+
+    /**
+     * A copy to be made.
+     *
+     * @param source the tensor's own view, retained: the call may release a transferred tensor before
+     * @param target owned by the list, or by the call
+     */
+    private record Copy(BufferView source, BufferView target) {}
 
     /** Checks the inputs, and keeps the inputs in use. Nothing is allocated on the device. */
     ArgumentList(Signature signature, DeviceMemory memory, MemoryHolder holder, @Nullable Object[] inputs) {
@@ -136,8 +148,41 @@ final class ArgumentList implements AutoCloseable {
         isHeld = true;
     }
 
+    /**
+     * Copies the tensors in memory of other devices to this device, in queue order, as work of the call. Called at most
+     * once, after {@link #pass} before the tensors have their contents.
+     *
+     * @param contents the fence at which the tensors have their contents
+     * @return the fence at which the arguments have their contents, released by the caller; null when there is nothing
+     *     to copy
+     */
+    @Nullable
+    Fence copyBehind(Fence contents) {
+        if (copies.isEmpty()) {
+            return null;
+        }
+        List<Fence> copied = new ArrayList<>(copies.size());
+        MemoryHolder before = holder.enter();
+        try {
+            for (Copy each : copies) {
+                copied.add(memory.copy(contents, each.source, each.target));
+            }
+            return Fence.join(contents, copied.toArray(Fence[]::new)); // the other tensors need no copy
+        } finally {
+            holder.leave(before);
+            copied.forEach(Fence::release);
+            releaseSources();
+        }
+    }
+
+    private void releaseSources() {
+        copies.forEach(each -> each.source.release());
+        copies.clear();
+    }
+
     /** Frees the views made so far: a call waiting for room for all inputs keeps none on the device. */
     private void takeBack() {
+        releaseSources();
         for (Made each : made) {
             values[each.index] = each.source;
             if (!each.isLent()) {
@@ -356,7 +401,13 @@ final class ArgumentList implements AutoCloseable {
         boolean storage = declared != null && declared.type().equals("!hal.buffer");
         BufferView view;
         try {
-            view = ready && !storage ? memory.upload(elements) : memory.uploadEarly(elements);
+            if (storage) {
+                view = memory.uploadEarly(elements);
+            } else if (ready) {
+                view = memory.upload(elements);
+            } else {
+                view = uploadEarly(elements);
+            }
         } catch (IllegalStateException | WrongThreadException e) {
             throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
@@ -376,6 +427,18 @@ final class ArgumentList implements AutoCloseable {
             own(view);
         }
         return storage ? view.buffer() : view;
+    }
+
+    /** Brings a tensor to the device before the tensor has its contents; memory of other devices is copied later. */
+    private BufferView uploadEarly(TensorElements elements) {
+        if (!memory.isApart(elements)) {
+            return memory.uploadEarly(elements);
+        }
+        BufferView target = memory.allocate(elements);
+        BufferView source = Objects.requireNonNull(elements.view());
+        source.retain();
+        copies.add(new Copy(source, target));
+        return target;
     }
 
     private IreeException mismatch(int index, @Nullable String type, String given) {
@@ -414,6 +477,7 @@ final class ArgumentList implements AutoCloseable {
 
     @Override
     public void close() {
+        releaseSources();
         releaseGiven();
         releaseCopies();
         for (RefCounted each : owned) {

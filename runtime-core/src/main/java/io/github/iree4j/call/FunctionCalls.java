@@ -241,7 +241,7 @@ public final class FunctionCalls {
             boolean isAhead = !isReady && goesAhead;
             Admitting admitting =
                     new Admitting(program, needs, arguments.size(), holder, isAhead ? after : null, isReady || isAhead);
-            if (admitting.isDone() && arguments.pass(after == null, false)) {
+            if (admitting.isDone() && arguments.pass(!isAhead, false)) {
                 admitting.made();
             } else {
                 admitting.holdBack();

@@ -438,10 +438,16 @@ final class SubmittedCall<R> {
     private void makeBetween(@Nullable Fence wait, Fence done, List<RefCounted> ours, Conclusion conclusion) {
         if (function.goesAhead()) {
             List<RefCounted> both = both(wait, ours);
-            whenAdmitted(both, () -> start(wait, done, both, conclusion));
+            whenAdmitted(both, () -> startAhead(wait, done, both, conclusion));
         } else {
             makeAfter(wait, ours, _ -> start(null, done, ours, conclusion)); // fence reached: inputs are ready
         }
+    }
+
+    /** Makes the call before the inputs have their contents; inputs in memory of other devices are copied first, in queue order. */
+    private void startAhead(@Nullable Fence wait, Fence done, List<RefCounted> ours, Conclusion conclusion) {
+        Fence copied = wait == null ? null : call.arguments().copyBehind(wait);
+        start(copied == null ? wait : copied, done, both(copied, ours), conclusion);
     }
 
     private static List<RefCounted> both(@Nullable Fence wait, List<RefCounted> others) {

@@ -1,5 +1,7 @@
 package io.github.iree4j.tensor;
 
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferView;
@@ -7,6 +9,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.Shape;
+import io.github.iree4j.hal.copying.CopyingDevice;
 import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
@@ -98,7 +101,7 @@ public final class DeviceMemory {
     /** Returns the bytes that an {@link #upload} of a tensor will reserve; where in doubt, the bytes that may be reserved. */
     public long reservedBy(TensorElements elements) {
         boolean stays = elements.view() != null
-                ? !mayBeApart(elements.memory())
+                ? !isApart(elements)
                 : device.isMemoryOfHost() && isImportable(elements.host());
         return stays ? 0 : elements.byteSize();
     }
@@ -116,14 +119,46 @@ public final class DeviceMemory {
      */
     public BufferView upload(TensorElements elements) {
         BufferView own = elements.view();
-        return own != null && mayBeApart(elements.memory())
+        return own != null && isApart(elements)
                 ? elements.adopt(read(own, bytes -> device.allocator().allocate(input, bytes)))
                 : uploadEarly(elements);
     }
 
+    /** Returns whether a tensor is in memory of another device that this device may not be able to use in place. */
+    public boolean isApart(TensorElements elements) {
+        return elements.view() != null && mayBeApart(elements.memory());
+    }
+
+    /**
+     * Creates a view over memory without contents, for a copy of a tensor.
+     *
+     * @return the view; the caller releases the view
+     */
+    public BufferView allocate(TensorElements elements) {
+        return elements.adopt(device.allocator().allocate(input, elements.byteSize()));
+    }
+
+    /**
+     * Copies a tensor in memory of any device, in queue order.
+     *
+     * @param wait the fence at which the source has its contents; null for none
+     * @param source the tensor's own view
+     * @param target a view over memory of this device, from {@link #allocate}
+     * @return the fence at which the target has its contents; the caller releases the fence
+     */
+    public Fence copy(@Nullable Fence wait, BufferView source, BufferView target) {
+        try (TimelineSemaphore order = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
+            Fence copied = Fence.at(order, 1);
+            CopyingDevice.of(device, consumer())
+                    .queue(0)
+                    .copy(wait, copied, source.buffer(), 0, target.buffer(), 0, source.byteLength(), 0);
+            return copied;
+        }
+    }
+
     /**
      * Creates a view as {@link #upload} does, for a tensor perhaps still without contents: the tensor's own view if
-     * present.
+     * present, in whatever memory.
      *
      * @return the view; the caller releases the view
      */

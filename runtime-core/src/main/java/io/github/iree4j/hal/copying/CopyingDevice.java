@@ -93,6 +93,19 @@ public final class CopyingDevice implements Device {
     }
 
     /**
+     * Returns a view of one device that copies memory of any other device, if the device cannot use the memory in
+     * place.
+     *
+     * @param device borrowed; a view already is returned as given
+     * @param consumer the consumer charged for the memory of copies
+     */
+    public static CopyingDevice of(Device device, String consumer) {
+        return device instanceof CopyingDevice view
+                ? view
+                : new CopyingDevice(device, consumer, Device::memoryObstacle);
+    }
+
+    /**
      * Selects the device for memory shared by several devices.
      *
      * @param devices at least one device, the preferred first

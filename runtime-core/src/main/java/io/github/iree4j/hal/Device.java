@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -262,6 +263,18 @@ public interface Device extends AutoCloseable {
      */
     default @Nullable String memoryObstacle(Device other) {
         return null;
+    }
+
+    /**
+     * Returns whether copies of this device's queues may read memory of another device that this device cannot use in
+     * place, without memory of the host between.
+     *
+     * @param other any device
+     * @return false for a pair of devices with copies through the host, or if unknown
+     */
+    @NotForApplications
+    default boolean canCopyFrom(Device other) {
+        return false;
     }
 
     /**

@@ -100,9 +100,8 @@ public final class DeviceMemory {
 
     /** Returns the bytes that an {@link #upload} of a tensor will reserve; where in doubt, the bytes that may be reserved. */
     public long reservedBy(TensorElements elements) {
-        boolean stays = elements.view() != null
-                ? !isApart(elements)
-                : device.isMemoryOfHost() && isImportable(elements.host());
+        boolean stays =
+                elements.view() != null ? !isApart(elements) : device.isMemoryOfHost() && isImportable(elements.host());
         return stays ? 0 : elements.byteSize();
     }
 

@@ -26,17 +26,21 @@ final class BufferTransfers {
     /** Copies. */
     static StreamOperation copy(
             StreamQueue queue, Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
-        UsedBuffer from = StreamBuffer.usable(queue.streamDevice(), "copy source", source);
-        UsedBuffer to = StreamBuffer.usable(queue.streamDevice(), "copy target", target);
-        boolean copied = StreamBuffer.isCopied(queue.streamDevice(), target);
+        StreamDevice device = queue.streamDevice();
+        StreamBuffer apart = StreamBuffer.copied(device, source);
+        UsedBuffer from =
+                apart == null ? StreamBuffer.usable(device, "copy source", source) : StreamBuffer.used(device, apart);
+        UsedBuffer to = StreamBuffer.usable(device, "copy target", target);
+        boolean copied = StreamBuffer.isCopied(device, target);
         long bytes = Transfers.checkCopy(source, sourceOffset, target, targetOffset, length, copied);
-        return new Copy(queue, from, source.offset() + sourceOffset, to, target.offset() + targetOffset, bytes);
+        StreamDriver owner = apart == null ? null : apart.device().driver();
+        return new Copy(queue, owner, from, source.offset() + sourceOffset, to, target.offset() + targetOffset, bytes);
     }
 
     /** Copies between allocations, regardless of their access flags. */
     static StreamOperation copy(
             StreamQueue queue, UsedBuffer source, long sourceOffset, StreamBuffer target, long length) {
-        return new Copy(queue, source, sourceOffset, target, 0, length);
+        return new Copy(queue, null, source, sourceOffset, target, 0, length);
     }
 
     /** Copies to staging memory, regardless of the access flags of the allocation. */
@@ -106,18 +110,21 @@ final class BufferTransfers {
     }
 
     private static final class Copy extends TransferOperation {
+        private final @Nullable StreamDriver owner; // driver copied from; null for a source used in place
         private final long sourceOffset;
         private final long targetOffset;
         private final long length;
 
         Copy(
                 StreamQueue queue,
+                @Nullable StreamDriver owner,
                 UsedBuffer source,
                 long sourceOffset,
                 UsedBuffer target,
                 long targetOffset,
                 long length) {
             super("copy", queue, source, target);
+            this.owner = owner;
             this.sourceOffset = sourceOffset;
             this.targetOffset = targetOffset;
             this.length = length;
@@ -135,7 +142,11 @@ final class BufferTransfers {
 
         @Override
         void encode(TransferCommands commands) {
-            commands.copy(storage(0), sourceOffset, storage(1), targetOffset, length);
+            if (owner == null) {
+                commands.copy(storage(0), sourceOffset, storage(1), targetOffset, length);
+            } else {
+                commands.copyFrom(owner, storage(0), sourceOffset, storage(1), targetOffset, length);
+            }
         }
     }
 

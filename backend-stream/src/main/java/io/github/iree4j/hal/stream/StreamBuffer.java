@@ -167,7 +167,16 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         throw notOf(device, what, buffer);
     }
 
-    /** Returns the usable form of an allocation accepted by {@link #usable}. */
+    /** Returns the allocation behind the source of a copy, if the device copies from the allocation's device; else null. */
+    static @Nullable StreamBuffer copied(StreamDevice device, Buffer source) {
+        return source.isLive()
+                        && source.allocatedBuffer() instanceof StreamBuffer other
+                        && device.canCopyFrom(other.device)
+                ? other
+                : null;
+    }
+
+    /** Returns the usable form of an allocation accepted by {@link #usable} or {@link #copied}. */
     static UsedBuffer used(StreamDevice device, StoredBuffer<?> accepted) {
         return accepted instanceof StreamBuffer own && own.device.equals(device)
                 ? own

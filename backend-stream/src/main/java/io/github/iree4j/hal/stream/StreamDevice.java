@@ -372,6 +372,11 @@ public final class StreamDevice implements Device {
     }
 
     @Override
+    public boolean canCopyFrom(Device other) {
+        return other instanceof StreamDevice giver && driver.canCopyFrom(giver.driver);
+    }
+
+    @Override
     public @Nullable String memoryObstacle(Device other) {
         return HostImports.obstacle(this, other);
     }

@@ -133,6 +133,16 @@ public interface StreamDriver extends AutoCloseable {
     // ---- Memory.
 
     /**
+     * Returns whether {@link TransferCommands#copyFrom} reads memory of another driver's device.
+     *
+     * @param other the driver of another device of the same scheduling domain
+     * @return false where copies go through the host, as returned by this method unless overridden
+     */
+    default boolean canCopyFrom(StreamDriver other) {
+        return false;
+    }
+
+    /**
      * Returns the kinds of memory in use, by purpose.
      *
      * @return always the same object

@@ -7,6 +7,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the steps of a COMMAND. Invalid arguments fail the command; a malformed frame fails the session. */
@@ -112,6 +113,19 @@ final class CommandReader {
                                     queue.read(wait, signal, file, 0, RemoteServer.buffer(target), offset, length, 0));
                 }
             }
+            case Step.FETCH -> {
+                FetchedRange range = FetchedRange.read(
+                        in, Objects.requireNonNull(server.session().peer()).incarnation());
+                ServerObject target = object("target");
+                long offset = in.size("offset");
+                if (target != null) {
+                    FetchFile file = command.own(new FetchFile(server.session().node(), range));
+                    command.add(
+                            "copy",
+                            (queue, wait, signal) -> queue.read(
+                                    wait, signal, file, 0, RemoteServer.buffer(target), offset, range.length(), 0));
+                }
+            }
             case Step.DOWNLOAD -> {
                 long transfer = server.session().transfers().ofPeer(in, in.u64("transfer"));
                 ServerObject source = object("source");
@@ -189,7 +203,7 @@ final class CommandReader {
             throw in.corrupt("commands of %d bytes have %d".formatted(length, before - in.remaining()));
         }
         command.weigh(commands.weight());
-        ServerObject recorded = command.own(new ServerObject("commands", () -> {}));
+        ServerObject recorded = command.own(new ServerObject("commands", null, () -> {}));
         recorded.make(Runnable::run, () -> {
             try {
                 return commands.record(device, true);

@@ -28,6 +28,8 @@ enum FrameType {
     TELL(52, PeerStream.QUEUE),
     PING(53, PeerStream.QUEUE),
     PONG(54, PeerStream.QUEUE),
+    LINK(55, PeerStream.QUEUE),
+    FETCH(56, PeerStream.QUEUE),
     CREDIT(64, PeerStream.BULK),
     DATA(65, PeerStream.BULK),
     ABORT(66, PeerStream.BULK);

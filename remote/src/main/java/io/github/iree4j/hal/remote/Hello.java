@@ -47,7 +47,7 @@ record Hello(
             out.string(device.id()).string(device.driver()).string(device.name());
             out.u8(device.formats().size());
             device.formats().forEach(out::string);
-            out.u16(device.queueCount()).u64(device.memoryLimit());
+            out.u16(device.queueCount()).u64(device.memoryLimit()).u8(device.isMemoryOfHost() ? 1 : 0);
         }
     }
 
@@ -79,7 +79,7 @@ record Hello(
             }
             axes.add(entry);
         }
-        int deviceCount = in.count("devices", in.u16("devices"), 17);
+        int deviceCount = in.count("devices", in.u16("devices"), 18);
         if (deviceCount > DEVICES_LIMIT) {
             throw in.corrupt("%d devices, the limit is %d".formatted(deviceCount, DEVICES_LIMIT));
         }
@@ -107,7 +107,8 @@ record Hello(
         if (queues < 1 || queues > Long.SIZE) {
             throw in.corrupt("device '%s' has %d queues, not 1 to %d".formatted(id, queues, Long.SIZE));
         }
-        return new RemoteDeviceInfo(id, driver, name, formats, queues, in.size("memory"));
+        return new RemoteDeviceInfo(
+                id, driver, name, formats, queues, in.size("memory"), in.u8("memory of the host") != 0);
     }
 
     private static int limit(FrameReader in, String field, int minimum, int maximum) {

@@ -93,8 +93,12 @@ final class RemoteClient {
         session.post(new FrameWriter(FrameType.CLOSE_LANE).u64(lane.axis()));
     }
 
-    void allocate(int device, long handle, long size) {
-        session.post(new FrameWriter(FrameType.ALLOCATE).u64(handle).u16(device).u64(size));
+    void allocate(int device, long handle, long size, Grant grant) {
+        session.post(new FrameWriter(FrameType.ALLOCATE)
+                .u64(handle)
+                .u16(device)
+                .u64(size)
+                .bytes(grant.key()));
     }
 
     void release(long handle) {

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.hal.stream.DriverCommands;
+import io.github.iree4j.hal.stream.StreamDriver;
 import io.github.iree4j.hal.stream.StreamStorage;
 import io.github.iree4j.hal.stream.TransferCommands;
 import io.github.iree4j.status.IreeException;
@@ -84,6 +85,31 @@ final class RemoteCommands implements TransferCommands, DriverCommands {
         if (to.isNear()) {
             long far = from.isNear() ? to.farHandle() : from.farHandle();
             add(new Step.Download(far, from.isNear() ? at : first, to.near(at, length)));
+        }
+    }
+
+    @Override
+    public void copyFrom(
+            StreamDriver owner,
+            StreamStorage source,
+            long sourceOffset,
+            StreamStorage target,
+            long targetOffset,
+            long length) {
+        RemoteDriver giver = (RemoteDriver) owner;
+        RemoteMemory from = giver.memory(source);
+        RemoteMemory to = driver.memory(target);
+        long first = source.offset() + sourceOffset;
+        long at = target.offset() + targetOffset;
+        if (from.isNear()) {
+            add(new Step.Upload(from.near(first, length), to.farHandle(), at));
+        } else {
+            long handle = from.farHandle();
+            byte[] grant = from.grant().of(handle, first, length, driver.incarnation());
+            add(new Step.Fetch(giver.incarnation(), handle, first, length, grant, to.farHandle(), at));
+        }
+        if (to.isNear()) {
+            add(new Step.Download(to.farHandle(), at, to.near(at, length)));
         }
     }
 

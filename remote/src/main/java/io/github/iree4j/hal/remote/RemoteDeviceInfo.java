@@ -11,9 +11,16 @@ import java.util.List;
  * @param formats loadable formats of executables, the preferred format first
  * @param queueCount number of queues
  * @param memoryLimit most bytes allocated on the device by a peer
+ * @param isMemoryOfHost whether the memory is in the memory of the serving process
  */
 public record RemoteDeviceInfo(
-        String id, String driver, String name, List<String> formats, int queueCount, long memoryLimit) {
+        String id,
+        String driver,
+        String name,
+        List<String> formats,
+        int queueCount,
+        long memoryLimit,
+        boolean isMemoryOfHost) {
     /** Copies the list. */
     public RemoteDeviceInfo {
         formats = List.copyOf(formats);

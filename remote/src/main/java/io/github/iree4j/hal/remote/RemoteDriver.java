@@ -198,6 +198,18 @@ final class RemoteDriver implements StreamDriver {
         return other instanceof RemoteDriver remote && remote.session.node() == session.node() && !remote.isLost();
     }
 
+    /** Copies from devices whose memory a peer can read without a queue, at the peer itself or at a node that the peer reaches. */
+    @Override
+    public boolean canCopyFrom(StreamDriver other) {
+        return other instanceof RemoteDriver giver
+                && giver != this
+                && giver.session.node() == session.node()
+                && giver.info.isMemoryOfHost()
+                && !giver.isLost()
+                && !isLost()
+                && (giver.session == session || session.isLinkedTo(giver.incarnation()));
+    }
+
     @Override
     public List<Lane> lanes() {
         return List.copyOf(lanes);

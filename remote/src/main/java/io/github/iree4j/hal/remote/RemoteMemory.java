@@ -15,6 +15,7 @@ final class RemoteMemory extends DriverMemory {
     private final long size;
     private final @Nullable Arena arena; // null at the peer
     private final @Nullable MemorySegment bytes;
+    private final Grant grant = Grant.create(); // known to this node and the peer
     private boolean mirrored; // guarded by this
 
     private RemoteMemory(
@@ -31,8 +32,9 @@ final class RemoteMemory extends DriverMemory {
     /** Memory of the peer. */
     static RemoteMemory far(RemoteDriver driver, long handle, long size) {
         driver.charge(size);
-        driver.client().allocate(driver.device(), handle, size);
-        return new RemoteMemory(driver, handle, size, null, null);
+        RemoteMemory memory = new RemoteMemory(driver, handle, size, null, null);
+        driver.client().allocate(driver.device(), handle, size, memory.grant);
+        return memory;
     }
 
     /** Memory of this process. */
@@ -44,6 +46,11 @@ final class RemoteMemory extends DriverMemory {
             arena.close();
             throw e;
         }
+    }
+
+    /** The key for ranges of the memory at the peer that other nodes may copy. */
+    Grant grant() {
+        return grant;
     }
 
     /** Whether the bytes are in this process. */
@@ -65,7 +72,7 @@ final class RemoteMemory extends DriverMemory {
         synchronized (this) {
             if (bytes != null && !mirrored) {
                 driver.charge(size);
-                driver.client().allocate(driver.device(), handle, size);
+                driver.client().allocate(driver.device(), handle, size, grant);
                 mirrored = true;
             }
         }

@@ -40,6 +40,7 @@ public final class RemoteNode implements AutoCloseable {
     private final ContentCache content;
     private final PeerTable peers;
     private final ClientLanes lanes = new ClientLanes();
+    private final Links links = new Links(this);
     private final AtomicLong leftBehind = new AtomicLong();
 
     private RemoteNode(Builder builder) {
@@ -180,7 +181,8 @@ public final class RemoteNode implements AutoCloseable {
                     device.info().name(),
                     device.executableFormats(),
                     device.queueCount(),
-                    options.memoryLimit()));
+                    options.memoryLimit(),
+                    device.isMemoryOfHost()));
         }
         return new Hello(
                 identity,
@@ -197,6 +199,7 @@ public final class RemoteNode implements AutoCloseable {
     }
 
     void opened(RemoteSession session) {
+        links.opened(session);
         listener.opened(session);
     }
 
@@ -210,6 +213,7 @@ public final class RemoteNode implements AutoCloseable {
     }
 
     void failed(RemoteSession session, IreeException cause) {
+        links.failed(session);
         listener.failed(session, cause);
     }
 

@@ -42,7 +42,8 @@ final class RemoteServer {
     private final Map<Long, List<Subscriptions.LaneWaiter>> expected = new HashMap<>(); // by axis
     private int expectedCount;
     private final Map<List<Long>, List<TimelineSemaphore>> asked = new HashMap<>(); // by axis and epoch
-    private int inProgress; // number of commands
+    private int inProgress; // number of commands, and of ranges copied by the peer
+    private int fetches; // number of ranges copied by the peer
     private int admitted; // commands in progress for the client too: the client was not notified of the end
     private long accepted; // commands so far, except commands without reads arriving while this node drains
     private long queuedBytes; // weight of the admitted commands
@@ -265,6 +266,25 @@ final class RemoteServer {
     synchronized void ending(ServerCommand command) {
         admitted--;
         queuedBytes -= command.weight();
+    }
+
+    /** Counts a range being copied by the peer among the commands in progress, until {@link #endFetch}. */
+    synchronized void beginFetch(FrameReader in) {
+        if (fetches == node.options().objectLimit()) {
+            throw IreeException.of(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "%s: %s copies %d ranges at once, the limit".formatted(in.type, session, fetches));
+        }
+        fetches++;
+        inProgress++;
+        accepted++;
+        notifyAll();
+    }
+
+    /** Ends {@link #beginFetch}. */
+    synchronized void endFetch() {
+        fetches--;
+        leave();
     }
 
     /** Records that a command has ended, and all waiters were notified. */

@@ -13,6 +13,8 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +44,8 @@ public final class RemoteSession {
 
     private static final Logger LOG = LoggerFactory.getLogger(RemoteSession.class);
 
+    private static final int LINKS_LIMIT = 1 << 16; // more than slots of machines and sessions
+
     private final RemoteNode node;
     private final PeerConnection connection;
     private final Map<PeerStream, Outbox> outboxes = new EnumMap<>(PeerStream.class);
@@ -54,6 +58,8 @@ public final class RemoteSession {
     private final RemoteServer server;
     private final Transfers transfers;
     private final RoundTrips roundTrips;
+    private final Fetches fetches = new Fetches(this);
+    private final Set<Long> links = ConcurrentHashMap.newKeySet(); // incarnations with a session with the peer
     private final List<Runnable> waiting = new ArrayList<>(); // actions until the session is open; guarded by this
     private State state = State.NEW; // guarded by this
     private volatile @Nullable Hello peer; // once admitted
@@ -486,6 +492,10 @@ public final class RemoteSession {
         return transfers;
     }
 
+    Fetches fetches() {
+        return fetches;
+    }
+
     RoundTrips roundTrips() {
         return roundTrips;
     }
@@ -494,9 +504,33 @@ public final class RemoteSession {
         return axes;
     }
 
+    /** The incarnation of the admitted peer. */
+    long peerIncarnation() {
+        return Objects.requireNonNull(peer(), "admitted").incarnation();
+    }
+
+    /** Records whether the peer has a session with another node. */
+    void linked(FrameReader in) {
+        long incarnation = in.u64("incarnation");
+        boolean isOpen = in.u8("open") != 0;
+        in.end();
+        if (!isOpen) {
+            links.remove(incarnation);
+        } else if (links.size() < LINKS_LIMIT) {
+            links.add(incarnation);
+        } else {
+            throw in.corrupt("sessions with more than %d nodes".formatted(LINKS_LIMIT));
+        }
+    }
+
+    /** Whether the peer has reported a session with another node. */
+    boolean isLinkedTo(long incarnation) {
+        return links.contains(incarnation);
+    }
+
     /** Whether this side dialed. */
     boolean isDialer() {
-        return node.identity().incarnation() < Objects.requireNonNull(peer()).incarnation();
+        return node.identity().incarnation() < peerIncarnation();
     }
 
     Outbox outbox(PeerStream stream) {

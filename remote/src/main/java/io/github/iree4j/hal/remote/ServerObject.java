@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServerObject extends Resource {
     private final String what;
+    private final @Nullable Grant grant;
     private final Runnable gone;
     private final List<Runnable> waiting = new ArrayList<>(0); // guarded by this, like the rest
     private @Nullable Resource made;
@@ -26,10 +27,12 @@ final class ServerObject extends Resource {
     /**
      * Creates an object still to be made.
      *
+     * @param grant the key for other nodes to copy the object; null for none
      * @param gone runs when nothing uses the object any more
      */
-    ServerObject(String what, Runnable gone) {
+    ServerObject(String what, @Nullable Grant grant, Runnable gone) {
         this.what = what;
+        this.grant = grant;
         this.gone = gone;
     }
 
@@ -55,6 +58,12 @@ final class ServerObject extends Resource {
             settle(result, why);
             release();
         });
+    }
+
+    /** Returns the key for other nodes to copy the object; null for objects never copied. */
+    @Nullable
+    Grant grant() {
+        return grant;
     }
 
     /** Sets the action for another attempt to make the object; the action ends in {@link #settle}. */

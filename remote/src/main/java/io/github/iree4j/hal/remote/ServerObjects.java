@@ -84,12 +84,18 @@ final class ServerObjects {
 
     /** Adds an object with memory of the host; the object fails for lack of memory. */
     private ServerObject add(FrameReader in, long handle, String what, long hostBytes) {
-        return add(in, handle, what, hostBytes, 0, new Charge());
+        return add(in, handle, what, null, hostBytes, 0, new Charge());
     }
 
     /** Adds an object with memory of the host and of a device; the object fails for lack of memory. */
     private ServerObject add(
-            FrameReader in, long handle, String what, long hostBytes, long deviceBytes, Charge charge) {
+            FrameReader in,
+            long handle,
+            String what,
+            @Nullable Grant grant,
+            long hostBytes,
+            long deviceBytes,
+            Charge charge) {
         ServerObject object;
         IreeException refused;
         synchronized (this) {
@@ -108,7 +114,7 @@ final class ServerObjects {
                 throw in.corrupt("handle %d is taken".formatted(handle));
             }
             refused = charge(what, hostBytes, deviceBytes, charge);
-            object = new ServerObject("%s %d of %s".formatted(what, handle, session), () -> uncharge(charge));
+            object = new ServerObject("%s %d of %s".formatted(what, handle, session), grant, () -> uncharge(charge));
             objects.put(handle, object);
         }
         if (refused != null) {
@@ -168,9 +174,10 @@ final class ServerObjects {
         long handle = in.u64("handle");
         Device device = node.device(in);
         long size = in.size("size");
+        Grant grant = Grant.of(in.bytes("key", Grant.KEY_BYTES));
         in.end();
         Charge charge = new Charge();
-        ServerObject object = add(in, handle, "memory", 0, size, charge);
+        ServerObject object = add(in, handle, "memory", grant, 0, size, charge);
         Runnable make = () -> object.make(node.slow(), () -> {
             BufferParams params =
                     new BufferParams(MemoryType.DEVICE_LOCAL, USAGES, MemoryAccess.ALL, QueueAffinity.ANY, ALIGNMENT);

@@ -106,6 +106,8 @@ final class SessionWire implements PeerListener {
             case TELL -> session.server().tell(in);
             case PING -> session.roundTrips().ping(in);
             case PONG -> session.roundTrips().pong(in);
+            case LINK -> session.linked(in);
+            case FETCH -> session.fetches().serve(in);
             case CREDIT -> session.transfers().credit(in);
             case DATA -> session.transfers().data(in);
             case ABORT -> session.transfers().abort(in);

@@ -11,6 +11,7 @@ sealed interface Step {
     int UPDATE = 5;
     int EXECUTE = 6;
     int CONTENT = 7;
+    int FETCH = 8;
 
     /** Returns the maximum number of bytes of the step in a frame. */
     default long frameBytes() {
@@ -19,6 +20,7 @@ sealed interface Step {
             case Copy _ -> 41;
             case Upload _, Download _ -> 33;
             case Content _ -> 65;
+            case Fetch _ -> 81;
             case Execute execute -> 15L + execute.inline.length + Long.BYTES * (long) execute.bindings.length;
         };
     }
@@ -46,6 +48,16 @@ sealed interface Step {
         /** Maximum number of bytes of a piece. */
         static final int MOST = 1 << 20;
     }
+
+    /**
+     * Copies from a range at another node, directly between the two nodes.
+     *
+     * @param holder incarnation of the other node
+     * @param grant the client's {@link Grant} for the range
+     */
+    @SuppressWarnings("ArrayRecordComponent") // written once
+    record Fetch(long holder, long source, long sourceOffset, long length, byte[] grant, long target, long offset)
+            implements Step {}
 
     /** Writes a range to bytes of the client. */
     record Download(long source, long offset, MemorySegment bytes) implements Step {}

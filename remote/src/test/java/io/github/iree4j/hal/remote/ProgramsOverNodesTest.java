@@ -95,7 +95,8 @@ class ProgramsOverNodesTest {
                 int a = random.nextInt(-1, i);
                 int b = random.nextInt(-1, i);
                 Fence after = a < 0 ? ready : stages.get(a).fence();
-                try (Fence both = Fence.join(after, b < 0 ? ready : stages.get(b).fence())) {
+                try (Fence both =
+                        Fence.join(after, b < 0 ? ready : stages.get(b).fence())) {
                     stages.add(adders.get(random.nextInt(3))
                             .submit(
                                     CallOptions.DEFAULTS.after(both).timeout(LIMIT),
@@ -105,9 +106,9 @@ class ProgramsOverNodesTest {
                 factors.add((a < 0 ? 1 : factors.get(a)) + (b < 0 ? 1 : factors.get(b)));
             }
             if (signalledAt >= 24) {
-                assertThat(stages).as("seed %d", seed).allSatisfy(each -> assertThat(
-                                each.fence().isReached())
-                        .isFalse());
+                assertThat(stages)
+                        .as("seed %d", seed)
+                        .allSatisfy(each -> assertThat(each.fence().isReached()).isFalse());
                 ready.signal();
             }
             for (int i = 0; i < 24; i++) {
@@ -144,8 +145,8 @@ class ProgramsOverNodesTest {
                 Fence reached = runtime.createFence("reached")) {
             reached.signal();
             for (ProgramFunction each : adders) {
-                Submission<Results> next = each.submit(
-                        CallOptions.DEFAULTS.after(reached), first.tensor(0), first.tensor(0));
+                Submission<Results> next =
+                        each.submit(CallOptions.DEFAULTS.after(reached), first.tensor(0), first.tensor(0));
                 try (Results results = next.await()) {
                     assertThat(results.tensor(0).toFloatArray()).containsExactly(4, 6, 8, 10);
                 }
@@ -159,13 +160,19 @@ class ProgramsOverNodesTest {
             Submission<Results> first = adders.get(1)
                     .submit(CallOptions.DEFAULTS.after(ready), new float[] {1, 2, 3, 4}, new float[] {1, 1, 1, 1});
             Submission<Results> second = adders.get(2)
-                    .submit(CallOptions.DEFAULTS.after(first.fence()), get(first).tensor(0), new float[4]);
+                    .submit(
+                            CallOptions.DEFAULTS.after(first.fence()),
+                            get(first).tensor(0),
+                            new float[4]);
             Submission<Results> third = adders.get(0)
-                    .submit(CallOptions.DEFAULTS.after(second.fence()), get(second).tensor(0), new float[4]);
+                    .submit(
+                            CallOptions.DEFAULTS.after(second.fence()),
+                            get(second).tensor(0),
+                            new float[4]);
             Results[] all = {get(first), get(second), get(third)};
             ready.fail(IreeException.of(StatusCode.DATA_LOSS, "the camera is off"));
-            IreeException failure =
-                    catchThrowableOfType(IreeException.class, () -> third.fence().await(LIMIT));
+            IreeException failure = catchThrowableOfType(
+                    IreeException.class, () -> third.fence().await(LIMIT));
             assertThat(failure.code()).isEqualTo(StatusCode.DATA_LOSS);
             assertThat(failure).hasMessageContaining("the camera is off");
             for (Results each : all) {
@@ -181,16 +188,18 @@ class ProgramsOverNodesTest {
                     .submit(CallOptions.DEFAULTS.after(ready), new float[] {1, 2, 3, 4}, new float[] {1, 1, 1, 1});
             Submission<Results> two = adders.get(1)
                     .submit(CallOptions.DEFAULTS.after(near.fence()), get(near).tensor(0), new float[4]);
-            Submission<Results> three = adders.get(2)
-                    .submit(CallOptions.DEFAULTS.after(two.fence()), get(two).tensor(0), new float[4]);
+            Submission<Results> three =
+                    adders.get(2).submit(CallOptions.DEFAULTS.after(two.fence()), get(two).tensor(0), new float[4]);
             Submission<Results> other = adders.get(2)
                     .submit(CallOptions.DEFAULTS.after(near.fence()), get(near).tensor(0), new float[4]);
             Results[] all = {get(near), get(two), get(three), get(other)};
             cluster.loopback.cut(cluster.links.getFirst()); // 1 to 2
             ready.signal();
-            assertThat(catchThrowableOfType(IreeException.class, () -> two.fence().await(LIMIT)))
+            assertThat(catchThrowableOfType(
+                            IreeException.class, () -> two.fence().await(LIMIT)))
                     .hasMessageContaining("cut");
-            assertThat(catchThrowableOfType(IreeException.class, () -> three.fence().await(LIMIT)))
+            assertThat(catchThrowableOfType(
+                            IreeException.class, () -> three.fence().await(LIMIT)))
                     .hasMessageContaining("cut");
             near.fence().await(LIMIT);
             other.fence().await(LIMIT);

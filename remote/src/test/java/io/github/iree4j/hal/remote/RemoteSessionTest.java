@@ -280,7 +280,11 @@ class RemoteSessionTest {
         FrameWriter open = new FrameWriter(FrameType.OPEN_LANE).u64(lane).u16(0).u16(0);
         assertThatThrownBy(() -> server.openLane(new FrameReader(PeerStream.QUEUE, open.finish())))
                 .isSameAs(LOST);
-        FrameWriter memory = new FrameWriter(FrameType.ALLOCATE).u64(1).u16(0).u64(64);
+        FrameWriter memory = new FrameWriter(FrameType.ALLOCATE)
+                .u64(1)
+                .u16(0)
+                .u64(64)
+                .bytes(Grant.create().key());
         assertThatThrownBy(() -> server.objects().allocate(new FrameReader(PeerStream.QUEUE, memory.finish())))
                 .isSameAs(LOST);
     }

@@ -35,10 +35,8 @@ public final class TestNodesProvider implements DriverProvider {
 
     @Override
     public Device open(String deviceId, DeviceOptions options) {
-        RemoteSession session = options.driver(new Nodes(List.of()))
-                .nodes()
-                .getFirst()
-                .session(Integer.parseInt(deviceId));
+        RemoteSession session =
+                options.driver(new Nodes(List.of())).nodes().getFirst().session(Integer.parseInt(deviceId));
         return session.openDevice(session.devices().getFirst().id(), options);
     }
 }

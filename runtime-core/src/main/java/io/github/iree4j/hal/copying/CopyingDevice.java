@@ -238,6 +238,11 @@ public final class CopyingDevice implements Device {
     }
 
     @Override
+    public boolean canCopyFrom(Device other) {
+        return device.canCopyFrom(plain(other));
+    }
+
+    @Override
     public List<String> executableFormats() {
         return device.executableFormats();
     }

@@ -125,7 +125,7 @@ final class CrossDeviceOperation implements AutoCloseable {
         Device giver = CopyingDevice.owner(source);
         Device taker = CopyingDevice.owner(target);
         DeviceQueue takes = queueOf(taker);
-        if (giver.equals(taker)) {
+        if (giver.equals(taker) || taker.canCopyFrom(giver)) {
             next((wait, signal) -> takes.copy(wait, signal, source, from, target, to, length, 0));
         } else if (isSeenByHost(target)) {
             write(queueOf(giver), source, from, target, to, length);

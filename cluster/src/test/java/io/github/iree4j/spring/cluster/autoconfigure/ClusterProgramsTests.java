@@ -11,7 +11,6 @@ import io.github.iree4j.Results;
 import io.github.iree4j.Submission;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.async.Fence;
-import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.FreePorts;
@@ -282,7 +281,8 @@ class ClusterProgramsTests {
                 last = stage.results().join().tensor(0);
                 after = stage.fence();
             }
-            assertThat(submitted).allSatisfy(each -> assertThat(each.fence().isReached()).isFalse());
+            assertThat(submitted)
+                    .allSatisfy(each -> assertThat(each.fence().isReached()).isFalse());
             ready.signal();
             submitted.getLast().await().close();
             for (int i = 0; i < stages - 1; i++) {

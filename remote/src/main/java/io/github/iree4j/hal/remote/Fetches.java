@@ -1,0 +1,128 @@
+package io.github.iree4j.hal.remote;
+
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ranges of memory of third nodes, copied by this node from the peer and by the peer from this node, as granted by the
+ * third nodes. The bytes are read where they are, in memory of the host: no queue of the serving device is involved, so
+ * no operation waiting there can delay a copy that the operation waits for. Safe from any thread.
+ */
+final class Fetches {
+    private final RemoteSession session;
+
+    Fetches(RemoteSession session) {
+        this.session = session;
+    }
+
+    /**
+     * Asks the peer for a part of a range.
+     *
+     * @param from the first byte of the part within the range
+     * @param target receives the part
+     * @param stop called before each chunk: returns the cause for stopping, or null
+     * @param done called once, when all bytes have arrived or nothing writes any more
+     */
+    void ask(
+            FetchedRange range,
+            long from,
+            MemorySegment target,
+            Supplier<@Nullable IreeException> stop,
+            Consumer<@Nullable IreeException> done) {
+        long number = session.transfers().next();
+        session.transfers().receive(number, 0, target, false, stop, done);
+        if (target.byteSize() > 0) {
+            session.post(new FrameWriter(FrameType.FETCH)
+                    .u64(number)
+                    .u64(range.owner())
+                    .u64(range.handle())
+                    .u64(range.offset())
+                    .u64(range.length())
+                    .bytes(range.grant())
+                    .u64(from)
+                    .u64(target.byteSize()));
+        }
+    }
+
+    /** Sends a part of a range to the peer, or the reason against it. */
+    void serve(FrameReader in) {
+        long number = session.transfers().ofPeer(in, in.u64("transfer"));
+        FetchedRange range = new FetchedRange(
+                in.u64("owner"),
+                session.node().identity().incarnation(),
+                in.u64("source"),
+                in.size("offset"),
+                in.size("length"),
+                in.bytes("grant", Grant.BYTES));
+        long from = in.size("from");
+        long length = in.size("bytes");
+        in.end();
+        session.server().beginFetch(in);
+        ServerObject memory = null;
+        try {
+            long asking = session.peerIncarnation();
+            memory = granted(session.node(), range, asking);
+            MemorySegment bytes = bytes(memory, range, from, length);
+            ServerObject kept = memory;
+            session.transfers().send(number, 0, bytes, length, () -> null, _ -> {
+                kept.release();
+                session.server().endFetch();
+            });
+        } catch (IreeException e) {
+            if (memory != null) {
+                memory.release();
+            }
+            session.server().endFetch();
+            session.post(new FrameWriter(FrameType.ABORT).u64(number).status(e));
+        }
+    }
+
+    /**
+     * Returns the memory of a range, retained.
+     *
+     * @param asking the incarnation of the node that copies
+     * @throws IreeException NOT_FOUND without a session with the owner, or without the memory; PERMISSION_DENIED when the
+     *     owner has not granted the range
+     */
+    static ServerObject granted(RemoteNode node, FetchedRange range, long asking) {
+        ServerObject memory = node.session(range.owner()).server().objects().find(range.handle());
+        Grant grant = memory.grant();
+        if (grant == null || !grant.allows(range.grant(), range.handle(), range.offset(), range.length(), asking)) {
+            memory.release();
+            throw IreeException.of(
+                    StatusCode.PERMISSION_DENIED,
+                    "node %d has not granted node %d the %d bytes at %d of memory %d"
+                            .formatted(range.owner(), asking, range.length(), range.offset(), range.handle()));
+        }
+        return memory;
+    }
+
+    /** Returns a part of a range, valid while the memory is retained. */
+    static MemorySegment bytes(ServerObject memory, FetchedRange range, long from, long length) {
+        Buffer buffer = RemoteServer.buffer(memory);
+        if (from > range.length() || length > range.length() - from) {
+            throw outside(length, from, "range", range.length());
+        }
+        if (range.length() > buffer.length() || range.offset() > buffer.length() - range.length()) {
+            throw outside(range.length(), range.offset(), "memory", buffer.length());
+        }
+        if (!buffer.isMappable(MemoryAccess.READ)) {
+            throw IreeException.of(
+                    StatusCode.UNIMPLEMENTED,
+                    "memory %d is not in memory of the host; copy it through the node that owns it"
+                            .formatted(range.handle()));
+        }
+        return buffer.map(MemoryAccess.READ, range.offset() + from, length);
+    }
+
+    private static IreeException outside(long length, long offset, String what, long size) {
+        return IreeException.of(
+                StatusCode.OUT_OF_RANGE, "%d bytes at %d of a %s of %d bytes".formatted(length, offset, what, size));
+    }
+}

@@ -1,0 +1,49 @@
+package io.github.iree4j.hal.remote;
+
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * Tells each peer of this node which other peers have a session with this node: a client with work on two nodes then
+ * knows whether the nodes reach each other. Safe from any thread.
+ */
+final class Links {
+    private final RemoteNode node;
+    private final Set<Long> open = new HashSet<>(); // by incarnation; guarded by this
+
+    Links(RemoteNode node) {
+        this.node = node;
+    }
+
+    /** Records a session past the handshake. */
+    synchronized void opened(RemoteSession session) {
+        if (!session.isOpen()) {
+            return; // failed meanwhile
+        }
+        long peer = session.peerIncarnation();
+        for (RemoteSession other : node.sessions()) {
+            if (!other.equals(session) && other.isOpen()) {
+                tell(other, peer, true);
+                tell(session, other.peerIncarnation(), true);
+            }
+        }
+        open.add(peer);
+    }
+
+    /** Records the end of a session. */
+    synchronized void failed(RemoteSession session) {
+        NodeIdentity peer = session.peer();
+        if (peer == null || !open.remove(peer.incarnation())) {
+            return;
+        }
+        for (RemoteSession other : node.sessions()) {
+            if (other.isOpen()) {
+                tell(other, peer.incarnation(), false);
+            }
+        }
+    }
+
+    private static void tell(RemoteSession session, long incarnation, boolean isOpen) {
+        session.post(new FrameWriter(FrameType.LINK).u64(incarnation).u8(isOpen ? 1 : 0));
+    }
+}

@@ -1,0 +1,243 @@
+package io.github.iree4j.hal.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.github.iree4j.async.Fence;
+import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
+import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.copying.CopyingDevice;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Copies between devices of two other nodes: the bytes do not pass the node that submits the copy. */
+@Timeout(120)
+class DirectCopiesTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final BufferParams FAR = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
+
+    private ThreeCpus cluster = new ThreeCpus(5, 1);
+
+    @AfterEach
+    void close() throws Exception {
+        cluster.close();
+    }
+
+    private <T extends AutoCloseable> T opened(T object) {
+        return cluster.opened(object);
+    }
+
+    private Buffer filled(Device device, byte[] bytes) {
+        Buffer buffer = opened(device.allocator().allocate(FAR, bytes.length));
+        buffer.write(0, MemorySegment.ofArray(bytes));
+        return buffer;
+    }
+
+    private static byte[] bytes(Buffer buffer) {
+        byte[] all = new byte[(int) buffer.length()];
+        buffer.read(0, MemorySegment.ofArray(all));
+        return all;
+    }
+
+    private static byte[] random(long seed, int length) {
+        byte[] all = new byte[length];
+        new Random(seed).nextBytes(all);
+        return all;
+    }
+
+    private static void await(BooleanSupplier condition) {
+        long end = System.nanoTime() + LIMIT.toNanos();
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).as("the time limit").isLessThan(end);
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Bytes of BULK received by a node. */
+    private long received(int node) {
+        return cluster.nodes.get(node - 1).sessions().stream()
+                .flatMap(each -> each.statistics().streams().stream())
+                .filter(each -> each.stream() == PeerStream.BULK)
+                .mapToLong(RemoteStreamStatistics::bytesReceived)
+                .sum();
+    }
+
+    private Fence copy(Fence wait, Device to, Buffer source, long from, Buffer target, long at, long length) {
+        Fence done = opened(Fence.adopt(TimelineSemaphore.create(0), 1));
+        CopyingDevice.of(to, "").queue(0).copy(wait, done, source, from, target, at, length, 0);
+        return done;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 17, 4096, 100_000, 3 << 20})
+    void theBytesGoFromNodeToNode(int length) {
+        byte[] given = random(length, length + 9);
+        Buffer source = filled(cluster.far(2, 1), given);
+        Device three = cluster.far(3, 1);
+        Buffer target = filled(three, new byte[length + 30]);
+        long before = received(1);
+        copy(null, three, source, 4, target, 11, length).await(LIMIT);
+        assertThat(received(1)).as("bytes at node 1").isEqualTo(before);
+        byte[] expected = new byte[length + 30];
+        System.arraycopy(given, 4, expected, 11, length);
+        assertThat(bytes(target)).isEqualTo(expected);
+    }
+
+    @Test
+    void theBytesOfASecondDeviceOfTheSameNodeStayThere() {
+        byte[] given = random(2, 5000);
+        Buffer source = filled(cluster.far(2, 1), given);
+        Device again = cluster.far(2, 1);
+        Buffer target = filled(again, new byte[5000]);
+        long before = received(1);
+        copy(null, again, source, 0, target, 0, 5000).await(LIMIT);
+        assertThat(received(1)).isEqualTo(before);
+        assertThat(bytes(target)).isEqualTo(given);
+    }
+
+    /** Node 2 has one queue, whose head waits for the copy: a copy by that queue would wait for its own end. */
+    @Test
+    void aCopyDoesNotWaitForTheQueueOfTheSource() {
+        Device two = cluster.far(2, 1);
+        Device three = cluster.far(3, 1);
+        Buffer source = filled(two, random(3, 100));
+        Buffer target = filled(three, new byte[100]);
+        Fence start = opened(Fence.adopt(TimelineSemaphore.create(0), 1));
+        Fence copied = copy(start, three, source, 0, target, 0, 100);
+        Fence filled = opened(Fence.adopt(TimelineSemaphore.create(0), 1));
+        two.queue(0).fill(copied, filled, source, 0, 100, 7, 1, 0);
+        start.semaphore(0).signal(1);
+        filled.await(LIMIT);
+        assertThat(bytes(target)).isEqualTo(random(3, 100));
+        assertThat(bytes(source)).containsOnly(7);
+    }
+
+    @Test
+    void nodesWithoutASessionCopyThroughTheClient() throws Exception {
+        cluster.close();
+        cluster = ThreeCpus.apart(6, 1);
+        byte[] given = random(4, 70_000);
+        Buffer source = filled(cluster.far(2, 1), given);
+        Device three = cluster.far(3, 1);
+        Buffer target = filled(three, new byte[70_000]);
+        long before = received(1);
+        copy(null, three, source, 0, target, 0, 70_000).await(LIMIT);
+        assertThat(received(1) - before).isGreaterThanOrEqualTo(70_000);
+        assertThat(bytes(target)).isEqualTo(given);
+    }
+
+    @Test
+    void nodesThatLoseEachOtherCopyThroughTheClientFromThenOn() {
+        byte[] given = random(5, 70_000);
+        Device two = cluster.far(2, 1);
+        Buffer source = filled(two, given);
+        Device three = cluster.far(3, 1);
+        Buffer target = filled(three, new byte[70_000]);
+        assertThat(three.canCopyFrom(two)).isTrue();
+        cluster.loopback.cut(cluster.links.getLast());
+        await(() -> !three.canCopyFrom(two)); // both nodes tell the first one
+        copy(null, three, source, 0, target, 0, 70_000).await(LIMIT);
+        assertThat(bytes(target)).isEqualTo(given);
+    }
+
+    @Test
+    void theLossOfTheOtherNodeFailsACopyUnderWayAndLeavesNothing() {
+        Device two = cluster.far(2, 1);
+        Device three = cluster.far(3, 1);
+        Buffer source = filled(two, random(6, 1 << 20));
+        Buffer target = filled(three, new byte[1 << 20]);
+        cluster.links.getLast().hold(PeerStream.BULK, true); // from 2 to 3: the bytes
+        Fence done = copy(null, three, source, 0, target, 0, 1 << 20);
+        RemoteSession receiving = cluster.nodes.get(2).session(2);
+        await(() -> receiving.transfers().count() > 0); // the bytes are held
+        cluster.loopback.cut(cluster.links.getLast());
+        IreeException failure = catchThrowableOfType(IreeException.class, () -> done.await(LIMIT));
+        assertThat(failure).hasMessageContaining("cut");
+        assertThat(failure.code()).isNotEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(bytes(target)).hasSize(1 << 20);
+    }
+
+    private static @Nullable IreeException fetch(RemoteSession asking, FetchedRange range, long from, byte[] target)
+            throws Exception {
+        CompletableFuture<@Nullable IreeException> end = new CompletableFuture<>();
+        asking.fetches().ask(range, from, MemorySegment.ofArray(target), () -> null, end::complete);
+        return end.get(60, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void aRangeThatIsNotGrantedIsNotCopied() throws Exception {
+        filled(cluster.far(2, 1), random(7, 64));
+        RemoteSession asking = cluster.nodes.get(2).session(2);
+        for (long handle = 0; handle < 4; handle++) {
+            for (long owner = 0; owner < 5; owner++) {
+                byte[] invented = Grant.create().of(handle, 0, 64, 3);
+                byte[] stolen = new byte[64];
+                IreeException refused = fetch(asking, new FetchedRange(owner, 2, handle, 0, 64, invented), 0, stolen);
+                assertThat(refused).isNotNull();
+                assertThat(refused.code()).isIn(StatusCode.PERMISSION_DENIED, StatusCode.NOT_FOUND);
+                assertThat(stolen).containsOnly(0);
+            }
+        }
+        assertThat(asking.isOpen()).isTrue();
+    }
+
+    /** A client may grant nonsense, and a node may ask for another part, or for a range granted to another node. */
+    @Test
+    void noRangeOutsideOfTheGrantOrOfTheMemoryIsCopiedAndTheNodesGoOn() throws Exception {
+        byte[] given = random(8, 512);
+        Buffer source = filled(cluster.far(2, 1), given);
+        RemoteSession asking = cluster.nodes.get(2).session(2);
+        RemoteServer holder = cluster.nodes.get(1).session(1).server();
+        long handle = 1;
+        ServerObject memory = holder.objects().find(handle);
+        Grant key = Objects.requireNonNull(memory.grant());
+        long size = RemoteServer.buffer(memory).length();
+        memory.release();
+        Random random = new Random(9);
+        long[] numbers = {0, 1, 63, 64, 512, size - 1, size, size + 1, Long.MAX_VALUE - 1, Long.MAX_VALUE};
+        int copied = 0;
+        for (int i = 0; i < 3000; i++) {
+            long offset = numbers[random.nextInt(numbers.length)];
+            long length = numbers[random.nextInt(numbers.length)];
+            long from = numbers[random.nextInt(numbers.length)];
+            byte[] part = new byte[1 + random.nextInt(600)];
+            int receiver = 1 + random.nextInt(4);
+            byte[] grant = key.of(handle, offset, length, receiver);
+            if (random.nextInt(4) == 0) {
+                grant[random.nextInt(grant.length)] ^= 1;
+            }
+            boolean isRight = key.allows(grant, handle, offset, length, 3)
+                    && length <= size
+                    && offset <= size - length
+                    && from <= length
+                    && part.length <= length - from;
+            IreeException refused = fetch(asking, new FetchedRange(1, 2, handle, offset, length, grant), from, part);
+            assertThat(refused == null)
+                    .as("%d+%d of %d at %d", from, part.length, length, offset)
+                    .isEqualTo(isRight);
+            copied += isRight ? 1 : 0;
+        }
+        assertThat(copied).isPositive();
+        assertThat(asking.isOpen()).isTrue();
+        RemoteServer serving = cluster.nodes.get(1).session(3).server();
+        await(() -> serving.inProgress() == 0);
+        assertThat(bytes(source)).isEqualTo(given);
+    }
+}

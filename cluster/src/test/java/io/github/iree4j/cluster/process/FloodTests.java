@@ -136,10 +136,11 @@ class FloodTests {
             int sent = flood(
                     peer,
                     ALLOCATE,
-                    number -> fields(18)
+                    number -> fields(34)
                             .putLong(number + 1)
                             .putShort((short) 0)
                             .putLong(16)
+                            .put(new byte[16]) // the key
                             .flip());
             System.out.println("random: %d allocations, then %s".formatted(sent, peer.closed.getNow(null)));
             assertThat(peer.closed.get(30, TimeUnit.SECONDS).getDescription()).contains("RESOURCE_EXHAUSTED");

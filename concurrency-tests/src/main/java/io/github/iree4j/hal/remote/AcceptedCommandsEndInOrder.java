@@ -22,7 +22,7 @@ public class AcceptedCommandsEndInOrder {
     private final StressPeer peer = new StressPeer();
     private final ServerLane lane =
             new ServerLane(peer.session.server(), StressPeer.AXIS, null); // no step uses the queue
-    private final ServerObject object = new ServerObject("object", () -> {});
+    private final ServerObject object = new ServerObject("object", null, () -> {});
     private final AtomicInteger released = new AtomicInteger();
 
     /** For jcstress. */

@@ -44,7 +44,7 @@ final class ArgumentList implements AutoCloseable {
 
     private List<RefCounted> given = List.of();
     /** Copies to be made in queue order, of tensors in memory of other devices. */
-    private final List<Copy> copies = new ArrayList<>(0);
+    private List<PendingCopy> pending = List.of();
 
     private boolean isHeld;
 
@@ -66,7 +66,7 @@ final class ArgumentList implements AutoCloseable {
      * @param source the tensor's own view, retained: the call may release a transferred tensor before
      * @param target owned by the list, or by the call
      */
-    private record Copy(BufferView source, BufferView target) {}
+    private record PendingCopy(BufferView source, BufferView target) {}
 
     /** Checks the inputs, and keeps the inputs in use. Nothing is allocated on the device. */
     ArgumentList(Signature signature, DeviceMemory memory, MemoryHolder holder, @Nullable Object[] inputs) {
@@ -158,13 +158,13 @@ final class ArgumentList implements AutoCloseable {
      */
     @Nullable
     Fence copyBehind(Fence contents) {
-        if (copies.isEmpty()) {
+        if (pending.isEmpty()) {
             return null;
         }
-        List<Fence> copied = new ArrayList<>(copies.size());
+        List<Fence> copied = new ArrayList<>(pending.size());
         MemoryHolder before = holder.enter();
         try {
-            for (Copy each : copies) {
+            for (PendingCopy each : pending) {
                 copied.add(memory.copy(contents, each.source, each.target));
             }
             return Fence.join(contents, copied.toArray(Fence[]::new)); // the other tensors need no copy
@@ -176,8 +176,8 @@ final class ArgumentList implements AutoCloseable {
     }
 
     private void releaseSources() {
-        copies.forEach(each -> each.source.release());
-        copies.clear();
+        pending.forEach(each -> each.source.release());
+        pending = List.of();
     }
 
     /** Frees the views made so far: a call waiting for room for all inputs keeps none on the device. */
@@ -406,7 +406,7 @@ final class ArgumentList implements AutoCloseable {
             } else if (ready) {
                 view = memory.upload(elements);
             } else {
-                view = uploadEarly(elements);
+                view = uploadLater(elements);
             }
         } catch (IllegalStateException | WrongThreadException e) {
             throw IreeException.of(
@@ -430,14 +430,17 @@ final class ArgumentList implements AutoCloseable {
     }
 
     /** Brings a tensor to the device before the tensor has its contents; memory of other devices is copied later. */
-    private BufferView uploadEarly(TensorElements elements) {
+    private BufferView uploadLater(TensorElements elements) {
         if (!memory.isApart(elements)) {
             return memory.uploadEarly(elements);
         }
         BufferView target = memory.allocate(elements);
         BufferView source = Objects.requireNonNull(elements.view());
         source.retain();
-        copies.add(new Copy(source, target));
+        if (pending.isEmpty()) {
+            pending = new ArrayList<>();
+        }
+        pending.add(new PendingCopy(source, target));
         return target;
     }
 

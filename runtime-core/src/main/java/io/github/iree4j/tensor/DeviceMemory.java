@@ -140,17 +140,17 @@ public final class DeviceMemory {
     /**
      * Copies a tensor in memory of any device, in queue order.
      *
-     * @param wait the fence at which the source has its contents; null for none
+     * @param contents the fence at which the source has its contents
      * @param source the tensor's own view
      * @param target a view over memory of this device, from {@link #allocate}
      * @return the fence at which the target has its contents; the caller releases the fence
      */
-    public Fence copy(@Nullable Fence wait, BufferView source, BufferView target) {
+    public Fence copy(Fence contents, BufferView source, BufferView target) {
         try (TimelineSemaphore order = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
             Fence copied = Fence.at(order, 1);
             CopyingDevice.of(device, consumer())
                     .queue(0)
-                    .copy(wait, copied, source.buffer(), 0, target.buffer(), 0, source.byteLength(), 0);
+                    .copy(contents, copied, source.buffer(), 0, target.buffer(), 0, source.byteLength(), 0);
             return copied;
         }
     }

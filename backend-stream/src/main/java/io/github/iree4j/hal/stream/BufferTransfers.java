@@ -33,14 +33,13 @@ final class BufferTransfers {
         UsedBuffer to = StreamBuffer.usable(device, "copy target", target);
         boolean copied = StreamBuffer.isCopied(device, target);
         long bytes = Transfers.checkCopy(source, sourceOffset, target, targetOffset, length, copied);
-        StreamDriver owner = apart == null ? null : apart.device().driver();
-        return new Copy(queue, owner, from, source.offset() + sourceOffset, to, target.offset() + targetOffset, bytes);
+        return new Copy(queue, from, source.offset() + sourceOffset, to, target.offset() + targetOffset, bytes);
     }
 
     /** Copies between allocations, regardless of their access flags. */
     static StreamOperation copy(
             StreamQueue queue, UsedBuffer source, long sourceOffset, StreamBuffer target, long length) {
-        return new Copy(queue, null, source, sourceOffset, target, 0, length);
+        return new Copy(queue, source, sourceOffset, target, 0, length);
     }
 
     /** Copies to staging memory, regardless of the access flags of the allocation. */
@@ -110,21 +109,18 @@ final class BufferTransfers {
     }
 
     private static final class Copy extends TransferOperation {
-        private final @Nullable StreamDriver owner; // driver copied from; null for a source used in place
         private final long sourceOffset;
         private final long targetOffset;
         private final long length;
 
         Copy(
                 StreamQueue queue,
-                @Nullable StreamDriver owner,
                 UsedBuffer source,
                 long sourceOffset,
                 UsedBuffer target,
                 long targetOffset,
                 long length) {
             super("copy", queue, source, target);
-            this.owner = owner;
             this.sourceOffset = sourceOffset;
             this.targetOffset = targetOffset;
             this.length = length;
@@ -142,11 +138,7 @@ final class BufferTransfers {
 
         @Override
         void encode(TransferCommands commands) {
-            if (owner == null) {
-                commands.copy(storage(0), sourceOffset, storage(1), targetOffset, length);
-            } else {
-                commands.copyFrom(owner, storage(0), sourceOffset, storage(1), targetOffset, length);
-            }
+            commands.copy(storage(0), sourceOffset, storage(1), targetOffset, length);
         }
     }
 

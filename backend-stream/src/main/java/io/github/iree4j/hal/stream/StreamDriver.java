@@ -133,7 +133,7 @@ public interface StreamDriver extends AutoCloseable {
     // ---- Memory.
 
     /**
-     * Returns whether {@link TransferCommands#copyFrom} reads memory of another driver's device.
+     * Returns whether {@link TransferCommands#copy} takes a source in memory of another driver's device.
      *
      * @param other the driver of another device of the same scheduling domain
      * @return false where copies go through the host, as returned by this method unless overridden

@@ -1,7 +1,6 @@
 package io.github.iree4j.hal.stream;
 
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 
 /**
  * Commands for an execution, lent by {@link StreamEncoder#transfers}. The commands run after everything submitted to
@@ -21,27 +20,6 @@ public interface TransferCommands extends TransferSink {
      */
     default void copyConstants(StreamStorage source, StreamStorage target, long targetOffset, long length) {
         copy(source, 0, target, targetOffset, length);
-    }
-
-    /**
-     * Copies from memory of another device, for drivers with {@link StreamDriver#canCopyFrom}.
-     *
-     * @param owner the driver of the source's device
-     * @param source the storage read
-     * @param sourceOffset the first byte in the source
-     * @param target the storage written
-     * @param targetOffset the first byte in the target
-     * @param length number of bytes
-     * @throws IreeException UNIMPLEMENTED unless overridden
-     */
-    default void copyFrom(
-            StreamDriver owner,
-            StreamStorage source,
-            long sourceOffset,
-            StreamStorage target,
-            long targetOffset,
-            long length) {
-        throw IreeException.of(StatusCode.UNIMPLEMENTED, "the driver does not copy from other devices");
     }
 
     /**

@@ -7,7 +7,6 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the steps of a COMMAND. Invalid arguments fail the command; a malformed frame fails the session. */
@@ -114,8 +113,8 @@ final class CommandReader {
                 }
             }
             case Step.FETCH -> {
-                FetchedRange range = FetchedRange.read(
-                        in, Objects.requireNonNull(server.session().peer()).incarnation());
+                long holder = in.u64("holder");
+                FetchedRange range = FetchedRange.read(in, server.session().peerIncarnation(), holder);
                 ServerObject target = object("target");
                 long offset = in.size("offset");
                 if (target != null) {

@@ -1,14 +1,12 @@
 package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.async.Completion;
-import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -16,44 +14,32 @@ import org.jspecify.annotations.Nullable;
  * Constants of a client as the file of a queue operation: read from the content kept by this node, or requested by
  * transfer, checked against the digest, and kept. Read once, from the start to the end, in pieces.
  */
-final class ContentFile extends HalFile {
+final class ContentFile extends AsynchronousFile {
     private static final long ALIGNMENT = 64;
 
     private final Transfers transfers;
     private final ContentCache cache;
     private final long number;
-    private final long length;
     private final byte[] digest;
     // kept content, once the first piece was read; guarded by this, like the rest
     private @Nullable MemorySegment known;
     private @Nullable MemorySegment arriving; // content received so far, until complete
 
     ContentFile(RemoteSession session, long number, long length, byte[] digest) {
-        super("content %d of %d bytes".formatted(number, length), MemoryAccess.READ);
+        super("content %d of %d bytes".formatted(number, length), MemoryAccess.READ, length);
         this.transfers = session.transfers();
         this.cache = session.node().content();
         this.number = number;
-        this.length = length;
         this.digest = digest;
-    }
-
-    @Override
-    public long length() {
-        return length;
-    }
-
-    @Override
-    public boolean isAsynchronous() {
-        return true;
     }
 
     /** Returns the kept content, searched when the first piece is read; null when the content has to arrive. */
     private synchronized @Nullable MemorySegment begin(long offset) {
         if (offset == 0) {
             MemorySegment found = cache.find(digest);
-            known = found == null || found.byteSize() != length ? null : found;
-            arriving = known == null && length <= cache.limit()
-                    ? Arena.ofAuto().allocate(Math.max(1, length), ALIGNMENT).asSlice(0, length)
+            known = found == null || found.byteSize() != length() ? null : found;
+            arriving = known == null && length() <= cache.limit()
+                    ? Arena.ofAuto().allocate(Math.max(1, length()), ALIGNMENT).asSlice(0, length())
                     : null;
         }
         return known;
@@ -82,34 +68,16 @@ final class ContentFile extends HalFile {
             return null; // too large to be kept
         }
         MemorySegment.copy(piece, 0, all, offset, piece.byteSize());
-        if (offset + piece.byteSize() < length) {
+        if (offset + piece.byteSize() < length()) {
             return null;
         }
         arriving = null;
         if (!Arrays.equals(RemoteClient.digest(all), digest)) {
             return IreeException.of(
                     StatusCode.DATA_LOSS,
-                    "%d bytes of constants do not have the digest that was announced".formatted(length));
+                    "%d bytes of constants do not have the digest that was announced".formatted(length()));
         }
         cache.add(digest, all);
         return null;
     }
-
-    @Override
-    protected void doRead(long offset, MemorySegment target) {
-        CompletableFuture<@Nullable IreeException> done = new CompletableFuture<>();
-        doStartRead(offset, target, () -> null, (_, failure) -> done.complete(failure));
-        IreeException failure = done.join();
-        if (failure != null) {
-            throw failure;
-        }
-    }
-
-    @Override
-    protected void doWrite(long offset, MemorySegment source) {
-        throw new IllegalStateException("read only");
-    }
-
-    @Override
-    protected void destroy() {}
 }

@@ -8,18 +8,23 @@ package io.github.iree4j.hal.remote;
  * @param handle the client's handle of the allocation
  * @param offset the first byte
  * @param length number of bytes
- * @param grant the client's {@link Grant} for the copying node
+ * @param grant the client's {@linkplain GrantKey grant} to the copying node
  */
 @SuppressWarnings("ArrayRecordComponent") // read once, written once
 record FetchedRange(long owner, long holder, long handle, long offset, long length, byte[] grant) {
-    /** Reads a range of a client's step. */
-    static FetchedRange read(FrameReader in, long owner) {
+    /** Writes the range, without the nodes. */
+    void write(FrameWriter frame) {
+        frame.u64(handle).u64(offset).u64(length).bytes(grant);
+    }
+
+    /** Reads a range of known nodes. */
+    static FetchedRange read(FrameReader in, long owner, long holder) {
         return new FetchedRange(
                 owner,
-                in.u64("holder"),
+                holder,
                 in.u64("source"),
-                in.size("source offset"),
+                in.size("offset"),
                 in.size("length"),
-                in.bytes("grant", Grant.BYTES));
+                in.bytes("grant", GrantKey.BYTES));
     }
 }

@@ -38,73 +38,86 @@ final class Fetches {
         long number = session.transfers().next();
         session.transfers().receive(number, 0, target, false, stop, done);
         if (target.byteSize() > 0) {
-            session.post(new FrameWriter(FrameType.FETCH)
-                    .u64(number)
-                    .u64(range.owner())
-                    .u64(range.handle())
-                    .u64(range.offset())
-                    .u64(range.length())
-                    .bytes(range.grant())
-                    .u64(from)
-                    .u64(target.byteSize()));
+            FrameWriter frame = new FrameWriter(FrameType.FETCH).u64(number).u64(range.owner());
+            range.write(frame);
+            session.post(frame.u64(from).u64(target.byteSize()));
         }
     }
 
     /** Sends a part of a range to the peer, or the reason against it. */
     void serve(FrameReader in) {
         long number = session.transfers().ofPeer(in, in.u64("transfer"));
-        FetchedRange range = new FetchedRange(
-                in.u64("owner"),
-                session.node().identity().incarnation(),
-                in.u64("source"),
-                in.size("offset"),
-                in.size("length"),
-                in.bytes("grant", Grant.BYTES));
+        long owner = in.u64("owner");
+        FetchedRange range =
+                FetchedRange.read(in, owner, session.node().identity().incarnation());
         long from = in.size("from");
         long length = in.size("bytes");
         in.end();
         session.server().beginFetch(in);
-        ServerObject memory = null;
-        try {
-            long asking = session.peerIncarnation();
-            memory = granted(session.node(), range, asking);
-            MemorySegment bytes = bytes(memory, range, from, length);
-            ServerObject kept = memory;
-            session.transfers().send(number, 0, bytes, length, () -> null, _ -> {
-                kept.release();
+        read(session.node(), range, session.peerIncarnation(), from, length, new Reader() {
+            @Override
+            public void read(ServerObject memory, MemorySegment bytes) {
+                session.transfers().send(number, 0, bytes, length, () -> null, _ -> {
+                    memory.release();
+                    session.server().endFetch();
+                });
+            }
+
+            @Override
+            public void refused(IreeException cause) {
                 session.server().endFetch();
-            });
+                session.post(new FrameWriter(FrameType.ABORT).u64(number).status(cause));
+            }
+        });
+    }
+
+    /** Takes a part of a range. */
+    interface Reader {
+        /**
+         * Takes the bytes.
+         *
+         * @param memory retained; the reader releases the memory after the last use of the bytes
+         */
+        void read(ServerObject memory, MemorySegment bytes);
+
+        /** Takes the reason against reading. */
+        void refused(IreeException cause);
+    }
+
+    /**
+     * Passes a part of a range at this node to a reader: now, or once the owner's allocation has come.
+     *
+     * @param asking the incarnation of the node that copies
+     * @param from the first byte of the part within the range
+     */
+    static void read(RemoteNode node, FetchedRange range, long asking, long from, long length, Reader reader) {
+        ServerObject memory = null;
+        MemorySegment bytes;
+        try {
+            ServerObjects objects = node.session(range.owner()).server().objects();
+            if (!objects.isKnownOrThen(range.handle(), () -> read(node, range, asking, from, length, reader))) {
+                return;
+            }
+            memory = objects.find(range.handle());
+            bytes = part(memory, range, asking, from, length);
         } catch (IreeException e) {
             if (memory != null) {
                 memory.release();
             }
-            session.server().endFetch();
-            session.post(new FrameWriter(FrameType.ABORT).u64(number).status(e));
+            reader.refused(e);
+            return;
         }
+        reader.read(memory, bytes);
     }
 
-    /**
-     * Returns the memory of a range, retained.
-     *
-     * @param asking the incarnation of the node that copies
-     * @throws IreeException NOT_FOUND without a session with the owner, or without the memory; PERMISSION_DENIED when the
-     *     owner has not granted the range
-     */
-    static ServerObject granted(RemoteNode node, FetchedRange range, long asking) {
-        ServerObject memory = node.session(range.owner()).server().objects().find(range.handle());
-        Grant grant = memory.grant();
-        if (grant == null || !grant.allows(range.grant(), range.handle(), range.offset(), range.length(), asking)) {
-            memory.release();
+    private static MemorySegment part(ServerObject memory, FetchedRange range, long asking, long from, long length) {
+        GrantKey key = memory.key();
+        if (key == null || !key.allows(range, asking)) {
             throw IreeException.of(
                     StatusCode.PERMISSION_DENIED,
                     "node %d has not granted node %d the %d bytes at %d of memory %d"
                             .formatted(range.owner(), asking, range.length(), range.offset(), range.handle()));
         }
-        return memory;
-    }
-
-    /** Returns a part of a range, valid while the memory is retained. */
-    static MemorySegment bytes(ServerObject memory, FetchedRange range, long from, long length) {
         Buffer buffer = RemoteServer.buffer(memory);
         if (from > range.length() || length > range.length() - from) {
             throw outside(length, from, "range", range.length());

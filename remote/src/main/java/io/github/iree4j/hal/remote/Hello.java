@@ -17,7 +17,7 @@ import java.util.List;
  */
 record Hello(
         NodeIdentity identity, long expected, Limits limits, List<AxisEpoch> axes, List<RemoteDeviceInfo> devices) {
-    static final int PROTOCOL = 1;
+    static final int PROTOCOL = 2;
 
     /** Limit on the axes of a peer, in the handshake and later. */
     static final int AXES_LIMIT = 1 << 14;

@@ -1,21 +1,17 @@
 package io.github.iree4j.hal.remote;
 
-import java.util.HashSet;
-import java.util.Set;
-
 /**
  * Tells each peer of this node which other peers have a session with this node: a client with work on two nodes then
  * knows whether the nodes reach each other. Safe from any thread.
  */
 final class Links {
     private final RemoteNode node;
-    private final Set<Long> open = new HashSet<>(); // by incarnation; guarded by this
 
     Links(RemoteNode node) {
         this.node = node;
     }
 
-    /** Records a session past the handshake. */
+    /** Tells the peer and the other peers of each other. Under the lock, so that the end of a session is told last. */
     synchronized void opened(RemoteSession session) {
         if (!session.isOpen()) {
             return; // failed meanwhile
@@ -27,13 +23,12 @@ final class Links {
                 tell(session, other.peerIncarnation(), true);
             }
         }
-        open.add(peer);
     }
 
-    /** Records the end of a session. */
+    /** Tells the other peers of the end of a session. */
     synchronized void failed(RemoteSession session) {
         NodeIdentity peer = session.peer();
-        if (peer == null || !open.remove(peer.incarnation())) {
+        if (peer == null) {
             return;
         }
         for (RemoteSession other : node.sessions()) {

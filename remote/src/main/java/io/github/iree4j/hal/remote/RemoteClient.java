@@ -20,7 +20,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +30,6 @@ final class RemoteClient {
     private static final int UNDECLARED = 0xFFFF;
 
     private final RemoteSession session;
-    private final AtomicLong handles = new AtomicLong();
     private final Map<Long, RemoteLane> lanes = new ConcurrentHashMap<>(); // by axis
     private final Map<Long, Load> loads = new HashMap<>(); // guarded by the map
     private final Set<RemoteDriver> drivers = ConcurrentHashMap.newKeySet();
@@ -43,10 +41,6 @@ final class RemoteClient {
 
     RemoteClient(RemoteSession session) {
         this.session = session;
-    }
-
-    long handle() {
-        return handles.incrementAndGet();
     }
 
     void add(RemoteDriver driver) {
@@ -93,12 +87,12 @@ final class RemoteClient {
         session.post(new FrameWriter(FrameType.CLOSE_LANE).u64(lane.axis()));
     }
 
-    void allocate(int device, long handle, long size, Grant grant) {
+    void allocate(int device, long handle, long size, GrantKey key) {
         session.post(new FrameWriter(FrameType.ALLOCATE)
                 .u64(handle)
                 .u16(device)
                 .u64(size)
-                .bytes(grant.key()));
+                .bytes(key.bytes()));
     }
 
     void release(long handle) {

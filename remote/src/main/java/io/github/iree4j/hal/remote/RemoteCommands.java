@@ -1,7 +1,6 @@
 package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.hal.stream.DriverCommands;
-import io.github.iree4j.hal.stream.StreamDriver;
 import io.github.iree4j.hal.stream.StreamStorage;
 import io.github.iree4j.hal.stream.TransferCommands;
 import io.github.iree4j.status.IreeException;
@@ -75,41 +74,18 @@ final class RemoteCommands implements TransferCommands, DriverCommands {
         RemoteMemory to = driver.memory(target);
         long first = source.offset() + sourceOffset;
         long at = target.offset() + targetOffset;
-        if (!from.isNear() && !to.isNear()) {
+        boolean isHere = from.driver().isSameAs(driver);
+        if (from.isNear()) {
+            add(new Step.Upload(from.near(first, length), to.farHandle(), at));
+        } else if (!isHere) {
+            add(new Step.Fetch(from.granted(first, length, driver.incarnation()), to.farHandle(), at));
+        } else if (!to.isNear()) {
             add(new Step.Copy(from.farHandle(), first, to.farHandle(), at, length));
-            return;
-        }
-        if (from.isNear()) {
-            add(new Step.Upload(from.near(first, length), to.farHandle(), at));
         }
         if (to.isNear()) {
-            long far = from.isNear() ? to.farHandle() : from.farHandle();
-            add(new Step.Download(far, from.isNear() ? at : first, to.near(at, length)));
-        }
-    }
-
-    @Override
-    public void copyFrom(
-            StreamDriver owner,
-            StreamStorage source,
-            long sourceOffset,
-            StreamStorage target,
-            long targetOffset,
-            long length) {
-        RemoteDriver giver = (RemoteDriver) owner;
-        RemoteMemory from = giver.memory(source);
-        RemoteMemory to = driver.memory(target);
-        long first = source.offset() + sourceOffset;
-        long at = target.offset() + targetOffset;
-        if (from.isNear()) {
-            add(new Step.Upload(from.near(first, length), to.farHandle(), at));
-        } else {
-            long handle = from.farHandle();
-            byte[] grant = from.grant().of(handle, first, length, driver.incarnation());
-            add(new Step.Fetch(giver.incarnation(), handle, first, length, grant, to.farHandle(), at));
-        }
-        if (to.isNear()) {
-            add(new Step.Download(to.farHandle(), at, to.near(at, length)));
+            boolean isDirect = isHere && !from.isNear();
+            add(new Step.Download(
+                    isDirect ? from.farHandle() : to.farHandle(), isDirect ? first : at, to.near(at, length)));
         }
     }
 

@@ -21,9 +21,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -42,7 +40,6 @@ final class RemoteDriver implements StreamDriver {
     private final RemoteDeviceInfo info;
     private final int device;
     private final List<RemoteLane> lanes;
-    private final Map<Long, RemoteMemory> memory = new ConcurrentHashMap<>(); // by handle
     private final AtomicLong allocated = new AtomicLong(); // bytes at the peer
     private final MemoryKinds kinds;
     private final Object progress = new Object(); // notified when a timeline was raised
@@ -79,7 +76,7 @@ final class RemoteDriver implements StreamDriver {
     }
 
     long incarnation() {
-        return Objects.requireNonNull(session.peer()).incarnation();
+        return session.peerIncarnation();
     }
 
     /** Returns machine and session of the peer as in the names of axes; no other node ever has the same. */
@@ -92,16 +89,9 @@ final class RemoteDriver implements StreamDriver {
         return info;
     }
 
-    void add(long handle, RemoteMemory added) {
-        memory.put(handle, added);
-    }
-
-    void remove(long handle) {
-        memory.remove(handle);
-    }
-
+    /** Returns memory of this device, or of another device that this device copies from. */
     RemoteMemory memory(StreamStorage storage) {
-        return Objects.requireNonNull(memory.get(storage.handle()), "closed memory");
+        return Objects.requireNonNull(session.node().memory().get(storage.handle()), "closed memory");
     }
 
     /** Charges bytes at the peer. */
@@ -198,16 +188,22 @@ final class RemoteDriver implements StreamDriver {
         return other instanceof RemoteDriver remote && remote.session.node() == session.node() && !remote.isLost();
     }
 
-    /** Copies from devices whose memory a peer can read without a queue, at the peer itself or at a node that the peer reaches. */
+    /** Returns whether both are the same device of the same peer, opened twice. */
+    boolean isSameAs(RemoteDriver other) {
+        return session == other.session && device == other.device;
+    }
+
+    /** Other memory is copied if the peer with the memory reads it without a queue, for itself or for a peer with a session. */
     @Override
     public boolean canCopyFrom(StreamDriver other) {
         return other instanceof RemoteDriver giver
                 && giver != this
                 && giver.session.node() == session.node()
-                && giver.info.isMemoryOfHost()
                 && !giver.isLost()
                 && !isLost()
-                && (giver.session == session || session.isLinkedTo(giver.incarnation()));
+                && (isSameAs(giver)
+                        || giver.info.isMemoryOfHost()
+                                && (giver.session == session || session.isLinkedTo(giver.incarnation())));
     }
 
     @Override
@@ -255,7 +251,7 @@ final class RemoteDriver implements StreamDriver {
             throw IreeException.of(StatusCode.UNIMPLEMENTED, "a remote device exports no memory; copy it");
         }
         checkNotLost();
-        long handle = client.handle();
+        long handle = session.node().handle();
         try {
             return kind.isMappable()
                     ? RemoteMemory.near(this, handle, size, ALIGNMENT)
@@ -292,7 +288,7 @@ final class RemoteDriver implements StreamDriver {
     @Override
     public Executable load(ExecutableParams params) {
         checkNotLost();
-        long handle = client.handle();
+        long handle = session.node().handle();
         RemoteClient.Load load = client.load(device, handle, params);
         try {
             return new RemoteExecutable(this, handle, params.format(), await(load, params));

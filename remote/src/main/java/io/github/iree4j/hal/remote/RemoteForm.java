@@ -83,7 +83,7 @@ final class RemoteForm implements CommandForm {
             }
         }
         if (!oneShot && handle == 0) {
-            handle = driver.client().handle();
+            handle = driver.session().node().handle();
             driver.session()
                     .post(new FrameWriter(FrameType.RECORD)
                             .u64(handle)

@@ -367,15 +367,11 @@ final class RemoteLane implements Lane {
                         .u64(download.offset())
                         .u64(target.byteSize());
             }
-            case Step.Fetch fetch ->
-                frame.u8(Step.FETCH)
-                        .u64(fetch.holder())
-                        .u64(fetch.source())
-                        .u64(fetch.sourceOffset())
-                        .u64(fetch.length())
-                        .bytes(fetch.grant())
-                        .u64(fetch.target())
-                        .u64(fetch.offset());
+            case Step.Fetch fetch -> {
+                frame.u8(Step.FETCH).u64(fetch.range().holder());
+                fetch.range().write(frame);
+                frame.u64(fetch.target()).u64(fetch.offset());
+            }
             case Step.Execute execute -> {
                 frame.u8(Step.EXECUTE).u64(execute.recording());
                 if (execute.recording() == 0) {

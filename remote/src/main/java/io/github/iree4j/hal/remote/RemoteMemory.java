@@ -15,7 +15,7 @@ final class RemoteMemory extends DriverMemory {
     private final long size;
     private final @Nullable Arena arena; // null at the peer
     private final @Nullable MemorySegment bytes;
-    private final Grant grant = Grant.create(); // known to this node and the peer
+    private final GrantKey key = GrantKey.create(); // known to this node and the peer
     private boolean mirrored; // guarded by this
 
     private RemoteMemory(
@@ -26,14 +26,14 @@ final class RemoteMemory extends DriverMemory {
         this.size = size;
         this.arena = arena;
         this.bytes = bytes;
-        driver.add(handle, this);
+        driver.session().node().memory().put(handle, this);
     }
 
     /** Memory of the peer. */
     static RemoteMemory far(RemoteDriver driver, long handle, long size) {
         driver.charge(size);
         RemoteMemory memory = new RemoteMemory(driver, handle, size, null, null);
-        driver.client().allocate(driver.device(), handle, size, memory.grant);
+        driver.client().allocate(driver.device(), handle, size, memory.key);
         return memory;
     }
 
@@ -48,9 +48,16 @@ final class RemoteMemory extends DriverMemory {
         }
     }
 
-    /** The key for ranges of the memory at the peer that other nodes may copy. */
-    Grant grant() {
-        return grant;
+    RemoteDriver driver() {
+        return driver;
+    }
+
+    /** A range of the memory at the peer, granted to another node. */
+    FetchedRange granted(long offset, long length, long receiver) {
+        long far = farHandle();
+        long owner = driver.session().node().identity().incarnation();
+        return new FetchedRange(
+                owner, driver.incarnation(), far, offset, length, key.grant(far, offset, length, receiver));
     }
 
     /** Whether the bytes are in this process. */
@@ -72,7 +79,7 @@ final class RemoteMemory extends DriverMemory {
         synchronized (this) {
             if (bytes != null && !mirrored) {
                 driver.charge(size);
-                driver.client().allocate(driver.device(), handle, size, grant);
+                driver.client().allocate(driver.device(), handle, size, key);
                 mirrored = true;
             }
         }
@@ -81,7 +88,7 @@ final class RemoteMemory extends DriverMemory {
 
     @Override
     public void close() {
-        driver.remove(handle);
+        driver.session().node().memory().remove(handle);
         boolean far;
         synchronized (this) {
             far = bytes == null || mirrored;

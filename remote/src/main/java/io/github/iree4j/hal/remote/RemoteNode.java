@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,8 @@ public final class RemoteNode implements AutoCloseable {
     private final PeerTable peers;
     private final ClientLanes lanes = new ClientLanes();
     private final Links links = new Links(this);
+    private final AtomicLong handles = new AtomicLong(); // of objects of this node at any peer
+    private final Map<Long, RemoteMemory> memory = new ConcurrentHashMap<>(); // by handle
     private final AtomicLong leftBehind = new AtomicLong();
 
     private RemoteNode(Builder builder) {
@@ -126,6 +129,16 @@ public final class RemoteNode implements AutoCloseable {
 
     ClientLanes lanes() {
         return lanes;
+    }
+
+    /** Returns a new handle, for an object at any peer. */
+    long handle() {
+        return handles.incrementAndGet();
+    }
+
+    /** The memory of this node on devices of peers, by handle. */
+    Map<Long, RemoteMemory> memory() {
+        return memory;
     }
 
     SemaphoreExports exports() {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ServerObject extends Resource {
     private final String what;
-    private final @Nullable Grant grant;
+    private final @Nullable GrantKey key;
     private final Runnable gone;
     private final List<Runnable> waiting = new ArrayList<>(0); // guarded by this, like the rest
     private @Nullable Resource made;
@@ -27,12 +27,12 @@ final class ServerObject extends Resource {
     /**
      * Creates an object still to be made.
      *
-     * @param grant the key for other nodes to copy the object; null for none
+     * @param key the key for other nodes to copy the object; null for none
      * @param gone runs when nothing uses the object any more
      */
-    ServerObject(String what, @Nullable Grant grant, Runnable gone) {
+    ServerObject(String what, @Nullable GrantKey key, Runnable gone) {
         this.what = what;
-        this.grant = grant;
+        this.key = key;
         this.gone = gone;
     }
 
@@ -62,8 +62,8 @@ final class ServerObject extends Resource {
 
     /** Returns the key for other nodes to copy the object; null for objects never copied. */
     @Nullable
-    Grant grant() {
-        return grant;
+    GrantKey key() {
+        return key;
     }
 
     /** Sets the action for another attempt to make the object; the action ends in {@link #settle}. */

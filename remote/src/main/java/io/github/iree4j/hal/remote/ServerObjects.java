@@ -14,6 +14,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -41,6 +42,7 @@ final class ServerObjects {
 
     // Guarded by this.
     private final Map<Long, ServerObject> objects = new HashMap<>(); // by handle
+    private final Map<Long, List<Runnable>> expected = new HashMap<>(); // by handle; actions for objects to come
     private long allocated; // bytes of memory, until free
     private long hosted; // bytes of code and recordings, until gone
     private @Nullable IreeException failure;
@@ -76,6 +78,24 @@ final class ServerObjects {
         return object;
     }
 
+    /**
+     * Returns whether an object is made, has failed or will never come; otherwise the action runs after a change. There is
+     * no order between sessions: another node may name memory whose allocation is still under way from the client.
+     */
+    boolean isKnownOrThen(long handle, Runnable action) {
+        ServerObject object;
+        synchronized (this) {
+            object = objects.get(handle);
+            if (object == null) {
+                if (failure == null) {
+                    expected.computeIfAbsent(handle, _ -> new ArrayList<>(1)).add(action);
+                }
+                return failure != null;
+            }
+        }
+        return object.isSettledOrThen(action);
+    }
+
     /** The memory charged for an object; nothing while there is no room for the object. Guarded by the objects. */
     private static final class Charge {
         long host;
@@ -92,12 +112,13 @@ final class ServerObjects {
             FrameReader in,
             long handle,
             String what,
-            @Nullable Grant grant,
+            @Nullable GrantKey key,
             long hostBytes,
             long deviceBytes,
             Charge charge) {
         ServerObject object;
         IreeException refused;
+        List<Runnable> due;
         synchronized (this) {
             checkNotFailed();
             if (objects.size() + lanes.getAsInt() >= node.options().objectLimit()) {
@@ -114,11 +135,15 @@ final class ServerObjects {
                 throw in.corrupt("handle %d is taken".formatted(handle));
             }
             refused = charge(what, hostBytes, deviceBytes, charge);
-            object = new ServerObject("%s %d of %s".formatted(what, handle, session), grant, () -> uncharge(charge));
+            object = new ServerObject("%s %d of %s".formatted(what, handle, session), key, () -> uncharge(charge));
             objects.put(handle, object);
+            due = expected.remove(handle);
         }
         if (refused != null) {
             object.settle(null, refused);
+        }
+        if (due != null) {
+            due.forEach(Runnable::run);
         }
         return object;
     }
@@ -174,10 +199,10 @@ final class ServerObjects {
         long handle = in.u64("handle");
         Device device = node.device(in);
         long size = in.size("size");
-        Grant grant = Grant.of(in.bytes("key", Grant.KEY_BYTES));
+        GrantKey key = new GrantKey(in.bytes("key", GrantKey.KEY_BYTES));
         in.end();
         Charge charge = new Charge();
-        ServerObject object = add(in, handle, "memory", grant, 0, size, charge);
+        ServerObject object = add(in, handle, "memory", key, 0, size, charge);
         Runnable make = () -> object.make(node.slow(), () -> {
             BufferParams params =
                     new BufferParams(MemoryType.DEVICE_LOCAL, USAGES, MemoryAccess.ALL, QueueAffinity.ANY, ALIGNMENT);
@@ -317,12 +342,16 @@ final class ServerObjects {
     /** Fails all objects after the failure of the session. */
     void failAll(IreeException cause) {
         List<ServerObject> all;
+        List<Runnable> due = new ArrayList<>();
         synchronized (this) {
             failure = cause;
+            expected.values().forEach(due::addAll);
+            expected.clear();
             node.leftBehind().addAndGet(allocated); // until running work has ended
             all = List.copyOf(objects.values());
             objects.clear();
         }
         all.forEach(Resource::close);
+        due.forEach(Runnable::run);
     }
 }

@@ -52,12 +52,9 @@ sealed interface Step {
     /**
      * Copies from a range at another node, directly between the two nodes.
      *
-     * @param holder incarnation of the other node
-     * @param grant the client's {@link Grant} for the range
+     * @param range the range, granted to the node of the device
      */
-    @SuppressWarnings("ArrayRecordComponent") // written once
-    record Fetch(long holder, long source, long sourceOffset, long length, byte[] grant, long target, long offset)
-            implements Step {}
+    record Fetch(FetchedRange range, long target, long offset) implements Step {}
 
     /** Writes a range to bytes of the client. */
     record Download(long source, long offset, MemorySegment bytes) implements Step {}

@@ -1,11 +1,9 @@
 package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.async.Completion;
-import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -14,26 +12,17 @@ import org.jspecify.annotations.Nullable;
  * any device takes part, in the order of its queue, and the bytes go directly between device memory and frames. Read or
  * written once, from the start to the end, in pieces.
  */
-final class TransferFile extends HalFile {
+final class TransferFile extends AsynchronousFile {
     private final Transfers transfers;
     private final long number;
-    private final long length;
 
     TransferFile(Transfers transfers, long number, long length, boolean incoming) {
-        super("transfer %d of %d bytes".formatted(number, length), incoming ? MemoryAccess.READ : MemoryAccess.WRITE);
+        super(
+                "transfer %d of %d bytes".formatted(number, length),
+                incoming ? MemoryAccess.READ : MemoryAccess.WRITE,
+                length);
         this.transfers = transfers;
         this.number = number;
-        this.length = length;
-    }
-
-    @Override
-    public long length() {
-        return length;
-    }
-
-    @Override
-    public boolean isAsynchronous() {
-        return true;
     }
 
     @Override
@@ -51,27 +40,4 @@ final class TransferFile extends HalFile {
         transfers.send(
                 number, offset, source, bytes, stop, failure -> completion.ended(failure == null ? bytes : 0, failure));
     }
-
-    @Override
-    protected void doRead(long offset, MemorySegment target) {
-        CompletableFuture<@Nullable IreeException> done = new CompletableFuture<>();
-        doStartRead(offset, target, () -> null, (_, failure) -> done.complete(failure));
-        rethrow(done.join());
-    }
-
-    @Override
-    protected void doWrite(long offset, MemorySegment source) {
-        CompletableFuture<@Nullable IreeException> done = new CompletableFuture<>();
-        doStartWrite(offset, source, () -> null, (_, failure) -> done.complete(failure));
-        rethrow(done.join());
-    }
-
-    private static void rethrow(@Nullable IreeException failure) {
-        if (failure != null) {
-            throw failure;
-        }
-    }
-
-    @Override
-    protected void destroy() {}
 }

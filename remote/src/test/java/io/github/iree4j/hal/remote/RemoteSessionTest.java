@@ -284,7 +284,7 @@ class RemoteSessionTest {
                 .u64(1)
                 .u16(0)
                 .u64(64)
-                .bytes(Grant.create().key());
+                .bytes(GrantKey.create().bytes());
         assertThatThrownBy(() -> server.objects().allocate(new FrameReader(PeerStream.QUEUE, memory.finish())))
                 .isSameAs(LOST);
     }

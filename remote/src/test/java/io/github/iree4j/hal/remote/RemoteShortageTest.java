@@ -144,7 +144,7 @@ class RemoteShortageTest {
                 commands.finish();
                 List<Long> others = new ArrayList<>();
                 for (int count = 1 << 16; count > 0; count = others.size() < 8 ? count : count / 2) {
-                    others.add(session.client().handle());
+                    others.add(session.node().handle());
                     session.post(new FrameWriter(FrameType.RECORD)
                             .u64(others.getLast())
                             .u16(0) // device

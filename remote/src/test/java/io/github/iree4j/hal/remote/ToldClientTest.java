@@ -111,7 +111,7 @@ class ToldClientTest {
         loopback.run();
         for (int late = 0; late < 12; late++) { // frames that are delivered before it gives up
             RemoteClient of = client.session(2).client();
-            long handle = of.handle();
+            long handle = client.handle();
             byte[] code = new byte[5000 + late];
             RemoteClient.Load load =
                     of.load(0, handle, new ExecutableParams("unknown", MemorySegment.ofArray(code), null, new int[0]));

@@ -60,11 +60,7 @@ class VanishedClientTest {
     }
 
     private static void allocate(RemoteSession client, long handle) {
-        client.post(new FrameWriter(FrameType.ALLOCATE)
-                .u64(handle)
-                .u16(0)
-                .u64(MEMORY)
-                .bytes(Grant.create().key()));
+        client.client().allocate(0, handle, MEMORY, GrantKey.create());
     }
 
     /** Has node 2 run all steps, the first of which has begun; returns the connection. */

@@ -125,7 +125,7 @@ final class CrossDeviceOperation implements AutoCloseable {
         Device giver = CopyingDevice.owner(source);
         Device taker = CopyingDevice.owner(target);
         DeviceQueue takes = queueOf(taker);
-        if (giver.equals(taker) || taker.canCopyFrom(giver)) {
+        if (giver.equals(taker)) {
             next((wait, signal) -> takes.copy(wait, signal, source, from, target, to, length, 0));
         } else if (isSeenByHost(target)) {
             write(queueOf(giver), source, from, target, to, length);
@@ -133,6 +133,8 @@ final class CrossDeviceOperation implements AutoCloseable {
             try (HalFile file = new BufferFile(source)) {
                 next((wait, signal) -> takes.read(wait, signal, file, from, target, to, length, 0));
             }
+        } else if (taker.canCopyFrom(giver)) {
+            next((wait, signal) -> takes.copy(wait, signal, source, from, target, to, length, 0));
         } else {
             Buffer between = allocated(
                     takes,

@@ -8,15 +8,11 @@ import io.github.iree4j.CallOptions;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.Results;
-import io.github.iree4j.Submission;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.Timeline;
 import io.github.iree4j.cluster.ClusterNode;
-import io.github.iree4j.cluster.FreePorts;
 import io.github.iree4j.cluster.membership.ClusterMember;
-import io.github.iree4j.cluster.membership.ClusterMembership;
-import io.github.iree4j.cluster.membership.MemoryMembership;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
@@ -31,10 +27,7 @@ import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.ProgramStatus;
 import io.github.iree4j.spring.ProgramStatusEvent;
 import io.github.iree4j.spring.Programs;
-import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.autoconfigure.IreeProperties;
-import io.github.iree4j.spring.autoconfigure.endpoint.IreeEndpointAutoConfiguration;
-import io.github.iree4j.spring.autoconfigure.health.IreeHealthContributorAutoConfiguration;
 import io.github.iree4j.spring.health.IreeHealthContributor;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -53,13 +46,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.assertj.core.api.ThrowingConsumer;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
-import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
-import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
 import org.springframework.boot.availability.ApplicationAvailability;
 import org.springframework.boot.availability.ReadinessState;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -69,70 +57,13 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Configuration;
-import org.springframework.context.support.GenericApplicationContext;
 
 /** Programs of one node on devices of another, by properties: two applications in this process with real connections. */
 @Timeout(180)
-class ClusterProgramsTests {
+class ClusterProgramsTests extends ClusterApplications {
 
     private static final String ADD = "3.13.0/vmvx/add.vmfb";
     private static final float[] SUMS = {11, 22, 33, 44};
-
-    @TempDir
-    private Path directory;
-
-    private final MemoryMembership.Network network = new MemoryMembership.Network();
-    private final int port =
-            FreePorts.two(24_000 + (int) (ProcessHandle.current().pid() % 5_000)); // and the three behind it
-    private final List<ConfigurableApplicationContext> applications = new ArrayList<>();
-
-    @Configuration(proxyBeanMethods = false)
-    @ImportAutoConfiguration({
-        ApplicationAvailabilityAutoConfiguration.class,
-        IreeAutoConfiguration.class,
-        IreeEndpointAutoConfiguration.class,
-        IreeHealthContributorAutoConfiguration.class,
-        IreeClusterAutoConfiguration.class
-    })
-    static class Application {}
-
-    @AfterEach
-    void closeAll() {
-        applications.reversed().forEach(ConfigurableApplicationContext::close);
-    }
-
-    private static Path fixture(String name) {
-        return Path.of("..", "fixtures", "modules").resolve(name);
-    }
-
-    private SpringApplicationBuilder application(int machine, String... properties) {
-        List<String> all = new ArrayList<>(List.of(
-                "iree.cluster.enabled=true",
-                "iree.cluster.identity.machine=" + machine,
-                "iree.cluster.identity.file=" + directory.resolve("machine" + machine),
-                "iree.cluster.bind.port=" + (port + 3 * machine)));
-        all.addAll(List.of(properties));
-        return new SpringApplicationBuilder(Application.class)
-                .web(WebApplicationType.NONE)
-                .properties(all.toArray(String[]::new))
-                .registerShutdownHook(false)
-                .logStartupInfo(false)
-                .initializers(context -> ((GenericApplicationContext) context)
-                        .registerBean(ClusterMembership.class, () -> new MemoryMembership(network)));
-    }
-
-    private ConfigurableApplicationContext start(int machine, String... properties) {
-        ConfigurableApplicationContext started =
-                application(machine, properties).run();
-        applications.add(started);
-        return started;
-    }
-
-    private void stop(ConfigurableApplicationContext application) {
-        applications.remove(application);
-        application.close();
-    }
 
     private static float[] add(ConfigurableApplicationContext at, String program) {
         try (Results results = at.getBean(InvocationService.class)
@@ -245,50 +176,6 @@ class ClusterProgramsTests {
                     invocations.invoke("three.around", new float[] {1, 2, 3, 4}, new float[] {0.5f, 0.25f, 2, 8})) {
                 assertThat(results.tensor(0).toFloatArray()).containsExactly(0.875f, 0.984375f, 1 / 3f, -7);
                 assertThat(results.tensor(1).toFloatArray()).containsExactly(2, 4, 6, 8);
-            }
-        }
-    }
-
-    /** Each program is on another device; no device can use the memory of the other two. */
-    @Test
-    void aPipelineOfProgramsOfThreeNodesIsSubmittedBeforeAnyOfThemRuns() {
-        start(1);
-        start(2);
-        ConfigurableApplicationContext here = start(
-                0,
-                "iree.devices.far.uri=cluster://1/local",
-                "iree.devices.other.uri=cluster://2/local",
-                "iree.modules.p0.location=" + fixture("3.13.0/vmvx-async/add.vmfb"),
-                "iree.modules.p1.location=" + fixture("3.13.0/vmvx-async/add.vmfb"),
-                "iree.modules.p1.devices=far",
-                "iree.modules.p2.location=" + fixture("3.13.0/vmvx-async/add.vmfb"),
-                "iree.modules.p2.devices=other");
-        InvocationService invocations = here.getBean(InvocationService.class);
-        IreeRuntime runtime = here.getBean(IreeRuntime.class);
-        int stages = 12;
-        try (Fence ready = runtime.createFence("ready");
-                Tensor ones = Tensor.of(new float[] {1, 1, 1, 1})) {
-            List<Submission<Results>> submitted = new ArrayList<>();
-            Tensor last = ones;
-            Fence after = ready;
-            for (int i = 0; i < stages; i++) {
-                Submission<Results> stage = invocations
-                        .request("p" + i % 3 + ".add")
-                        .inputs(last, ones)
-                        .after(after)
-                        .submit();
-                submitted.add(stage);
-                last = stage.results().join().tensor(0);
-                after = stage.fence();
-            }
-            assertThat(submitted)
-                    .allSatisfy(each -> assertThat(each.fence().isReached()).isFalse());
-            ready.signal();
-            submitted.getLast().await().close();
-            for (int i = 0; i < stages - 1; i++) {
-                try (Results results = submitted.get(i).await()) {
-                    assertThat(results.tensor(0).toFloatArray()).containsOnly(i + 2f);
-                }
             }
         }
     }

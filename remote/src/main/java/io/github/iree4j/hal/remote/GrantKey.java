@@ -9,43 +9,42 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * The key of an allocation, known to the client that allocates and to the node with the memory. With the key, the client
- * grants a third node the reading of a range, and the node with the memory recognises the grant: the HMAC-SHA256 of the
- * range and the incarnation of the third node. A grant holds as long as the allocation, and for no other node. Safe from
+ * The key of an allocation, known to the client that allocates and to the node with the memory. The client grants ranges
+ * of the memory to third nodes, and the node with the memory recognises the grants: a grant is the HMAC-SHA256 of the
+ * range and the incarnation of the third node. A grant is good for that node, as long as the allocation lasts. Safe from
  * any thread.
  */
-final class Grant {
-    static final int KEY_BYTES = 16;
+final class GrantKey {
+    /** Bytes of a grant. */
     static final int BYTES = 32;
+
+    /** Bytes of a key. */
+    static final int KEY_BYTES = 16;
 
     private static final String ALGORITHM = "HmacSHA256";
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final byte[] key;
 
-    private Grant(byte[] key) {
+    /** Creates a known key. */
+    GrantKey(byte[] key) {
         this.key = key;
     }
 
-    /** A new key. */
-    static Grant create() {
+    /** Returns a new key. */
+    static GrantKey create() {
         byte[] key = new byte[KEY_BYTES];
         RANDOM.nextBytes(key);
-        return new Grant(key);
+        return new GrantKey(key);
     }
 
-    /** A key received. */
-    static Grant of(byte[] key) {
-        return new Grant(key);
-    }
-
-    /** The key itself, for the node with the memory alone. */
-    byte[] key() {
+    /** Returns the bytes, for the node with the memory alone. */
+    byte[] bytes() {
         return key;
     }
 
-    /** The grant of a range to a node. */
-    byte[] of(long handle, long offset, long length, long incarnation) {
+    /** Returns the grant of a range to a node. */
+    byte[] grant(long handle, long offset, long length, long incarnation) {
         ByteBuffer granted = ByteBuffer.allocate(4 * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
         granted.putLong(handle).putLong(offset).putLong(length).putLong(incarnation);
         try {
@@ -57,8 +56,8 @@ final class Grant {
         }
     }
 
-    /** Whether a grant is right. Takes the same time for every wrong grant. */
-    boolean allows(byte[] given, long handle, long offset, long length, long incarnation) {
-        return MessageDigest.isEqual(given, of(handle, offset, length, incarnation));
+    /** Returns whether a range is granted to a node. Takes the same time for every wrong grant. */
+    boolean allows(FetchedRange range, long incarnation) {
+        return MessageDigest.isEqual(range.grant(), grant(range.handle(), range.offset(), range.length(), incarnation));
     }
 }

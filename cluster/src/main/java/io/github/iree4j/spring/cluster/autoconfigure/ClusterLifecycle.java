@@ -25,7 +25,7 @@ import org.springframework.scheduling.TaskScheduler;
 /**
  * Joins the cluster when a program is loaded on a device of another node, else before the web server starts. Draining
  * starts when the application begins to stop; the node leaves after calls have ended, once the work accepted from other
- * nodes has completed. A fenced node refuses traffic, and closes the application if configured.
+ * nodes has completed. A fenced node refuses traffic, and restarts or closes the application as configured.
  */
 final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<ApplicationEvent> {
 
@@ -43,7 +43,7 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
     private final Duration sessions;
     private final Duration draining;
     private final ApplicationEventPublisher publisher;
-    private final Runnable shutdown;
+    private final Runnable whenFenced;
     private volatile boolean running;
     private @Nullable ScheduledFuture<?> looking; // guarded by this; null before joining
 
@@ -55,7 +55,7 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
      * @param sessions how long to wait for sessions with the nodes present already
      * @param draining how long work of other nodes may take to end when this node stops
      * @param publisher the application; its end begins the draining
-     * @param shutdown the action on fencing, besides refusing traffic; must not block
+     * @param whenFenced the action on fencing, besides refusing traffic; must not block
      */
     ClusterLifecycle(
             ClusterNode node,
@@ -66,7 +66,7 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
             Duration sessions,
             Duration draining,
             ApplicationEventPublisher publisher,
-            Runnable shutdown) {
+            Runnable whenFenced) {
         this.node = node;
         this.lease = lease;
         this.runtime = runtime;
@@ -75,7 +75,7 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
         this.sessions = sessions;
         this.draining = draining;
         this.publisher = publisher;
-        this.shutdown = shutdown;
+        this.whenFenced = whenFenced;
     }
 
     /** Joins the cluster, once. May block for some seconds. */
@@ -185,7 +185,7 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
     public void onApplicationEvent(ApplicationEvent event) {
         if (event instanceof ClusterFencedEvent) {
             AvailabilityChangeEvent.publish(publisher, this, ReadinessState.REFUSING_TRAFFIC);
-            shutdown.run();
+            whenFenced.run();
         } else if (event instanceof ContextClosedEvent closed
                 && closed.getSource().equals(publisher)) {
             node.goAway(STOPS); // before the web server stops, so peers choose other nodes from now on

@@ -29,6 +29,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import javax.sql.DataSource;
 import org.jgroups.JChannel;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -39,6 +42,7 @@ import org.springframework.boot.availability.LivenessState;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.ssl.SslBundles;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -59,6 +63,7 @@ import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 public final class IreeClusterAutoConfiguration {
 
     private static final int LOOKS_PER_LEASE = 15;
+    private static final Logger log = LoggerFactory.getLogger(IreeClusterAutoConfiguration.class);
 
     /** For Spring. */
     IreeClusterAutoConfiguration() {}
@@ -101,7 +106,8 @@ public final class IreeClusterAutoConfiguration {
             IdentityStore store,
             IreeClusterProperties properties,
             Fence fence,
-            SimpleAsyncTaskScheduler ireeClusterScheduler) {
+            SimpleAsyncTaskScheduler ireeClusterScheduler,
+            ApplicationContext context) {
         Duration duration = properties.identity().leaseDuration();
         if (duration.toMillis() < LOOKS_PER_LEASE) {
             throw ClusterSettings.invalid("identity.lease-duration", duration, "It must be at least 15 ms.");
@@ -109,6 +115,10 @@ public final class IreeClusterAutoConfiguration {
         SimpleAsyncTaskExecutor renewals = new SimpleAsyncTaskExecutor("iree-lease-");
         renewals.setDaemon(true);
         LeaseKeeper keeper = LeaseKeeper.acquire(store, duration, System::nanoTime, renewals, fence);
+        ApplicationRestart restart = ApplicationRestart.of(context);
+        if (restart != null) {
+            restart.leased();
+        }
         ireeClusterScheduler.scheduleWithFixedDelay(keeper::look, duration.dividedBy(LOOKS_PER_LEASE));
         return keeper;
     }
@@ -233,13 +243,6 @@ public final class IreeClusterAutoConfiguration {
             SimpleAsyncTaskScheduler ireeClusterScheduler,
             IreeClusterProperties properties,
             ConfigurableApplicationContext context) {
-        Runnable shutdown = properties.onFence() == OnFence.SHUTDOWN
-                ? () -> {
-                    AvailabilityChangeEvent.publish(
-                            context, LivenessState.BROKEN); // also for an application hanging on close
-                    Thread.ofPlatform().name("iree-cluster-shutdown").start(context::close);
-                }
-                : () -> {};
         Duration phase = Binder.get(context.getEnvironment())
                 .bind("spring.lifecycle.timeout-per-shutdown-phase", Duration.class)
                 .orElse(Duration.ofSeconds(30)); // Spring Boot's own default
@@ -252,6 +255,35 @@ public final class IreeClusterAutoConfiguration {
                 properties.data().connectTimeout(),
                 phase.multipliedBy(2).dividedBy(3), // leaving takes a part
                 context,
-                shutdown);
+                whenFenced(properties.onFence(), node, context, phase));
+    }
+
+    /** Returns the action on fencing, besides refusing traffic. */
+    private static Runnable whenFenced(
+            OnFence action, ClusterNode node, ConfigurableApplicationContext context, Duration phase) {
+        ApplicationRestart restart = ApplicationRestart.of(context);
+        if (action == OnFence.RESTART && restart != null) {
+            restart.watch(() -> node.fenced() != null, phase.multipliedBy(2));
+        }
+        return switch (action) {
+            case RESTART -> () -> restart(restart, context);
+            case SHUTDOWN -> () -> shutdown(context);
+            case REFUSE_TRAFFIC -> () -> {};
+        };
+    }
+
+    private static void restart(@Nullable ApplicationRestart restart, ConfigurableApplicationContext context) {
+        String obstacle = restart == null ? "no SpringApplication made its context" : restart.obstacle();
+        if (restart != null && obstacle == null) {
+            restart.restart();
+        } else {
+            log.warn("the application closes, and does not start again by itself: {}", obstacle);
+            shutdown(context);
+        }
+    }
+
+    private static void shutdown(ConfigurableApplicationContext context) {
+        AvailabilityChangeEvent.publish(context, LivenessState.BROKEN); // also for an application hanging on close
+        Thread.ofPlatform().name("iree-cluster-shutdown").start(context::close);
     }
 }

@@ -30,7 +30,7 @@ public record IreeClusterProperties(
         @DefaultValue("iree4j") String name,
         @Nullable String advertise,
         @DefaultValue("false") boolean insecure,
-        @DefaultValue("shutdown") OnFence onFence,
+        @DefaultValue("restart") OnFence onFence,
         @DefaultValue List<String> serve,
         @DefaultValue Bind bind,
         @DefaultValue Discovery discovery,
@@ -41,6 +41,11 @@ public record IreeClusterProperties(
 
     /** The action when this node is fenced. */
     public enum OnFence {
+        /**
+         * Close the application, and start the application again with a new session in the same process. The same as
+         * {@link #SHUTDOWN} where no {@link org.springframework.boot.SpringApplication} runs the application.
+         */
+        RESTART,
         /** Close the application, so the supervisor of the process starts the application again with a new session. */
         SHUTDOWN,
         /** Refuse traffic and keep the application open. */

@@ -43,6 +43,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.availability.ApplicationAvailabilityAutoConfiguration;
@@ -56,11 +57,14 @@ import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 
+@ExtendWith(OutputCaptureExtension.class)
 class IreeClusterAutoConfigurationTests {
 
     @TempDir
@@ -379,7 +383,7 @@ class IreeClusterAutoConfigurationTests {
     }
 
     @Test
-    void aLostLeaseRefusesTrafficAndClosesTheApplication() {
+    void aLostLeaseRefusesTrafficAndClosesAnApplicationThatNoSpringApplicationRuns(CapturedOutput output) {
         CountDownLatch closed = new CountDownLatch(1);
         MemoryIdentityStore store = new MemoryIdentityStore(1, 1, System::nanoTime);
         ApplicationListener<ContextClosedEvent> listener = _ -> closed.countDown();
@@ -400,6 +404,8 @@ class IreeClusterAutoConfigurationTests {
                             .as("an orchestrator restarts it, also if closing takes for ever")
                             .isEqualTo(LivenessState.BROKEN);
                     assertThat(node.fenced()).hasMessageContaining("granted to another");
+                    assertThat(output)
+                            .contains("does not start again by itself: no SpringApplication made its context");
                     assertThat(events.since(0, 100))
                             .anyMatch(event -> event.type().equals("cluster.fenced"));
                 });

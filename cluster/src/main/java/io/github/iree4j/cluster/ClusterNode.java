@@ -3,7 +3,7 @@ package io.github.iree4j.cluster;
 import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.ClusterMembership;
 import io.github.iree4j.cluster.membership.ClusterView;
-import io.github.iree4j.cluster.membership.FailureReport;
+import io.github.iree4j.cluster.membership.Standing;
 import io.github.iree4j.cluster.membership.Unreached;
 import io.github.iree4j.cluster.transport.GrpcTransport;
 import io.github.iree4j.cluster.transport.PeerHandler;
@@ -32,10 +32,11 @@ import org.slf4j.LoggerFactory;
  * This process as a member of a cluster: keeps a session with each node in the view of the membership, and fails lost
  * nodes.
  *
- * <p>The end of a connection past the handshake, a view without the node, and a farewell all fail the node's
- * incarnation, once and permanently. Two nodes that have failed each other and still see each other cannot communicate
- * under these names. The members of a view therefore report failed members to each other; the largest set of members
- * able to stay together stays, and all other members are fenced and take new identities. Thread-safe.
+ * <p>A farewell, a refused address, another process at the address, and an interruption for too long fail the node's
+ * incarnation, once and permanently; a view without the node only raises doubts. Two nodes that have failed each other
+ * and still see each other cannot communicate under these names. The members of a view therefore report failed members
+ * to each other; the largest set of members able to stay together stays, and all other members are fenced and take new
+ * identities. Thread-safe.
  */
 public final class ClusterNode implements AutoCloseable {
     /*
@@ -67,7 +68,8 @@ public final class ClusterNode implements AutoCloseable {
     private final Map<Long, IreeException> rejected = new HashMap<>();
     private final Conflicts conflicts;
     private @Nullable ClusterMember self;
-    private ClusterView view = new ClusterView(0, List.of(), false);
+    private ClusterView view = ClusterView.EMPTY;
+    private Standing reported = Standing.PEACE; // as the membership knows
     private @Nullable IreeException fenced;
     private boolean closed;
     private long views;
@@ -121,7 +123,7 @@ public final class ClusterNode implements AutoCloseable {
         synchronized (this) {
             self = member;
         }
-        membership.join(member, new Views());
+        membership.join(member, transport::ask, next -> executor.execute(() -> see(next)));
         if (fenced() != null) { // in between
             depart();
         }
@@ -205,7 +207,6 @@ public final class ClusterNode implements AutoCloseable {
         node.sessions().forEach(RemoteSession::measure);
         executor.execute(this::connect);
         executor.execute(this::endSilent);
-        executor.execute(this::report);
         executor.execute(this::decide);
     }
 
@@ -237,28 +238,30 @@ public final class ClusterNode implements AutoCloseable {
             waiting = List.copyOf(silent.keySet());
             before = view;
             view = next;
-            views++;
+            if (!next.members().equals(before.members())) {
+                views++;
+            }
             notifyAll();
             attempts.keySet().removeIf(incarnation -> next.find(incarnation) == null);
-            conflicts.see(next, nanoTime.getAsLong());
             rejected.keySet().removeIf(incarnation -> next.find(incarnation) == null); // the others have failed
         }
-        log.info("{} sees {}", identity, next.members());
-        failReplaced(next);
-        for (ClusterMember each : before.members()) {
-            if (next.find(each.identity().incarnation()) == null) {
-                // No proof of a failure: connections to the member show whether the member can be reached.
-                transport.doubt(
-                        each,
-                        IreeException.of(StatusCode.UNAVAILABLE, "%s left the view of %s".formatted(each, identity)));
+        if (!next.members().equals(before.members())) {
+            log.info("{} sees {}", identity, next.members());
+            failReplaced(next);
+            for (ClusterMember each : before.members()) {
+                if (next.find(each.identity().incarnation()) == null) {
+                    // No proof of a failure: connections to the member show whether the member can be reached.
+                    transport.doubt(
+                            each,
+                            IreeException.of(
+                                    StatusCode.UNAVAILABLE, "%s left the view of %s".formatted(each, identity)));
+                }
             }
+            listeners.forEach(each -> each.viewChanged(next));
+            waiting.forEach(PeerLink::look);
         }
-        listeners.forEach(each -> each.viewChanged(next));
-        waiting.forEach(PeerLink::look);
         connect();
-        if (next.merge()) {
-            report();
-        }
+        decide();
     }
 
     /** Fails nodes at whose address another process has joined: the addresses of living processes differ. */
@@ -302,41 +305,27 @@ public final class ClusterNode implements AutoCloseable {
         due.forEach(transport::dial);
     }
 
-    /** Reports members failed by this node to the members of the view, when a report is due. */
-    private void report() {
-        FailureReport due;
+    /** Reports the standing of this node, and fences this node if this node has to yield to a member. */
+    private void decide() {
+        IreeException cause;
+        Standing report;
         synchronized (this) {
             if (closed || fenced != null) {
                 return;
             }
             long now = nanoTime.getAsLong();
-            conflicts.fail(rejected, now);
-            conflicts.fail(node.failures(), now);
-            due = conflicts.due(now);
-        }
-        if (due != null) {
-            membership.report(due);
-        }
-    }
-
-    private void hear(ClusterMember member, FailureReport report) {
-        synchronized (this) {
-            conflicts.add(member.identity().incarnation(), report, nanoTime.getAsLong());
-        }
-        decide();
-    }
-
-    /** Fences this node if this node is in conflict with a visible peer and has to yield. */
-    private void decide() {
-        IreeException cause;
-        synchronized (this) {
-            if (closed || fenced != null) {
-                return;
-            }
-            cause = conflicts.whyYield(nanoTime.getAsLong());
+            Map<Long, IreeException> failures = new HashMap<>(rejected);
+            failures.putAll(node.failures());
+            conflicts.update(view, failures, now);
+            cause = conflicts.whyYield(now);
+            Standing standing = conflicts.standing();
+            report = standing.equals(reported) ? null : standing;
+            reported = standing;
         }
         if (cause != null) {
             fence(cause);
+        } else if (report != null) {
+            membership.report(report);
         }
     }
 
@@ -530,19 +519,6 @@ public final class ClusterNode implements AutoCloseable {
         return attempt == null || attempt.end(cause, nanoTime.getAsLong());
     }
 
-    /** Receives events of the membership. */
-    private final class Views implements ClusterMembership.Listener {
-        @Override
-        public void viewChanged(ClusterView next) {
-            executor.execute(() -> see(next));
-        }
-
-        @Override
-        public void reported(ClusterMember member, FailureReport report) {
-            executor.execute(() -> hear(member, report));
-        }
-    }
-
     /** Receives events of the transport. */
     private final class Connections implements PeerHandler {
         @Override
@@ -558,6 +534,11 @@ public final class ClusterNode implements AutoCloseable {
                 links.putIfAbsent(peer.identity().incarnation(), link);
             }
             return link.attach(node.dial(link, peer.identity().incarnation()));
+        }
+
+        @Override
+        public byte[] asked(ClusterMember peer, byte[] message) {
+            return membership.asked(peer, message);
         }
 
         @Override

@@ -2,40 +2,40 @@ package io.github.iree4j.cluster;
 
 import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.ClusterView;
-import io.github.iree4j.cluster.membership.FailureReport;
+import io.github.iree4j.cluster.membership.Standing;
 import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.util.Collection;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the mutual failures of a view's members, and decides which members stay. Not thread-safe.
+ * Finds the mutual failures of a view's members, and decides whether this node yields. Not thread-safe.
  *
- * <p>Views do not contain failures, so the members report failures: all members after a merge, and members that have
- * failed a member still in the view. Members with the same reports reach the same decision: the largest set of members
- * without mutual failures stays. A decision is made when all members of a merge have reported, or when a failure has
- * been known for long enough to exclude a dead process.
+ * <p>Each member reports to the others its failures, and its weight: the size of the largest part of its view without
+ * mutual failures, if the member is in the part. A member yields to a heavier opponent, or an older of equal weight, that is
+ * itself unbeaten. So in any network, whoever sees whom, some member stays, and no two opponents go on seeing each other;
+ * where all members see each other, exactly the largest part stays.
+ *
+ * <p>A failure of a member counts once the member has been seen for the grace period: a dead process leaves the view before.
+ * A member decides on failures and standings unchanged for the grace period, when the others have received the same. Where
+ * either keeps changing, a failure counts after four periods all the same.
  */
 final class Conflicts {
-    private static final int MOST = 1024; // limit on kept reports
+    private static final int PERIODS_OF_CHANGES = 4;
 
     private final NodeIdentity self;
     private final long graceNanos;
-    private final Map<Long, FailureReport> reports = new HashMap<>(); // the last report, by reporter
-    private final Map<Pair, Long> since = new HashMap<>(); // when this node learned of a mutual failure of two members
+    private Map<Pair, Long> since = new HashMap<>(); // when this node learned of a mutual failure of two members
+    private Map<Long, Standing> standings = Map.of(); // of this node and its opponents
+    private long changedNanos; // the last change of either
     // by incarnation; when a member with this machine index was first seen
     private final Map<Long, Long> twins = new HashMap<>();
-    private final Map<Long, IreeException> failed = new HashMap<>(); // members failed by this node, with causes
-    private ClusterView view = new ClusterView(0, List.of(), false);
-    private long seenNanos; // since when this view
-    private boolean complete; // all members of the merge have reported
-    private boolean asked; // a member reports again, and so lacks a report
+    private Map<Long, IreeException> failed = Map.of(); // members failed by this node, with causes
+    private ClusterView view = ClusterView.EMPTY;
 
     private record Pair(long low, long high) {
         static Pair of(long one, long other) {
@@ -54,30 +54,71 @@ final class Conflicts {
         this.graceNanos = graceNanos;
     }
 
-    /** Sets a new view. Reports may have arrived before the view. */
-    void see(ClusterView next, long now) {
+    /**
+     * Sets the present state.
+     *
+     * @param next the view
+     * @param failures the nodes failed by this node, and the nodes having failed this node; perhaps outside the view
+     */
+    void update(ClusterView next, Map<Long, IreeException> failures, long now) {
         view = next;
-        seenNanos = now;
-        complete = false;
-        asked = false;
-        failed.keySet().removeIf(each -> next.find(each) == null);
         twins.keySet().removeIf(each -> next.find(each) == null);
-        since.keySet().removeIf(each -> next.find(each.low) == null || next.find(each.high) == null);
-        reports.entrySet()
-                .removeIf(each ->
-                        next.find(each.getKey()) == null && each.getValue().view() <= next.number());
-        reports.forEach((reporter, report) -> note(reporter, report.failed(), now));
-    }
-
-    /** Records nodes failed by this node, and nodes having failed this node. Nodes outside the view do not matter. */
-    void fail(Map<Long, IreeException> nodes, long now) {
-        nodes.forEach((each, cause) -> {
-            ClusterMember member = view.find(each);
+        failed = new HashMap<>();
+        failures.forEach((each, cause) -> {
+            ClusterMember member = next.find(each);
             if (member != null && !isTwin(member)) { // the end of a former session of this machine is noticed late
                 failed.put(each, cause);
             }
         });
-        note(self.incarnation(), failed.keySet(), now);
+        Map<Pair, Long> pairs = new HashMap<>();
+        for (ClusterMember member : next.members()) {
+            long reporter = member.identity().incarnation();
+            Set<Long> reported = reporter == self.incarnation()
+                    ? failed.keySet()
+                    : next.standing(reporter).failed();
+            for (long each : reported) {
+                if (each != reporter && next.find(each) != null) {
+                    Pair pair = Pair.of(reporter, each);
+                    pairs.put(pair, since.getOrDefault(pair, now));
+                }
+            }
+        }
+        Map<Long, Standing> before = standings;
+        boolean changed = !pairs.keySet().equals(since.keySet());
+        since = pairs;
+        stand();
+        if (changed || !standings.equals(before)) {
+            changedNanos = now;
+        }
+    }
+
+    /** Computes the standing of this node. */
+    private void stand() {
+        Map<Long, Set<Long>> opponents = opponents();
+        long own = self.incarnation();
+        Set<Long> ofSelf = opponents.getOrDefault(own, Set.of());
+        Set<Long> stay = ofSelf.isEmpty() ? Set.of() : StayingPart.of(opponents);
+        int weight = stay.contains(own) ? stay.size() : 0;
+        Map<Long, Standing> known = new HashMap<>();
+        ofSelf.forEach(each -> known.put(each, view.standing(each)));
+        standings = known;
+        known.put(own, new Standing(failed.keySet(), weight, true));
+        known.put(own, new Standing(failed.keySet(), weight, ofSelf.stream().noneMatch(this::beats)));
+    }
+
+    /** Returns whether an opponent is to stay instead of this node. */
+    private boolean beats(long opponent) {
+        int difference = known(opponent).weight() - standing().weight();
+        return difference > 0 || difference == 0 && opponent < self.incarnation();
+    }
+
+    private Standing known(long incarnation) {
+        return standings.getOrDefault(incarnation, Standing.PEACE);
+    }
+
+    /** Returns the standing of this node, for the other members. */
+    Standing standing() {
+        return known(self.incarnation());
     }
 
     private boolean isTwin(ClusterMember member) {
@@ -85,69 +126,22 @@ final class Conflicts {
                 && member.identity().incarnation() != self.incarnation();
     }
 
-    private void note(long reporter, Collection<Long> members, long now) {
-        if (view.find(reporter) != null) {
-            for (long each : members) {
-                if (each != reporter && view.find(each) != null) {
-                    since.putIfAbsent(Pair.of(reporter, each), now);
-                }
-            }
-        }
-    }
-
-    /** A node has reported. */
-    void add(long reporter, FailureReport report, long now) {
-        FailureReport before = reports.get(reporter);
-        if (before == null ? reports.size() >= MOST : before.view() > report.view()) {
-            return;
-        }
-        reports.put(reporter, report);
-        note(reporter, report.failed(), now);
-        asked |= reporter != self.incarnation() && before != null && before.view() == report.view();
-        if (view.merge() && !complete && view.members().stream().allMatch(this::hasReported)) {
-            complete = true; // so all members are alive
-            since.replaceAll((_, _) -> now - graceNanos);
-        }
-    }
-
-    private boolean hasReported(ClusterMember member) {
-        FailureReport report = reports.get(member.identity().incarnation());
-        return report != null && report.view() == view.number();
-    }
-
-    /**
-     * Returns the report due to the members now. A dead process is failed by all, and leaves the view soon; there is
-     * nothing to report about a dead process.
-     */
-    @Nullable
-    FailureReport due(long now) {
-        boolean merging = view.merge() && now - seenNanos < graceNanos && (!complete || asked);
-        asked = false;
-        return merging || failed.keySet().stream().anyMatch(each -> isKnownFor(each, graceNanos / 2, now))
-                ? new FailureReport(view.number(), failed.keySet())
-                : null;
-    }
-
-    /** Returns whether a mutual failure of this node and a member has been known for the given time. */
-    private boolean isKnownFor(long other, long nanos, long now) {
+    private boolean isDue(long other, long now) {
         Long begin = since.get(Pair.of(self.incarnation(), other));
-        return begin != null && now - begin >= nanos;
+        return begin != null
+                && now - begin >= graceNanos
+                && (now - changedNanos >= graceNanos || now - begin >= PERIODS_OF_CHANGES * graceNanos);
     }
 
     /** Returns the reason for this node to yield; null without a reason. */
     @Nullable
     IreeException whyYield(long now) {
-        Map<Long, Set<Long>> opponents = opponents();
-        Set<Long> stay = StayingPart.of(opponents);
-        long own = self.incarnation();
-        if (!stay.contains(own)) {
-            for (long each : opponents.getOrDefault(own, Set.of())) {
-                if (stay.contains(each) && isKnownFor(each, graceNanos, now)) {
-                    IreeException cause = failed.get(each);
-                    String text = "%s and %s have failed each other, and this one yields; it needs a new identity: %s"
-                            .formatted(view.find(each), self, cause == null ? "it said so" : cause.getMessage());
-                    return IreeException.of(StatusCode.ABORTED, text, cause);
-                }
+        for (long each : standings.keySet()) {
+            if (each != self.incarnation() && beats(each) && known(each).unbeaten() && isDue(each, now)) {
+                IreeException cause = failed.get(each);
+                String text = "%s and %s have failed each other, and this one yields; it needs a new identity: %s"
+                        .formatted(view.find(each), self, cause == null ? "it said so" : cause.getMessage());
+                return IreeException.of(StatusCode.ABORTED, text, cause);
             }
         }
         return whyTwin(now);
@@ -169,20 +163,16 @@ final class Conflicts {
         return null;
     }
 
-    /** Returns, for each member, the members failed by or having failed this member, as reported. */
+    /** Returns, for each member, the members failed by or having failed this member. */
     private Map<Long, Set<Long>> opponents() {
         Map<Long, Set<Long>> opponents = new HashMap<>();
         for (ClusterMember each : view.members()) {
             opponents.put(each.identity().incarnation(), new TreeSet<>());
         }
-        reports.forEach((reporter, report) -> {
-            for (long each : report.failed()) {
-                if (each != reporter && opponents.containsKey(reporter) && opponents.containsKey(each)) {
-                    opponents.get(reporter).add(each);
-                    opponents.get(each).add(reporter);
-                }
-            }
-        });
+        for (Pair each : since.keySet()) {
+            opponents.get(each.low).add(each.high);
+            opponents.get(each.high).add(each.low);
+        }
         return opponents;
     }
 }

@@ -42,15 +42,6 @@ class ClusterArchitectureTests {
             .resideInAPackage("io.grpc..");
 
     @ArchTest
-    static final ArchRule onlyMembershipKnowsJGroups = noClasses()
-            .that()
-            .resideOutsideOfPackages(
-                    "io.github.iree4j.cluster.membership..", "io.github.iree4j.spring.cluster.autoconfigure..")
-            .should()
-            .dependOnClassesThat()
-            .resideInAPackage("org.jgroups..");
-
-    @ArchTest
     static final ArchRule onlyIdentityKnowsRatis = noClasses()
             .that()
             .resideOutsideOfPackage("io.github.iree4j.cluster.identity..")

@@ -4,14 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.ClusterView;
-import io.github.iree4j.cluster.membership.FailureReport;
+import io.github.iree4j.cluster.membership.Standing;
 import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -30,42 +28,55 @@ class ConflictsTests {
         return new NodeIdentity(7, (int) incarnation, 1, incarnation);
     }
 
-    private static ClusterView view(long number, boolean merge, long... incarnations) {
+    /** A view of members with some failures, all of which see each other. */
+    private static ClusterView view(Map<Long, Set<Long>> failed) {
+        Map<Long, Standing> known = new TreeMap<>();
+        failed.forEach((each, of) -> known.put(each, new Standing(of, 0, true)));
+        Map<Long, Standing> standings = new TreeMap<>();
+        for (int round = 0; round < 3; round++) { // failures, then weights, then who is unbeaten
+            failed.forEach((each, of) -> {
+                Conflicts node = new Conflicts(identity(each), GRACE);
+                node.update(of(known), failures(of), 0);
+                standings.put(each, node.standing());
+            });
+            known.putAll(standings);
+        }
+        return of(known);
+    }
+
+    private static ClusterView of(Map<Long, Standing> standings) {
         return new ClusterView(
-                number,
-                Arrays.stream(incarnations)
-                        .mapToObj(each -> new ClusterMember(identity(each), "host", 7600))
+                standings.keySet().stream()
+                        .map(each -> new ClusterMember(identity(each), "host", 7600))
                         .toList(),
-                merge);
+                standings);
     }
 
     private static Map<Long, IreeException> failures(Set<Long> nodes) {
         return nodes.stream().collect(Collectors.toMap(each -> each, _ -> LOST));
     }
 
-    /** What becomes of nodes that have failed some others and meet in a merge, whatever the order in which their reports come. */
-    private static Set<Long> stayAfterMerge(Map<Long, Set<Long>> failed, Random order) {
-        long[] all = failed.keySet().stream().mapToLong(each -> each).toArray();
-        ClusterView merge = view(9, true, all);
-        Map<Long, Conflicts> nodes = new TreeMap<>();
-        Map<Long, FailureReport> reports = new HashMap<>();
+    /** What becomes of nodes that have failed some others and meet, whatever the order in which their reports come. */
+    private static Set<Long> stayAfterMeeting(Map<Long, Set<Long>> failed, Random order) {
+        Set<Long> stay = new TreeSet<>();
         failed.forEach((each, of) -> {
             Conflicts node = new Conflicts(identity(each), GRACE);
-            node.see(view(8, false, each), 0);
-            node.see(merge, 100);
-            node.fail(failures(of), 100);
-            reports.put(each, node.due(100));
-            nodes.put(each, node);
-        });
-        Set<Long> stay = new TreeSet<>();
-        nodes.forEach((each, node) -> {
-            List<Long> reporters = new ArrayList<>(reports.keySet());
+            Map<Long, Set<Long>> reported = new TreeMap<>();
+            failed.keySet().forEach(member -> reported.put(member, Set.of()));
+            List<Long> reporters = new ArrayList<>(failed.keySet());
             Collections.shuffle(reporters, order);
+            long now = 100;
             for (long reporter : reporters) {
-                assertThat(node.whyYield(200)).as("before all have reported").isNull();
-                node.add(reporter, reports.get(reporter), 200);
+                node.update(view(reported), failures(of), now);
+                assertThat(node.standing().failed()).isEqualTo(of);
+                assertThat(node.whyYield(now)).as("before all have reported").isNull();
+                reported.put(reporter, failed.get(reporter));
+                now += order.nextLong(GRACE / 4 / failed.size());
             }
-            if (node.whyYield(200) == null) {
+            node.update(view(failed), failures(of), now);
+            assertThat(node.whyYield(now)).as("while others may know less").isNull();
+            node.update(view(failed), failures(of), now + GRACE);
+            if (node.whyYield(now + GRACE) == null) {
                 stay.add(each);
             }
         });
@@ -87,7 +98,7 @@ class ConflictsTests {
                         others(3, lost).stream()
                                 .filter(each -> each != unnoticed)
                                 .collect(Collectors.toSet()));
-                assertThat(stayAfterMerge(failed, order)).isEqualTo(others(3, lost));
+                assertThat(stayAfterMeeting(failed, order)).isEqualTo(others(3, lost));
             }
         }
     }
@@ -101,13 +112,13 @@ class ConflictsTests {
 
     @Test
     void theLargestPartStaysAndOfEqualOnesThatWithTheOldestNode() {
-        assertThat(stayAfterMerge(parts(List.of(Set.of(1L), Set.of(2L, 3L))), new Random(1)))
+        assertThat(stayAfterMeeting(parts(List.of(Set.of(1L), Set.of(2L, 3L))), new Random(1)))
                 .containsExactly(2L, 3L);
-        assertThat(stayAfterMerge(parts(List.of(Set.of(2L, 3L), Set.of(1L, 4L))), new Random(2)))
+        assertThat(stayAfterMeeting(parts(List.of(Set.of(2L, 3L), Set.of(1L, 4L))), new Random(2)))
                 .containsExactly(1L, 4L);
-        assertThat(stayAfterMerge(parts(List.of(Set.of(1L), Set.of(2L, 4L, 6L), Set.of(3L, 5L))), new Random(3)))
+        assertThat(stayAfterMeeting(parts(List.of(Set.of(1L), Set.of(2L, 4L, 6L), Set.of(3L, 5L))), new Random(3)))
                 .containsExactly(2L, 4L, 6L);
-        assertThat(stayAfterMerge(parts(List.of(Set.of(3L), Set.of(1L), Set.of(2L))), new Random(4)))
+        assertThat(stayAfterMeeting(parts(List.of(Set.of(3L), Set.of(1L), Set.of(2L))), new Random(4)))
                 .containsExactly(1L);
     }
 
@@ -222,30 +233,29 @@ class ConflictsTests {
                 of.removeIf(_ -> random.nextInt(4) > 0);
                 failed.put(each, of);
             }
-            Set<Long> stay = stayAfterMerge(failed, random);
+            Set<Long> stay = stayAfterMeeting(failed, random);
             assertThat(stay).isNotEmpty();
             assertThat(isAtPeace(stay, failed)).as("%s of %s", stay, failed).isTrue();
         }
     }
 
-    /** Reports are lost, and who yields leaves the view, which is no merge then. */
+    /** Reports come late, and who yields leaves the view. */
     @Test
-    void noTwoThatHaveFailedEachOtherAreLeftWhateverReportsAreLost() {
+    void noTwoThatHaveFailedEachOtherAreLeftAndAsManyAsPossibleHoweverLateReportsCome() {
         Random random = new Random(6);
         for (int round = 0; round < 300; round++) {
             int nodes = 2 + random.nextInt(6);
             int lossPercent = random.nextInt(3) * 40;
-            boolean merge = random.nextBoolean();
             Map<Long, Set<Long>> failed = new TreeMap<>();
             for (long each = 1; each <= nodes; each++) {
                 Set<Long> of = new TreeSet<>(others(nodes, each));
                 of.removeIf(_ -> random.nextInt(3) > 0);
                 failed.put(each, of);
             }
-            Set<Long> left = leftOver(failed, merge, lossPercent, random);
+            Set<Long> left = leftOver(failed, lossPercent, random);
             assertThat(left).isNotEmpty();
             assertThat(isAtPeace(left, failed)).as("%s of %s", left, failed).isTrue();
-            if (merge && lossPercent == 0) {
+            if (lossPercent == 0) {
                 assertThat(left).isEqualTo(StayingPart.of(symmetric(failed)));
             }
         }
@@ -261,36 +271,27 @@ class ConflictsTests {
         return both;
     }
 
-    private static Set<Long> leftOver(Map<Long, Set<Long>> failed, boolean merge, int lossPercent, Random random) {
+    private static Set<Long> leftOver(Map<Long, Set<Long>> failed, int lossPercent, Random random) {
         Map<Long, Conflicts> nodes = new TreeMap<>();
-        long number = 1;
+        Map<Long, Map<Long, Standing>> known = new TreeMap<>(); // by node, the reports by member
         for (long each : failed.keySet()) {
-            Conflicts node = new Conflicts(identity(each), GRACE);
-            node.see(view(1, merge, failed.keySet().stream().mapToLong(n -> n).toArray()), 0);
-            nodes.put(each, node);
+            nodes.put(each, new Conflicts(identity(each), GRACE));
+            Map<Long, Standing> nothing = new TreeMap<>();
+            failed.keySet().forEach(member -> nothing.put(member, Standing.PEACE));
+            known.put(each, nothing);
         }
-        for (long now = 0; now < 20 * GRACE; now += 500) {
-            for (Map.Entry<Long, Conflicts> each : nodes.entrySet()) {
-                each.getValue().fail(failures(failed.get(each.getKey())), now);
-                FailureReport report = each.getValue().due(now);
-                for (Conflicts other : nodes.values()) {
-                    if (report != null && random.nextInt(100) >= lossPercent) {
-                        other.add(each.getKey(), report, now);
+        for (long now = 0; now < 40 * GRACE; now += 500) {
+            for (long each : nodes.keySet()) {
+                known.get(each).keySet().retainAll(nodes.keySet());
+                for (long other : nodes.keySet()) {
+                    if (random.nextInt(100) >= lossPercent) {
+                        known.get(each).put(other, nodes.get(other).standing());
                     }
                 }
+                nodes.get(each).update(of(known.get(each)), failures(failed.get(each)), now);
             }
             long time = now;
-            if (nodes.values().removeIf(each -> each.whyYield(time) != null)) {
-                number++;
-                for (Conflicts each : nodes.values()) {
-                    each.see(
-                            view(
-                                    number,
-                                    false,
-                                    nodes.keySet().stream().mapToLong(n -> n).toArray()),
-                            now);
-                }
-            }
+            nodes.values().removeIf(each -> each.whyYield(time) != null);
         }
         return new TreeSet<>(nodes.keySet());
     }
@@ -298,29 +299,23 @@ class ConflictsTests {
     @Test
     void aProcessThatHasDiedFencesNoOther() {
         Conflicts two = new Conflicts(identity(2), GRACE);
-        two.see(view(1, false, 1, 2), 0);
-        two.fail(failures(Set.of(1L)), 100);
-        assertThat(two.due(100))
-                .as("what it tells while nothing has to be told")
-                .isNull();
-        assertThat(two.due(100 + GRACE / 2)).isEqualTo(new FailureReport(1, Set.of(1L)));
-        two.add(2, new FailureReport(1, Set.of(1L)), 100 + GRACE / 2);
+        Map<Long, Set<Long>> both = Map.of(1L, Set.of(), 2L, Set.of());
+        two.update(view(both), failures(Set.of(1L)), 100);
+        assertThat(two.standing().failed()).containsExactly(1L);
+        two.update(view(both), failures(Set.of(1L)), 100 + GRACE - 1);
         assertThat(two.whyYield(100 + GRACE - 1)).isNull();
-        two.see(view(2, false, 2), 100 + GRACE);
-        two.fail(failures(Set.of(1L)), 100 + GRACE);
+        two.update(view(Map.of(2L, Set.of(1L))), failures(Set.of(1L)), 100 + GRACE);
+        assertThat(two.standing().failed()).isEmpty();
         assertThat(two.whyYield(100 + 9 * GRACE)).isNull();
-        assertThat(two.due(100 + 9 * GRACE)).isNull();
     }
 
     /** One that is as old as the others, but without a session with any of them. */
     @Test
-    void withoutAMergeTheOneThatAllHaveFailedYieldsAfterAWhile() {
+    void theOneThatAllHaveFailedYields() {
         Map<Long, Set<Long>> failed = Map.of(1L, Set.of(2L, 3L), 2L, Set.of(1L), 3L, Set.of(1L));
         for (long each : new long[] {1, 2, 3}) {
             Conflicts node = new Conflicts(identity(each), GRACE);
-            node.see(view(4, false, 1, 2, 3), 0);
-            node.fail(failures(failed.get(each)), 0);
-            failed.forEach((reporter, of) -> node.add(reporter, new FailureReport(4, of), GRACE / 2));
+            node.update(view(failed), failures(failed.get(each)), 0);
             assertThat(node.whyYield(GRACE - 1)).isNull();
             if (each == 1) {
                 assertThat(node.whyYield(GRACE)).hasMessageContaining("this one yields");
@@ -331,29 +326,27 @@ class ConflictsTests {
     }
 
     @Test
-    void aReportThatComesBeforeItsViewCounts() {
+    void aNodeYieldsToAMemberThatHasFailedTheNodeAlone() {
         Conflicts two = new Conflicts(identity(2), GRACE);
-        two.see(view(4, false, 2), 0);
-        two.add(1, new FailureReport(5, Set.of(2L)), 10);
-        assertThat(two.whyYield(10)).isNull();
-        two.see(view(5, true, 1, 2), 20);
-        two.add(2, new FailureReport(5, Set.of()), 20);
-        assertThat(two.whyYield(20)).hasMessageContaining("it said so");
+        two.update(view(Map.of(1L, Set.of(2L), 2L, Set.of())), Map.of(), 10);
+        assertThat(two.whyYield(10 + GRACE)).hasMessageContaining("it said so");
+        assertThat(two.standing().failed()).isEmpty();
     }
 
     @Test
-    void oneThatMissesAReportIsToldAgain() {
-        Conflicts one = new Conflicts(identity(1), GRACE);
-        one.see(view(5, true, 1, 2), 0);
-        assertThat(one.due(0)).isNotNull();
-        assertThat(one.due(500)).as("while the other has not reported").isNotNull();
-        one.add(1, new FailureReport(5, Set.of()), 600);
-        one.add(2, new FailureReport(5, Set.of()), 600);
-        assertThat(one.due(1000)).isNull();
-        one.add(2, new FailureReport(5, Set.of()), 1100);
-        assertThat(one.due(1500)).isNotNull();
-        assertThat(one.due(2000)).isNull();
-        one.add(2, new FailureReport(5, Set.of()), 1100);
-        assertThat(one.due(GRACE)).as("when it has been too long").isNull();
+    void failuresThatKeepChangingPostponeTheDecisionButNotForEver() {
+        Conflicts three = new Conflicts(identity(3), GRACE);
+        long now = 0;
+        for (boolean more = false; now < 4 * GRACE; now += GRACE / 2, more = !more) {
+            three.update(flapping(more), Map.of(), now);
+            assertThat(three.whyYield(now)).isNull();
+        }
+        three.update(flapping(true), Map.of(), now);
+        assertThat(three.whyYield(now)).hasMessageContaining("this one yields");
+    }
+
+    /** Nodes 1 and 2 have failed node 3; what node 4 says changes. */
+    private static ClusterView flapping(boolean more) {
+        return view(Map.of(1L, Set.of(3L), 2L, Set.of(3L), 3L, Set.of(), 4L, more ? Set.of(2L) : Set.of()));
     }
 }

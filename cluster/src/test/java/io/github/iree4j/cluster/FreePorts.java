@@ -9,17 +9,16 @@ public final class FreePorts {
 
     private FreePorts() {}
 
-    /** The first of two consecutive ports that nothing listens on, from one on. */
-    public static int two(int from) {
+    /** The first port that nothing listens on, from one on. */
+    public static int from(int first) {
         InetAddress loopback = InetAddress.getLoopbackAddress();
-        for (int port = from; ; port += 2) {
-            try (ServerSocket first = new ServerSocket(port, 1, loopback);
-                    ServerSocket second = new ServerSocket(port + 1, 1, loopback)) {
-                if (first.isBound() && second.isBound()) {
+        for (int port = first; ; port++) {
+            try (ServerSocket socket = new ServerSocket(port, 1, loopback)) {
+                if (socket.isBound()) {
                     return port;
                 }
             } catch (IOException e) {
-                // The next two.
+                // The next port.
             }
         }
     }

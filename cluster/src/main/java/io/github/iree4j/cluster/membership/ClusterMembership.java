@@ -2,35 +2,62 @@ package io.github.iree4j.cluster.membership;
 
 import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
 
 /**
- * Reports to a node the other live nodes. Implementations detect crashes and silence, and carry no data.
+ * Reports to a node the other live nodes, and their standings. Implementations detect crashes and
+ * silence, and carry no data.
  *
- * <p>A member that left a view MAY be in a later view, after the network has healed. The member's peers have failed the
- * member by then, and report the failure to each other with {@link #report}. Safe from any thread.
+ * <p>A member that left a view MAY be in a later view, after the network has healed. Safe from any thread.
  */
 @NotForApplications
 public interface ClusterMembership {
 
-    /** Receives views and reports. Methods MUST be quick and MUST NOT block. */
+    /** Receives views. */
     @FunctionalInterface
     interface Listener {
         /**
-         * The view has changed. Called for a single view at a time, in order; the first view contains this node.
+         * The view has changed. Called for a single view at a time, in order; the first view contains this node. MUST be
+         * quick and MUST NOT block.
          *
          * @param view the view
          */
         void viewChanged(ClusterView view);
+    }
+
+    /** Carries messages between the memberships of nodes. */
+    interface Carrier {
+        /**
+         * Sends a message to the node at an address.
+         *
+         * @param address the address, not resolved
+         * @param message the message, read until the reply
+         * @param limit the longest wait for the reply
+         * @param reply receives the reply, once, on any thread, perhaps before the return of this method
+         */
+        void ask(InetSocketAddress address, byte[] message, Duration limit, Reply reply);
+    }
+
+    /** Receives the reply to a message. MUST NOT block. */
+    interface Reply {
+        /**
+         * A node has answered.
+         *
+         * @param from the node, perhaps of another cluster
+         * @param answer the answer, untrusted
+         */
+        void answered(ClusterMember from, byte[] answer);
 
         /**
-         * A node has reported the nodes failed by it. Called from any thread, also for reports of this node itself, and
-         * perhaps before the view of the report; for each node in the order of sending.
+         * No node has answered.
          *
-         * @param member the reporter
-         * @param report the report
+         * @param cause UNAVAILABLE or DEADLINE_EXCEEDED where nothing answers; another status where something answers
+         *     and refuses this node, or is refused
          */
-        default void reported(ClusterMember member, FailureReport report) {}
+        void failed(IreeException cause);
     }
 
     /**
@@ -38,19 +65,31 @@ public interface ClusterMembership {
      * {@link #leave()}, with another identity.
      *
      * @param self this node
-     * @param listener receives the views and reports
+     * @param carrier carries the messages of the membership
+     * @param listener receives the views
      * @throws IreeException UNAVAILABLE when joining fails; FAILED_PRECONDITION when already joined
      */
-    void join(ClusterMember self, Listener listener);
+    void join(ClusterMember self, Carrier carrier, Listener listener);
 
     /**
-     * Sends a report to all members of the view, including this node. A report may be lost, so reports should be
-     * repeated while relevant. Does nothing when this has not joined. May block, so this method is not for the thread
-     * calling the listener.
+     * Answers the message of another node's membership. MUST NOT block.
      *
-     * @param report the report
+     * @param from the sender, perhaps of another cluster
+     * @param message the message, untrusted
+     * @return the answer
+     * @throws IreeException DATA_LOSS when the bytes are no message of a membership; UNAVAILABLE when this has not joined
      */
-    void report(FailureReport report);
+    default byte[] asked(ClusterMember from, byte[] message) {
+        throw IreeException.of(
+                StatusCode.UNIMPLEMENTED, "this membership has no messages, and %s sent one".formatted(from));
+    }
+
+    /**
+     * Sets the standing of this node for the members of the view, present and future, until the next report.
+     *
+     * @param standing the standing
+     */
+    void report(Standing standing);
 
     /**
      * Leaves, so that the other nodes notice the departure at once. Does nothing when this has not joined. No view is

@@ -1,23 +1,30 @@
 package io.github.iree4j.cluster.membership;
 
 import io.github.iree4j.api.NotForApplications;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The live nodes as far as a node knows.
+ * The live nodes as far as a node knows. Views of other nodes may differ.
  *
- * @param number increases from view to view of a node; the same for all members of the view
- * @param members the members, including the observer, in an order agreed by all of the view's members
- * @param merge whether groups not seeing each other became a single group with this view. The former groups do not tell
- *     which nodes have failed each other: a node may be in the views of two groups excluding each other
+ * @param members the members, including the observer; the oldest incarnation first
+ * @param standings the standing of each member, by the member's incarnation, as last reported by the member
  */
 @NotForApplications
-public record ClusterView(long number, List<ClusterMember> members, boolean merge) {
+public record ClusterView(List<ClusterMember> members, Map<Long, Standing> standings) {
 
-    /** Copies the list. */
+    /** The view of a node that has not joined. */
+    public static final ClusterView EMPTY = new ClusterView(List.of(), Map.of());
+
+    /** Copies and sorts. */
     public ClusterView {
-        members = List.copyOf(members);
+        members = members.stream()
+                .sorted(Comparator.comparing(
+                        (ClusterMember each) -> each.identity().incarnation()))
+                .toList();
+        standings = Map.copyOf(standings);
     }
 
     /**
@@ -36,10 +43,20 @@ public record ClusterView(long number, List<ClusterMember> members, boolean merg
     }
 
     /**
+     * Returns the standing of a member.
+     *
+     * @param incarnation the member's incarnation
+     * @return the standing
+     */
+    public Standing standing(long incarnation) {
+        return standings.getOrDefault(incarnation, Standing.PEACE);
+    }
+
+    /**
      * Returns the member at an address. Addresses of living processes differ.
      *
      * @param host the member's host
-     * @param port the member's port for data
+     * @param port the member's port
      * @return the member; null when no member has the address
      */
     public @Nullable ClusterMember at(String host, int port) {

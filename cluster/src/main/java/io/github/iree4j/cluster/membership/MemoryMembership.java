@@ -4,7 +4,9 @@ import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The membership of nodes in a single JVM. Views are reported before {@link #join} and {@link #leave()} return, by the calling thread. */
@@ -13,8 +15,7 @@ public final class MemoryMembership implements ClusterMembership {
 
     /** The state shared by the nodes of a cluster. Can be partitioned. */
     public static final class Network {
-        private final List<List<MemoryMembership>> groups = new ArrayList<>(); // guarded by this, like the rest
-        private long views;
+        private final List<List<MemoryMembership>> groups = new ArrayList<>(); // guarded by this
 
         /** Creates a network without nodes. */
         public Network() {}
@@ -38,14 +39,14 @@ public final class MemoryMembership implements ClusterMembership {
             for (List<MemoryMembership> part : parts) {
                 if (!part.isEmpty()) {
                     groups.add(part);
-                    report(part, false);
+                    report(part);
                 }
             }
         }
 
         /**
-         * Shows a separate view to some nodes. The view may contain nodes with other views, as after a cut ending
-         * during its detection.
+         * Shows a separate view to some nodes. The view may contain nodes with other views, as in networks where two
+         * nodes do not reach each other and a third reaches both.
          *
          * @param nodes the nodes receiving the view
          * @param members the members of the view
@@ -54,7 +55,7 @@ public final class MemoryMembership implements ClusterMembership {
             groups.forEach(each -> each.removeAll(nodes));
             groups.removeIf(List::isEmpty);
             groups.add(new ArrayList<>(nodes));
-            ClusterView view = new ClusterView(++views, members(members), false);
+            ClusterView view = view(members);
             for (MemoryMembership each : nodes) {
                 each.report(view);
             }
@@ -62,13 +63,12 @@ public final class MemoryMembership implements ClusterMembership {
 
         /** Makes all nodes see each other again. */
         public synchronized void heal() {
-            boolean merge = groups.size() > 1;
             List<MemoryMembership> all = new ArrayList<>();
             groups.forEach(all::addAll);
             groups.clear();
             if (!all.isEmpty()) {
                 groups.add(all);
-                report(all, merge);
+                report(all);
             }
         }
 
@@ -77,13 +77,13 @@ public final class MemoryMembership implements ClusterMembership {
                 groups.add(new ArrayList<>());
             }
             groups.getFirst().add(node);
-            report(groups.getFirst(), false);
+            report(groups.getFirst());
         }
 
         private synchronized void remove(MemoryMembership node) {
             for (List<MemoryMembership> group : List.copyOf(groups)) {
                 if (group.remove(node)) {
-                    report(group, false);
+                    report(group);
                 }
                 if (group.isEmpty()) {
                     groups.remove(group);
@@ -91,32 +91,37 @@ public final class MemoryMembership implements ClusterMembership {
             }
         }
 
-        private void report(List<MemoryMembership> group, boolean merge) {
-            ClusterView view = new ClusterView(++views, members(group), merge);
+        private synchronized void reported(MemoryMembership node) {
+            for (List<MemoryMembership> group : List.copyOf(groups)) {
+                if (group.contains(node)) {
+                    report(group);
+                }
+            }
+        }
+
+        private static void report(List<MemoryMembership> group) {
+            ClusterView view = view(group);
             for (MemoryMembership each : List.copyOf(group)) {
                 each.report(view);
             }
         }
 
-        private synchronized void tell(MemoryMembership from, FailureReport report) {
-            for (List<MemoryMembership> group : List.copyOf(groups)) {
-                if (group.contains(from)) {
-                    ClusterMember member = from.self(); // the node may leave on receiving its own report
-                    for (MemoryMembership each : List.copyOf(group)) {
-                        each.tell(member, report);
-                    }
-                }
+        private static ClusterView view(List<MemoryMembership> group) {
+            Map<Long, Standing> standings = new HashMap<>();
+            List<ClusterMember> members = new ArrayList<>();
+            for (MemoryMembership each : group) {
+                ClusterMember member = each.self();
+                members.add(member);
+                standings.put(member.identity().incarnation(), each.standing);
             }
-        }
-
-        private static List<ClusterMember> members(List<MemoryMembership> group) {
-            return group.stream().map(MemoryMembership::self).toList();
+            return new ClusterView(members, standings);
         }
     }
 
     private final Network network;
     private volatile @Nullable ClusterMember self;
     private volatile @Nullable Listener listener;
+    private volatile Standing standing = Standing.PEACE;
 
     /**
      * Creates the membership of a node.
@@ -128,7 +133,7 @@ public final class MemoryMembership implements ClusterMembership {
     }
 
     @Override
-    public void join(ClusterMember self, Listener listener) {
+    public void join(ClusterMember self, Carrier carrier, Listener listener) {
         if (this.self != null) {
             throw IreeException.of(StatusCode.FAILED_PRECONDITION, self + " has joined already");
         }
@@ -138,8 +143,9 @@ public final class MemoryMembership implements ClusterMembership {
     }
 
     @Override
-    public void report(FailureReport report) {
-        network.tell(this, report);
+    public void report(Standing standing) {
+        this.standing = standing;
+        network.reported(this);
     }
 
     @Override
@@ -147,6 +153,7 @@ public final class MemoryMembership implements ClusterMembership {
         listener = null;
         network.remove(this);
         self = null;
+        standing = Standing.PEACE;
     }
 
     private ClusterMember self() {
@@ -161,13 +168,6 @@ public final class MemoryMembership implements ClusterMembership {
         Listener told = listener;
         if (told != null) {
             told.viewChanged(view);
-        }
-    }
-
-    private void tell(ClusterMember from, FailureReport report) {
-        Listener told = listener;
-        if (told != null) {
-            told.reported(from, report);
         }
     }
 }

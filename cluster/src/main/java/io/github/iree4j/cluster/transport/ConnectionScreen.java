@@ -1,6 +1,5 @@
 package io.github.iree4j.cluster.transport;
 
-import io.github.iree4j.cluster.membership.ConnectionLog;
 import io.grpc.ServerCredentials;
 import io.grpc.internal.ObjectPool;
 import io.grpc.netty.shaded.io.grpc.netty.GrpcHttp2ConnectionHandler;
@@ -54,7 +53,7 @@ final class ConnectionScreen {
     private final Map<SocketAddress, Channel> strangers = new LinkedHashMap<>(); // guarded by this
 
     ConnectionScreen(LongSupplier nanoTime) {
-        this.log = new ConnectionLog(LoggerFactory.getLogger(ConnectionScreen.class), "connection", nanoTime);
+        this.log = new ConnectionLog(LoggerFactory.getLogger(ConnectionScreen.class), nanoTime);
     }
 
     /** Returns credentials passing each connection through here. */

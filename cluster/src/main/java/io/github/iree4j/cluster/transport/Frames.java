@@ -38,15 +38,21 @@ final class Frames {
      */
     static final Metadata.Key<byte[]> RESUME = Metadata.Key.of("iree-resume-bin", Metadata.BINARY_BYTE_MARSHALLER);
 
+    /** Signs of life of the membership, each with its answer. */
+    static final MethodDescriptor<InputStream, InputStream> MEMBERSHIP = method("membership", MethodType.UNARY);
+
     private static final int COPY_BYTES = 64 << 10;
 
     private Frames() {}
 
     static MethodDescriptor<InputStream, InputStream> method(PeerStream stream) {
+        return method(stream.name().toLowerCase(Locale.ROOT), MethodType.BIDI_STREAMING);
+    }
+
+    private static MethodDescriptor<InputStream, InputStream> method(String name, MethodType type) {
         return MethodDescriptor.<InputStream, InputStream>newBuilder()
-                .setType(MethodType.BIDI_STREAMING)
-                .setFullMethodName(MethodDescriptor.generateFullMethodName(
-                        SERVICE, stream.name().toLowerCase(Locale.ROOT)))
+                .setType(type)
+                .setFullMethodName(MethodDescriptor.generateFullMethodName(SERVICE, name))
                 .setRequestMarshaller(Raw.INSTANCE)
                 .setResponseMarshaller(Raw.INSTANCE)
                 .build();
@@ -82,6 +88,18 @@ final class Frames {
                                         : ", " + reason.lines().findFirst().orElse(""),
                                 root == null ? "" : ", " + root),
                 cause);
+    }
+
+    /** Refuses a message or stream of a peer. */
+    static Status refusal(IreeException cause) {
+        Status status = switch (cause.code()) {
+            case PERMISSION_DENIED -> Status.PERMISSION_DENIED;
+            case UNAUTHENTICATED -> Status.UNAUTHENTICATED;
+            case UNAVAILABLE -> Status.UNAVAILABLE;
+            case RESOURCE_EXHAUSTED -> Status.RESOURCE_EXHAUSTED;
+            default -> Status.INVALID_ARGUMENT;
+        };
+        return status.withDescription(cause.getMessage());
     }
 
     /** Returns the message of the innermost cause, such as a certificate of another host; outer causes only name the TLS engine. */

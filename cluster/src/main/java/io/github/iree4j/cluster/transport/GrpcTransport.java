@@ -1,6 +1,7 @@
 package io.github.iree4j.cluster.transport;
 
 import io.github.iree4j.cluster.membership.ClusterMember;
+import io.github.iree4j.cluster.membership.ClusterMembership;
 import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.hal.remote.PeerStream;
 import io.github.iree4j.status.IreeException;
@@ -23,6 +24,7 @@ import java.net.Proxy;
 import java.net.Socket;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -55,6 +57,7 @@ public final class GrpcTransport implements AutoCloseable {
     private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(
             1, Thread.ofPlatform().daemon().name("iree-cluster-transport").factory());
     private final LastingConnections connections;
+    private final MembershipMessages messages;
     private final AtomicReference<@Nullable Server> server = new AtomicReference<>();
     private volatile @Nullable ClusterMember self;
     private volatile boolean closed;
@@ -69,6 +72,7 @@ public final class GrpcTransport implements AutoCloseable {
         this.options = options;
         this.handler = handler;
         this.connections = new LastingConnections(options.resumeTimeout(), timer, this::redial, this::probe);
+        this.messages = new MembershipMessages(options.tls() != null, this::membershipChannel, System::nanoTime);
         timer.setRemoveOnCancelPolicy(true);
         timer.setKeepAliveTime(1, TimeUnit.SECONDS); // never shut down: connections may still end after this has closed
         timer.allowCoreThreadTimeOut(true);
@@ -94,6 +98,7 @@ public final class GrpcTransport implements AutoCloseable {
                 return streams.accept(stream).startCall(call, headers);
             });
         }
+        service.addMethod(Frames.MEMBERSHIP, messages.answers(handler::asked, door::knows));
         long silenceMillis = Math.max(1, options.connectTimeout().toMillis());
         Server listening = NettyServerBuilder.forAddress(
                         new InetSocketAddress(options.address(), options.port()), door.at(serverCredentials()))
@@ -128,8 +133,22 @@ public final class GrpcTransport implements AutoCloseable {
                 task -> after(options.connectTimeout(), task),
                 door::knows));
         self = member;
+        messages.sender(member);
         server.set(listening);
         return member;
+    }
+
+    /**
+     * Sends a message of the membership. The node at the address proves a certificate of the host advertised by the
+     * node, perhaps another name than the address.
+     *
+     * @param address the address, not resolved
+     * @param message the message, read until the reply
+     * @param limit the longest wait for the reply
+     * @param reply receives the reply, once, perhaps before the return of this method
+     */
+    public void ask(InetSocketAddress address, byte[] message, Duration limit, ClusterMembership.Reply reply) {
+        messages.ask(address, message, limit, reply);
     }
 
     /**
@@ -240,8 +259,19 @@ public final class GrpcTransport implements AutoCloseable {
     }
 
     private ManagedChannel channel(ClusterMember peer) {
-        return NettyChannelBuilder.forAddress(peer.host(), peer.port(), channelCredentials())
-                .directExecutor()
+        TransportOptions.Tls tls = options.tls();
+        return channel(NettyChannelBuilder.forAddress(
+                peer.host(), peer.port(), channelCredentials(tls == null ? List.of() : tls.authorities())));
+    }
+
+    private ManagedChannel membershipChannel(InetSocketAddress address) {
+        TransportOptions.Tls tls = options.tls();
+        return channel(NettyChannelBuilder.forAddress(
+                address, channelCredentials(tls == null ? List.of() : AnyHostAuthorities.of(tls.authorities()))));
+    }
+
+    private ManagedChannel channel(NettyChannelBuilder builder) {
+        return builder.directExecutor()
                 .proxyDetector(_ -> null)
                 .disableRetry()
                 .disableServiceConfigLookUp()
@@ -272,13 +302,13 @@ public final class GrpcTransport implements AutoCloseable {
                         .build();
     }
 
-    private ChannelCredentials channelCredentials() {
+    private ChannelCredentials channelCredentials(List<TrustManager> authorities) {
         TransportOptions.Tls tls = options.tls();
         return tls == null
                 ? InsecureChannelCredentials.create()
                 : TlsChannelCredentials.newBuilder()
                         .keyManager(tls.keys().toArray(KeyManager[]::new))
-                        .trustManager(tls.authorities().toArray(TrustManager[]::new))
+                        .trustManager(authorities.toArray(TrustManager[]::new))
                         .build();
     }
 
@@ -287,6 +317,7 @@ public final class GrpcTransport implements AutoCloseable {
     public void close() {
         closed = true;
         connections.close(IreeException.of(StatusCode.CANCELLED, "the transport was closed"));
+        messages.close();
         Server listening = server.get();
         if (listening == null) {
             return;

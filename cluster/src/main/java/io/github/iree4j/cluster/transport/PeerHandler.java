@@ -33,4 +33,14 @@ public interface PeerHandler {
      * @param cause the cause
      */
     void unreachable(ClusterMember peer, IreeException cause);
+
+    /**
+     * The membership of another node has sent a message.
+     *
+     * @param peer the sender as claimed; the sender's certificate names the host
+     * @param message the message, untrusted
+     * @return the answer
+     * @throws IreeException when the message is refused
+     */
+    byte[] asked(ClusterMember peer, byte[] message);
 }

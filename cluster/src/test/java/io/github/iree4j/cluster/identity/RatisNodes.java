@@ -24,7 +24,7 @@ final class RatisNodes implements AutoCloseable {
         this.directory = directory;
         int port = 33_000 + (int) (ProcessHandle.current().pid() % 2000);
         for (int node = 0; node < COUNT; node++) {
-            port = FreePorts.two(port);
+            port = FreePorts.from(port);
             peers.add(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
             port += 3;
         }

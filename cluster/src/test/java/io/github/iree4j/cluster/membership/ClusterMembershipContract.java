@@ -8,11 +8,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -24,16 +24,22 @@ abstract class ClusterMembershipContract {
     /** A node of the cluster of this test that has not joined; its number is its incarnation. */
     abstract ClusterMembership node(int number);
 
+    /** Carries the messages of the nodes. */
+    final Wire wire = new Wire();
+
     /** A node that has joined, and the views that it saw. */
     final class Joined implements ClusterMembership.Listener {
         final ClusterMembership membership;
         final BlockingQueue<ClusterView> views = new LinkedBlockingQueue<>();
-        final BlockingQueue<Map.Entry<ClusterMember, FailureReport>> reports = new LinkedBlockingQueue<>();
 
         Joined(int number) {
             membership = node(number);
             opened.add(membership);
-            membership.join(member(number), this);
+            join(number);
+        }
+
+        void join(int number) {
+            membership.join(member(number), wire.add(member(number), membership), this);
         }
 
         @Override
@@ -41,21 +47,16 @@ abstract class ClusterMembershipContract {
             views.add(view);
         }
 
-        @Override
-        public void reported(ClusterMember member, FailureReport report) {
-            reports.add(Map.entry(member, report));
+        /** Waits for a view with these members. */
+        ClusterView await(int... incarnations) throws InterruptedException {
+            return await(view -> view.members().equals(members(incarnations)), "a view of " + members(incarnations));
         }
 
-        /** Waits for a view with these members, and checks those before it. */
-        ClusterView await(int... incarnations) throws InterruptedException {
-            long last = 0;
+        ClusterView await(Predicate<ClusterView> wanted, String what) throws InterruptedException {
             for (; ; ) {
                 ClusterView view = views.poll(30, TimeUnit.SECONDS);
-                assertThat(view).as("a view of " + members(incarnations)).isNotNull();
-                assertThat(view.number()).isGreaterThan(last);
-                last = view.number();
-                if (view.members().size() == incarnations.length
-                        && view.members().containsAll(members(incarnations))) {
+                assertThat(view).as(what).isNotNull();
+                if (wanted.test(view)) {
                     return view;
                 }
             }
@@ -69,38 +70,32 @@ abstract class ClusterMembershipContract {
 
     @Test
     void theFirstNodeIsAlone() throws InterruptedException {
-        assertThat(new Joined(1).await(1).merge()).isFalse();
+        ClusterView first = new Joined(1).await(1);
+        assertThat(first.standing(1)).isEqualTo(Standing.PEACE);
     }
 
     @Test
-    void allNodesSeeEachOtherInOneOrder() throws InterruptedException {
-        Joined one = new Joined(1);
-        Joined two = new Joined(2);
-        Joined three = new Joined(3);
-        ClusterView view = one.await(1, 2, 3);
-        for (Joined each : List.of(two, three)) {
-            ClusterView same = each.await(1, 2, 3);
-            assertThat(same.members()).isEqualTo(view.members());
-            assertThat(same.number()).isEqualTo(view.number());
-        }
-    }
-
-    @Test
-    void whatANodeReportsReachesAllMembersInOrder() throws InterruptedException {
-        List<Joined> nodes = List.of(new Joined(1), new Joined(2), new Joined(3));
-        for (Joined each : nodes) {
+    void allNodesSeeEachOtherTheOldestFirst() throws InterruptedException {
+        for (Joined each : List.of(new Joined(3), new Joined(1), new Joined(2))) {
             each.await(1, 2, 3);
         }
-        FailureReport none = new FailureReport(7, Set.of());
-        FailureReport some = new FailureReport(7, Set.of(1L, 3L));
-        nodes.get(1).membership.report(none);
-        nodes.get(1).membership.report(some);
+    }
+
+    @Test
+    void theLastReportOfANodeReachesAllMembersAndMembersThatComeLater() throws InterruptedException {
+        List<Joined> nodes = new ArrayList<>(List.of(new Joined(1), new Joined(2)));
         for (Joined each : nodes) {
-            assertThat(each.reports.poll(30, TimeUnit.SECONDS)).isEqualTo(Map.entry(member(2), none));
-            assertThat(each.reports.poll(30, TimeUnit.SECONDS)).isEqualTo(Map.entry(member(2), some));
+            each.await(1, 2);
+        }
+        Standing last = new Standing(Set.of(1L, 3L), 2, true);
+        nodes.get(1).membership.report(new Standing(Set.of(9L), 1, false));
+        nodes.get(1).membership.report(last);
+        nodes.add(new Joined(3));
+        for (Joined each : nodes) {
+            each.await(view -> view.members().equals(members(1, 2, 3)) && last.equals(view.standing(2)), "the report");
         }
         nodes.get(1).membership.leave();
-        nodes.get(1).membership.report(some);
+        nodes.get(1).membership.report(Standing.PEACE);
     }
 
     @Test
@@ -123,7 +118,7 @@ abstract class ClusterMembershipContract {
         one.await(1, 2);
         two.membership.leave();
         one.await(1);
-        two.membership.join(member(3), two);
+        two.join(3);
         one.await(1, 3);
         two.await(1, 3);
     }
@@ -131,6 +126,7 @@ abstract class ClusterMembershipContract {
     @Test
     void joiningTwiceIsRefused() {
         Joined one = new Joined(1);
-        assertThatThrownBy(() -> one.membership.join(member(2), _ -> {})).isInstanceOf(IreeException.class);
+        assertThatThrownBy(() -> one.membership.join(member(2), Wire.NONE, _ -> {}))
+                .isInstanceOf(IreeException.class);
     }
 }

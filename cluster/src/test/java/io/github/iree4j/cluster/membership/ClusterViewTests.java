@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.status.IreeException;
-import java.nio.ByteBuffer;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -53,21 +55,48 @@ class ClusterViewTests {
     }
 
     @Test
-    void reportsSurviveEncoding() {
-        for (Set<Long> failed : List.of(Set.<Long>of(), Set.of(-1L), Set.of(Long.MIN_VALUE, 0L, Long.MAX_VALUE))) {
-            FailureReport report = new FailureReport(failed.size() - 2L, failed);
-            ByteBuffer bytes = ByteBuffer.wrap(report.encode());
-            assertThat(FailureReport.decode(bytes)).isEqualTo(report);
+    void signsOfLifeSurviveEncoding() {
+        List<InetSocketAddress> many = new ArrayList<>();
+        Set<Long> failed = new HashSet<>();
+        for (int i = 0; i < Heartbeat.MOST; i++) {
+            many.add(InetSocketAddress.createUnresolved("ü".repeat(1 + i % 100), 1 + i));
+            failed.add((long) i * Integer.MAX_VALUE);
+        }
+        for (Heartbeat each : List.of(
+                new Heartbeat(true, List.of(), Standing.PEACE),
+                new Heartbeat(
+                        false,
+                        List.of(InetSocketAddress.createUnresolved("::1", 65535)),
+                        new Standing(Set.of(-1L), 0, false)),
+                new Heartbeat(false, many, new Standing(failed, Heartbeat.MOST, true)))) {
+            assertThat(Heartbeat.decode(each.encode())).isEqualTo(each);
         }
     }
 
     @Test
-    void damagedReportsAreRefused() {
-        for (int length : new int[] {0, 1, 7, 9, 15, 8 * 1025 + 1, 8 * 1026, 1 << 20}) {
-            assertThatThrownBy(() -> FailureReport.decode(ByteBuffer.allocate(length)))
-                    .isInstanceOf(IreeException.class)
-                    .hasMessageContaining(length + " bytes are not a report");
+    void damagedSignsOfLifeAreRefused() {
+        byte[] intact = new Heartbeat(
+                        false,
+                        List.of(InetSocketAddress.createUnresolved("host", 7600)),
+                        new Standing(Set.of(1L, 2L), 3, true))
+                .encode();
+        for (int length = 0; length < intact.length; length++) {
+            byte[] part = Arrays.copyOf(intact, length);
+            assertThatThrownBy(() -> Heartbeat.decode(part)).isInstanceOf(IreeException.class);
         }
-        assertThat(FailureReport.decode(ByteBuffer.allocate(8 * 1025)).failed()).containsExactly(0L);
+        assertThatThrownBy(() -> Heartbeat.decode(Arrays.copyOf(intact, intact.length + 1)))
+                .hasMessageContaining("not a sign of life");
+        Random random = new Random(2);
+        for (int i = 0; i < 20_000; i++) {
+            byte[] noise = random.nextBoolean() ? intact.clone() : new byte[random.nextInt(60)];
+            for (int change = 0; change < 3 && noise.length > 0; change++) {
+                noise[random.nextInt(noise.length)] = (byte) random.nextInt();
+            }
+            try {
+                Heartbeat.decode(noise).encode();
+            } catch (IreeException e) {
+                assertThat(e).hasMessageContaining("not a sign of life");
+            }
+        }
     }
 }

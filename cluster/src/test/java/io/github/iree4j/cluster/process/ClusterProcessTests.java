@@ -26,7 +26,7 @@ class ClusterProcessTests {
     private final List<NodeProcess> nodes = new ArrayList<>();
     private final HistoryCheck check = new HistoryCheck();
     private final String addresses = IntStream.range(0, 3)
-            .map(node -> FreePorts.two(
+            .map(node -> FreePorts.from(
                     30_000 + 30 * node + (int) (ProcessHandle.current().pid() % 2000)))
             .mapToObj(port -> "127.0.0.1:" + port)
             .collect(Collectors.joining(","));

@@ -3,10 +3,18 @@ package io.github.iree4j.cluster.process;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.cluster.FreePorts;
-import io.github.iree4j.cluster.membership.JGroupsMembership;
+import io.github.iree4j.cluster.membership.ClusterMember;
+import io.github.iree4j.cluster.membership.HeartbeatMembership;
+import io.github.iree4j.cluster.transport.GrpcTransport;
+import io.github.iree4j.cluster.transport.PeerHandler;
+import io.github.iree4j.cluster.transport.TransportOptions;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.hal.remote.NodeIdentity;
+import io.github.iree4j.hal.remote.PeerConnection;
+import io.github.iree4j.hal.remote.PeerListener;
+import io.github.iree4j.status.IreeException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -35,14 +43,14 @@ class FloodTests {
     private Path directory;
 
     private final List<NodeProcess> nodes = new ArrayList<>();
-    private final List<JGroupsMembership> memberships = new ArrayList<>();
+    private final List<Member> members = new ArrayList<>();
     private List<InetSocketAddress> addresses = List.of();
     private int port;
 
     @BeforeEach
     void start() throws Exception {
-        port = FreePorts.two(27_000 + (int) (ProcessHandle.current().pid() % 2000));
-        int other = FreePorts.two(port + 3);
+        port = FreePorts.from(27_000 + (int) (ProcessHandle.current().pid() % 2000));
+        int other = FreePorts.from(port + 3);
         addresses = List.of(new InetSocketAddress("127.0.0.1", port), new InetSocketAddress("127.0.0.1", other));
         String list = "127.0.0.1:%d,127.0.0.1:%d".formatted(port, other);
         for (int node = 0; node < 2; node++) {
@@ -55,18 +63,53 @@ class FloodTests {
 
     @AfterEach
     void stop() {
-        memberships.forEach(JGroupsMembership::leave);
+        members.forEach(Member::leave);
         nodes.forEach(NodeProcess::close);
     }
 
-    /** A peer that is a member, since no other has a session. */
+    /** The membership of a peer, since no other has a session. */
+    private static final class Member implements PeerHandler {
+        final HeartbeatMembership membership;
+        final ClusterMember self;
+        private final GrpcTransport transport =
+                new GrpcTransport(TransportOptions.of(InetAddress.getLoopbackAddress(), 0), this);
+
+        Member(NodeIdentity identity, List<InetSocketAddress> addresses) {
+            membership = TestNode.membership(addresses, Duration.ofSeconds(PATIENT));
+            self = transport.listen(identity, "127.0.0.1");
+            membership.join(self, transport::ask, _ -> {});
+        }
+
+        void leave() {
+            membership.leave();
+            transport.close();
+        }
+
+        @Override
+        public byte[] asked(ClusterMember peer, byte[] message) {
+            return membership.asked(peer, message);
+        }
+
+        @Override
+        public PeerListener accepted(PeerConnection connection, ClusterMember peer) {
+            throw new AssertionError(peer);
+        }
+
+        @Override
+        public PeerListener dialed(PeerConnection connection, ClusterMember peer) {
+            throw new AssertionError(peer);
+        }
+
+        @Override
+        public void unreachable(ClusterMember peer, IreeException cause) {
+            throw new AssertionError(peer);
+        }
+    }
+
     private RawPeer greeted(int machine) throws Exception {
-        NodeIdentity identity = new NodeIdentity(42, machine, 1, machine);
-        JGroupsMembership membership = TestNode.membership(
-                new InetSocketAddress("127.0.0.1", FreePorts.two(port + 6)), addresses, Duration.ofSeconds(PATIENT));
-        memberships.add(membership);
-        membership.join(RawPeer.member(identity), _ -> {});
-        RawPeer peer = new RawPeer(identity, "127.0.0.1", port).connect();
+        Member member = new Member(new NodeIdentity(42, machine, 1, machine), addresses);
+        members.add(member);
+        RawPeer peer = new RawPeer(member.self, "127.0.0.1", port).connect();
         peer.greet(256);
         return peer;
     }
@@ -91,7 +134,7 @@ class FloodTests {
 
     /** Before the conflict between the peer and the node that has failed it is decided, for the older one: the peer. */
     private void leave() {
-        memberships.removeLast().leave();
+        members.removeLast().leave();
     }
 
     private void theOthersGoOn() throws InterruptedException {

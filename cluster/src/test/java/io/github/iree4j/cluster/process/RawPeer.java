@@ -41,14 +41,14 @@ final class RawPeer implements AutoCloseable {
     /** How the connection ended. */
     final CompletableFuture<Status> closed = new CompletableFuture<>();
 
-    RawPeer(NodeIdentity identity, String host, int port) {
-        this.identity = identity;
+    RawPeer(ClusterMember self, String host, int port) {
+        this.identity = self.identity();
         channel = NettyChannelBuilder.forAddress(host, port)
                 .usePlaintext()
                 .directExecutor()
                 .build();
         Metadata headers = new Metadata();
-        headers.put(NODE, member(identity).encode());
+        headers.put(NODE, self.encode());
         headers.put(
                 CONNECTION,
                 ByteBuffer.allocate(16)
@@ -58,11 +58,6 @@ final class RawPeer implements AutoCloseable {
         for (int stream = 0; stream < STREAMS.length; stream++) {
             streams[stream] = new Stream(stream, headers);
         }
-    }
-
-    /** As it says of itself. */
-    static ClusterMember member(NodeIdentity identity) {
-        return new ClusterMember(identity, "127.0.0.1", 1);
     }
 
     private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {

@@ -9,8 +9,8 @@ import io.github.iree4j.cluster.identity.FileIdentityStore;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
 import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.ClusterView;
-import io.github.iree4j.cluster.membership.GroupOptions;
-import io.github.iree4j.cluster.membership.JGroupsMembership;
+import io.github.iree4j.cluster.membership.HeartbeatMembership;
+import io.github.iree4j.cluster.membership.MembershipOptions;
 import io.github.iree4j.cluster.transport.TransportOptions;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.frontier.Frontier;
@@ -104,7 +104,7 @@ final class TestNode implements AutoCloseable {
                         usual.keepAlive(),
                         usual.keepAliveTimeout(),
                         resume),
-                membership(own, addresses, silence),
+                membership(addresses, silence),
                 own.getAddress().getHostAddress(),
                 Duration.ofSeconds(6),
                 System::nanoTime,
@@ -115,19 +115,15 @@ final class TestNode implements AutoCloseable {
         timer.scheduleWithFixedDelay(made::look, 500, 500, TimeUnit.MILLISECONDS);
     }
 
-    /** The membership at an address, of the nodes at some addresses. */
-    static JGroupsMembership membership(InetSocketAddress own, List<InetSocketAddress> addresses, Duration silence) {
-        return new JGroupsMembership(new GroupOptions(
-                "process-test",
-                own.getAddress(),
-                own.getPort() + 1,
-                new GroupOptions.Discovery.Static(addresses.stream()
-                        .map(each -> new InetSocketAddress(each.getAddress(), each.getPort() + 1))
+    /** The membership of the nodes at some addresses. */
+    static HeartbeatMembership membership(List<InetSocketAddress> addresses, Duration silence) {
+        return new HeartbeatMembership(new MembershipOptions(
+                new MembershipOptions.Discovery.Static(addresses.stream()
+                        .map(each -> InetSocketAddress.createUnresolved(
+                                each.getAddress().getHostAddress(), each.getPort()))
                         .toList()),
                 silence,
-                Duration.ofMillis(500),
-                Duration.ofMillis(500),
-                null));
+                Duration.ofMillis(500)));
     }
 
     /** What the cluster tells, as lines. */

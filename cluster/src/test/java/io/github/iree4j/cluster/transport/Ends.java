@@ -40,6 +40,11 @@ final class Ends implements PeerHandler {
         unreachable.add(cause);
     }
 
+    @Override
+    public byte[] asked(ClusterMember peer, byte[] message) {
+        return message;
+    }
+
     static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
         T taken = queue.poll(30, TimeUnit.SECONDS);
         assertThat(taken).as("within 30 s").isNotNull();

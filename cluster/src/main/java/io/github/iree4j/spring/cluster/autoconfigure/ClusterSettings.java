@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.cluster.autoconfigure;
 
 import io.github.iree4j.cluster.identity.RatisOptions;
-import io.github.iree4j.cluster.membership.GroupOptions;
+import io.github.iree4j.cluster.membership.MembershipOptions;
 import io.github.iree4j.cluster.transport.TransportOptions;
 import io.github.iree4j.hal.remote.RemoteOptions;
 import io.github.iree4j.spring.cluster.autoconfigure.IreeClusterProperties.DiscoveryType;
@@ -33,7 +33,7 @@ final class ClusterSettings {
     private static final Pattern HOST_AND_PORT = Pattern.compile("\\[?(.+?)]?:([0-9]{1,5})");
     private static final Pattern ORDINAL = Pattern.compile(".*-([0-9]{1,3})");
     private static final List<String> KEY_TYPES = List.of("EC", "RSA", "RSASSA-PSS", "EdDSA", "Ed25519", "Ed448");
-    private static final int LAST_FIRST_PORT = 65533;
+    private static final int LAST_PORT = 65535;
 
     private final IreeClusterProperties properties;
     private final @Nullable SslBundle ssl;
@@ -59,8 +59,8 @@ final class ClusterSettings {
                     "The SSL bundle has no key, and nodes show each other a certificate. Add a 'keystore' with the key of this node to the bundle.");
         }
         int port = properties.bind().port();
-        if (port < 1 || port > LAST_FIRST_PORT) {
-            throw invalid("bind.port", port, "It must be within [1, %d].".formatted(LAST_FIRST_PORT));
+        if (port < 1 || port > LAST_PORT) {
+            throw invalid("bind.port", port, "It must be within [1, %d].".formatted(LAST_PORT));
         }
         this.address = address(properties.bind().address());
     }
@@ -162,20 +162,11 @@ final class ClusterSettings {
         }
     }
 
-    GroupOptions group() {
+    MembershipOptions membership() {
         IreeClusterProperties.FailureDetection detection = properties.failureDetection();
         positive("failure-detection.timeout", detection.timeout());
         positive("failure-detection.interval", detection.interval());
-        positive("failure-detection.verify", detection.verify());
-        return new GroupOptions(
-                properties.name(),
-                address,
-                properties.bind().port() + 1,
-                discovery(),
-                detection.timeout(),
-                detection.interval(),
-                detection.verify(),
-                ssl == null ? null : ssl.createSslContext());
+        return new MembershipOptions(discovery(), detection.timeout(), detection.interval());
     }
 
     static void positive(String key, Duration time) {
@@ -184,36 +175,28 @@ final class ClusterSettings {
         }
     }
 
-    private GroupOptions.Discovery discovery() {
+    private MembershipOptions.Discovery discovery() {
+        int port = properties.bind().port();
         if (properties.discovery().type() == DiscoveryType.DNS) {
             String query = properties.discovery().query();
             if (query == null) {
                 throw invalid("discovery.dns", null, "Set the name whose address records are the nodes.");
             }
-            return new GroupOptions.Discovery.Dns(query);
+            return new MembershipOptions.Discovery.Dns(query, port);
         }
-        return new GroupOptions.Discovery.Static(
-                properties.discovery().hosts().stream().map(this::membership).toList());
-    }
-
-    /** Returns the address of the membership; the port follows the data port. */
-    private InetSocketAddress membership(String host) {
-        boolean whole = HOST_AND_PORT.matcher(host).matches();
-        InetSocketAddress data = address(
-                "discovery.static",
-                whole ? host : host + ":" + properties.bind().port());
-        if (data.getPort() > LAST_FIRST_PORT) {
-            throw invalid("discovery.static", host, "The port must be within [1, %d].".formatted(LAST_FIRST_PORT));
-        }
-        return new InetSocketAddress(data.getHostString(), data.getPort() + 1);
+        return new MembershipOptions.Discovery.Static(properties.discovery().hosts().stream()
+                .map(each ->
+                        address("discovery.static", HOST_AND_PORT.matcher(each).matches() ? each : each + ":" + port))
+                .map(each -> InetSocketAddress.createUnresolved(each.getHostString(), each.getPort()))
+                .toList());
     }
 
     /** A host and a port; the host may be unknown yet. */
     InetSocketAddress address(String key, String text) {
         Matcher parts = HOST_AND_PORT.matcher(text);
         int port = parts.matches() ? Integer.parseInt(parts.group(2)) : 0;
-        if (port < 1 || port > 65535) {
-            throw invalid(key, text, "It must be host:port, with a port within [1, 65535].");
+        if (port < 1 || port > LAST_PORT) {
+            throw invalid(key, text, "It must be host:port, with a port within [1, %d].".formatted(LAST_PORT));
         }
         return new InetSocketAddress(parts.group(1), port);
     }
@@ -229,7 +212,7 @@ final class ClusterSettings {
     /** Returns a time longer than the detection of a dead process. */
     Duration grace() {
         IreeClusterProperties.FailureDetection detection = properties.failureDetection();
-        return detection.timeout().plus(detection.verify()).plusSeconds(2);
+        return detection.timeout().plusSeconds(2);
     }
 
     int machine(@Nullable String hostName) {

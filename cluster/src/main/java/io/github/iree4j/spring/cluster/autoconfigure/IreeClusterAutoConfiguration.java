@@ -8,7 +8,7 @@ import io.github.iree4j.cluster.ClusterNode;
 import io.github.iree4j.cluster.identity.IdentityStore;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
 import io.github.iree4j.cluster.membership.ClusterMembership;
-import io.github.iree4j.cluster.membership.JGroupsMembership;
+import io.github.iree4j.cluster.membership.HeartbeatMembership;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
@@ -28,7 +28,6 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import javax.sql.DataSource;
-import org.jgroups.JChannel;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,7 +56,7 @@ import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 @AutoConfiguration(
         before = IreeAutoConfiguration.class,
         afterName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
-@ConditionalOnClass({IreeRuntime.class, JChannel.class, Server.class})
+@ConditionalOnClass({IreeRuntime.class, Server.class})
 @ConditionalOnBooleanProperty("iree.cluster.enabled")
 @EnableConfigurationProperties(IreeClusterProperties.class)
 public final class IreeClusterAutoConfiguration {
@@ -136,7 +135,7 @@ public final class IreeClusterAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     ClusterMembership ireeClusterMembership(ClusterSettings settings) {
-        return new JGroupsMembership(settings.group());
+        return new HeartbeatMembership(settings.membership());
     }
 
     @Bean

@@ -20,7 +20,7 @@ import org.springframework.util.unit.DataSize;
  * @param bind Address and ports of this node.
  * @param discovery Discovery of the other nodes.
  * @param identity Machine index and session of this node.
- * @param failureDetection When other nodes count as lost.
+ * @param failureDetection When the connections with other nodes are doubted.
  * @param ssl Mutual TLS.
  * @param data Sessions with other nodes.
  */
@@ -76,7 +76,7 @@ public record IreeClusterProperties(
      * Address and ports of this node.
      *
      * @param address Address to listen on. A single address of this machine, not all addresses.
-     * @param port First of two consecutive ports: data, membership.
+     * @param port Port of this node.
      */
     public record Bind(
             @DefaultValue("127.0.0.1") String address,
@@ -149,16 +149,14 @@ public record IreeClusterProperties(
             @Nullable String authorities) {}
 
     /**
-     * When other nodes count as lost.
+     * When the connections with other nodes are doubted.
      *
-     * @param timeout Time of silence before a node is suspected.
+     * @param timeout Time of silence before a node leaves the view, and its connections are tried.
      * @param interval Time between two signs of life.
-     * @param verify Time for a suspected node to answer.
      */
     public record FailureDetection(
             @DefaultValue("3s") Duration timeout,
-            @DefaultValue("500ms") Duration interval,
-            @DefaultValue("500ms") Duration verify) {}
+            @DefaultValue("500ms") Duration interval) {}
 
     /**
      * Mutual TLS.

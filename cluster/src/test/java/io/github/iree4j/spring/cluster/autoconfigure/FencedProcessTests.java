@@ -32,8 +32,8 @@ class FencedProcessTests {
     private Path directory;
 
     private final int port =
-            FreePorts.two(20_000 + (int) (ProcessHandle.current().pid() % 10_000));
-    private final int http = FreePorts.two(port + 2);
+            FreePorts.from(20_000 + (int) (ProcessHandle.current().pid() % 10_000));
+    private final int http = FreePorts.from(port + 2);
 
     private Path file() {
         return directory.resolve("identity");

@@ -1,0 +1,563 @@
+package io.github.iree4j.cluster.membership;
+
+import io.github.iree4j.api.NotForApplications;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A {@link ClusterMembership} by signs of life between all pairs of nodes, without a coordinator: a node is a member
+ * after sending a sign of life to this node, or answering one, and until the node is silent for too long or leaves. The
+ * members mentioned by a member are no members of this node's view, but addresses for this node to look at.
+ *
+ * <p>Of two members, the older sends and the younger answers. A younger member not hearing from the older sends, too.
+ */
+@NotForApplications
+public final class HeartbeatMembership implements ClusterMembership {
+    /*
+     * All state is guarded by the monitor. Messages are sent, and names resolved, without the monitor; the listener is
+     * called with the monitor, so that views arrive in order.
+     */
+    private static final Logger log = LoggerFactory.getLogger(HeartbeatMembership.class);
+    private static final Duration FIRST_ROUND = Duration.ofSeconds(1);
+    private static final Duration FAREWELL = Duration.ofMillis(500);
+    private static final Duration RESOLUTION = Duration.ofSeconds(5);
+    private static final long LONGEST_PAUSE_NANOS = 5_000_000_000L;
+    private static final int MOST_DOUBLINGS = 8;
+    private static final int MOST_DEPARTED = 1024;
+
+    private final MembershipOptions options;
+    private final LongSupplier nanoTime;
+    private final Map<InetSocketAddress, Contact> contacts = new HashMap<>();
+    private final Map<Long, Known> members = new TreeMap<>(); // by incarnation, without this node
+    private final Set<Long> departed = new LinkedHashSet<>(); // never come back; without the earliest beyond a limit
+    private final Set<Long> strangers = new HashSet<>(); // of other clusters, logged
+    private List<InetSocketAddress> places = List.of(); // from discovery
+    private @Nullable Unreached unresolved; // the name of the discovery; null when resolved
+    private Standing standing = Standing.PEACE;
+    private @Nullable Joined joined;
+    private @Nullable ClusterView view; // last reported; null before the first round has ended
+    private @Nullable ScheduledExecutorService timer;
+    /*
+     * The clock of silence: stands still while this process does, so a process continuing after a pause takes none of
+     * its own silence for the silence of others.
+     */
+    private long attention;
+    private long looked;
+
+    /** This node while a member. */
+    record Joined(ClusterMember self, Carrier carrier, Listener listener) {
+        long incarnation() {
+            return self.identity().incarnation();
+        }
+    }
+
+    /** An address where this node looks for a node. */
+    private static final class Contact {
+        boolean asked; // without a reply yet
+        long notBefore; // by the clock
+        int failures; // since the last answer
+
+        @Nullable
+        IreeException failure; // of the last message
+
+        @Nullable
+        ClusterMember answered; // last, perhaps this node
+
+        final ContactLog told = new ContactLog();
+    }
+
+    /** A member. Times are of attention. */
+    private static final class Known {
+        final ClusterMember member;
+        Heartbeat said = new Heartbeat(false, List.of(), Standing.PEACE);
+        long heard;
+        long asked; // when the member last sent a sign of life
+
+        @Nullable
+        InetSocketAddress at; // where the member answers
+
+        Known(ClusterMember member, long never) {
+            this.member = member;
+            this.asked = never;
+        }
+    }
+
+    /**
+     * Creates a membership, not joined yet.
+     *
+     * @param options options for finding and watching the other nodes
+     */
+    public HeartbeatMembership(MembershipOptions options) {
+        this(options, System::nanoTime);
+    }
+
+    /** Creates a membership with a clock. */
+    HeartbeatMembership(MembershipOptions options, LongSupplier nanoTime) {
+        this.options = options;
+        this.nanoTime = nanoTime;
+    }
+
+    @Override
+    public void join(ClusterMember self, Carrier carrier, Listener listener) {
+        Joined begun = begin(self, carrier, listener);
+        ScheduledExecutorService looks = Executors.newSingleThreadScheduledExecutor(
+                Thread.ofPlatform().daemon().name("iree-cluster-membership").factory());
+        synchronized (this) {
+            timer = looks;
+        }
+        long nanos = options.interval().toNanos();
+        looks.scheduleWithFixedDelay(this::look, nanos, nanos, TimeUnit.NANOSECONDS);
+        if (options.discovery() instanceof MembershipOptions.Discovery.Dns) {
+            Thread.startVirtualThread(() -> keepResolving(begun));
+        }
+    }
+
+    /** Joins without a timer: {@link #look} is to be called at each interval. */
+    Joined begin(ClusterMember self, Carrier carrier, Listener listener) {
+        Joined begun = new Joined(self, carrier, listener);
+        synchronized (this) {
+            if (joined != null) {
+                throw IreeException.of(StatusCode.FAILED_PRECONDITION, self + " has joined already");
+            }
+            joined = begun;
+            looked = nanoTime.getAsLong();
+        }
+        try {
+            switch (options.discovery()) {
+                case MembershipOptions.Discovery.Static list -> places(list.addresses());
+                case MembershipOptions.Discovery.Dns dns ->
+                    Thread.startVirtualThread(() -> resolve(dns)).join(FIRST_ROUND);
+            }
+            look();
+            endFirstRound();
+            return begun;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            leave();
+            throw IreeException.of(StatusCode.CANCELLED, self + " was interrupted while joining", e);
+        }
+    }
+
+    private synchronized void endFirstRound() throws InterruptedException {
+        long deadline = System.nanoTime() + FIRST_ROUND.toNanos();
+        while (contacts.values().stream().anyMatch(each -> each.asked)) {
+            long left = deadline - System.nanoTime();
+            if (left <= 0) {
+                break;
+            }
+            TimeUnit.NANOSECONDS.timedWait(this, left);
+        }
+        view = ClusterView.EMPTY;
+        publish();
+    }
+
+    private synchronized void places(List<InetSocketAddress> found) {
+        places = List.copyOf(found);
+        unresolved = null;
+    }
+
+    private void keepResolving(Joined begun) {
+        while (options.discovery() instanceof MembershipOptions.Discovery.Dns dns) {
+            synchronized (this) {
+                if (joined != begun) {
+                    return;
+                }
+            }
+            resolve(dns);
+            try {
+                Thread.sleep(RESOLUTION);
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+
+    private void resolve(MembershipOptions.Discovery.Dns dns) {
+        try {
+            places(Arrays.stream(InetAddress.getAllByName(dns.query()))
+                    .map(each -> InetSocketAddress.createUnresolved(each.getHostAddress(), dns.port()))
+                    .toList());
+        } catch (UnknownHostException e) {
+            synchronized (this) { // and the former places stay
+                unresolved = new Unreached(dns.query(), false, "unknown host");
+            }
+        }
+    }
+
+    /** Drops silent members, and sends the due signs of life. To be called at each interval. */
+    void look() {
+        synchronized (this) {
+            if (joined == null) {
+                return;
+            }
+            long now = nanoTime.getAsLong();
+            attention += Math.min(now - looked, 2 * options.interval().toNanos());
+            looked = now;
+            members.values()
+                    .removeIf(each -> attention - each.heard > options.timeout().toNanos());
+            publish();
+        }
+        askDue();
+    }
+
+    private void askDue() {
+        List<InetSocketAddress> due = new ArrayList<>();
+        Joined from;
+        byte[] message;
+        synchronized (this) {
+            from = joined;
+            if (from == null) {
+                return;
+            }
+            Set<InetSocketAddress> wanted = wanted(from.self);
+            contacts.keySet().retainAll(wanted);
+            long now = nanoTime.getAsLong();
+            for (InetSocketAddress each : wanted) {
+                Contact contact = contacts.computeIfAbsent(each, _ -> new Contact());
+                if (!contact.asked
+                        && (contact.failures == 0 || now - contact.notBefore >= 0)
+                        && asks(each, contact, from)) {
+                    contact.asked = true;
+                    due.add(each);
+                }
+            }
+            message = heartbeat(from, false);
+        }
+        for (InetSocketAddress each : due) {
+            from.carrier.ask(each, message, options.timeout(), new Answer(each, from));
+        }
+    }
+
+    /** Returns the addresses where nodes may be. */
+    private Set<InetSocketAddress> wanted(ClusterMember self) {
+        Set<InetSocketAddress> wanted = new LinkedHashSet<>(places);
+        for (Known each : members.values()) {
+            wanted.add(address(each.member));
+            for (InetSocketAddress seen : each.said.seen()) {
+                if (wanted.size() < Heartbeat.MOST) {
+                    wanted.add(seen);
+                }
+            }
+        }
+        wanted.remove(address(self));
+        return wanted;
+    }
+
+    /** Returns whether this node sends signs of life to an address. */
+    private boolean asks(InetSocketAddress address, Contact contact, Joined from) {
+        ClusterMember last = contact.answered;
+        if (last != null && last.equals(from.self)) {
+            return false;
+        }
+        Known known = last == null ? at(address) : members.get(last.identity().incarnation());
+        if (known == null) {
+            return true;
+        }
+        if (known.at != null && !known.at.equals(address)) {
+            return false; // the member answers at another address
+        }
+        return from.incarnation() < known.member.identity().incarnation()
+                || attention - known.asked > 2 * options.interval().toNanos();
+    }
+
+    private @Nullable Known at(InetSocketAddress address) {
+        for (Known each : members.values()) {
+            if (address(each.member).equals(address)) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    private static InetSocketAddress address(ClusterMember member) {
+        return InetSocketAddress.createUnresolved(member.host(), member.port());
+    }
+
+    private byte[] heartbeat(Joined from, boolean leaving) {
+        List<InetSocketAddress> seen = new ArrayList<>();
+        members.values().forEach(each -> seen.add(address(each.member)));
+        return new Heartbeat(leaving, leaving ? List.of() : seen, standing).encode();
+    }
+
+    @Override
+    public byte[] asked(ClusterMember from, byte[] message) {
+        Heartbeat said = Heartbeat.decode(message);
+        byte[] answer;
+        boolean more = false;
+        synchronized (this) {
+            Joined here = joined;
+            if (here == null) {
+                throw IreeException.of(StatusCode.UNAVAILABLE, "this node is in no cluster");
+            }
+            if (from.identity().clusterId() != here.self.identity().clusterId()) {
+                if (strangers.size() < MOST_DEPARTED
+                        && strangers.add(from.identity().incarnation())) {
+                    log.warn("{} looks for {}, and {}", from, here.self, elsewhere(from, here.self));
+                }
+                return new Heartbeat(false, List.of(), Standing.PEACE).encode();
+            }
+            Known known = learn(from, said, here);
+            if (known != null) {
+                known.asked = attention;
+                more = mentionsOthers(said, here.self);
+            }
+            publish();
+            answer = heartbeat(here, false);
+        }
+        if (more) {
+            askDue();
+        }
+        return answer;
+    }
+
+    /** Receives the reply from an address. */
+    private final class Answer implements Reply {
+        private final InetSocketAddress address;
+        private final Joined asker; // replies to an earlier incarnation are dropped
+
+        Answer(InetSocketAddress address, Joined asker) {
+            this.address = address;
+            this.asker = asker;
+        }
+
+        @Override
+        public void answered(ClusterMember from, byte[] answer) {
+            HeartbeatMembership.this.answered(address, asker, from, answer);
+        }
+
+        @Override
+        public void failed(IreeException cause) {
+            HeartbeatMembership.this.failed(address, asker, cause);
+        }
+    }
+
+    private void answered(InetSocketAddress address, Joined asker, ClusterMember from, byte[] answer) {
+        Heartbeat said;
+        try {
+            said = Heartbeat.decode(answer);
+        } catch (IreeException e) {
+            failed(address, asker, e);
+            return;
+        }
+        ClusterMember self = asker.self;
+        if (from.identity().clusterId() != self.identity().clusterId()) {
+            failed(address, asker, IreeException.of(StatusCode.FAILED_PRECONDITION, elsewhere(from, self)));
+            return;
+        }
+        boolean more = false;
+        synchronized (this) {
+            Contact contact = contacts.get(address);
+            if (joined != asker || contact == null) {
+                return;
+            }
+            contact.asked = false;
+            contact.failures = 0;
+            contact.failure = null;
+            contact.answered = from;
+            contact.told.reached(log, text(address));
+            Known known = learn(from, said, asker);
+            if (known != null) {
+                known.at = address;
+                more = mentionsOthers(said, self);
+            }
+            publish();
+            notifyAll();
+        }
+        if (more) {
+            askDue();
+        }
+    }
+
+    private static String elsewhere(ClusterMember there, ClusterMember here) {
+        return "it leases its identity elsewhere: the id of its cluster is %016x, that of this node %016x"
+                .formatted(there.identity().clusterId(), here.identity().clusterId());
+    }
+
+    private synchronized void failed(InetSocketAddress address, Joined asker, IreeException cause) {
+        Contact contact = contacts.get(address);
+        if (joined != asker || contact == null) {
+            return;
+        }
+        contact.asked = false;
+        contact.failure = cause;
+        contact.answered = null;
+        long pause = options.interval().toNanos() << Math.min(contact.failures++, MOST_DOUBLINGS);
+        contact.notBefore = nanoTime.getAsLong() + Math.min(pause, LONGEST_PAUSE_NANOS);
+        for (Known each : members.values()) {
+            if (address.equals(each.at)) {
+                each.at = null; // the member may answer at another address
+            }
+        }
+        if (at(address) == null) {
+            contact.told.failed(log, text(address), refuses(cause), message(cause));
+        }
+        notifyAll();
+    }
+
+    /** Returns the member having said something now; null when the sender is no member. */
+    private @Nullable Known learn(ClusterMember from, Heartbeat said, Joined here) {
+        long incarnation = from.identity().incarnation();
+        if (incarnation == here.incarnation() || departed.contains(incarnation)) {
+            return null;
+        }
+        Known known = members.get(incarnation);
+        if (known != null && !known.member.equals(from)) {
+            return null; // the certificate is of another host than the member's
+        }
+        if (said.leaving()) {
+            if (known != null) {
+                depart(incarnation);
+            }
+            return null;
+        }
+        if (known == null) {
+            Known before = at(address(from));
+            if (before != null && before.member.identity().incarnation() > incarnation) {
+                return null; // a message of a former process
+            }
+            if (before != null) { // addresses of living processes differ
+                depart(before.member.identity().incarnation());
+            }
+            if (members.size() + 1 >= Heartbeat.MOST) {
+                return null;
+            }
+            known = new Known(from, attention - options.timeout().toNanos());
+            members.put(incarnation, known);
+        }
+        known.heard = attention;
+        known.said = said;
+        return known;
+    }
+
+    private void depart(long incarnation) {
+        members.remove(incarnation);
+        departed.add(incarnation);
+        if (departed.size() > MOST_DEPARTED) {
+            departed.remove(departed.iterator().next());
+        }
+    }
+
+    private boolean mentionsOthers(Heartbeat said, ClusterMember self) {
+        InetSocketAddress own = address(self);
+        return said.seen().stream().anyMatch(each -> !each.equals(own) && !contacts.containsKey(each));
+    }
+
+    /** Reports the view, if it has changed. */
+    private void publish() {
+        Joined here = joined;
+        if (here == null || view == null) {
+            return;
+        }
+        List<ClusterMember> present = new ArrayList<>(List.of(here.self));
+        Map<Long, Standing> standings = new HashMap<>(Map.of(here.incarnation(), standing));
+        members.forEach((incarnation, each) -> {
+            present.add(each.member);
+            standings.put(incarnation, each.said.standing());
+        });
+        ClusterView next = new ClusterView(present, standings);
+        if (!next.equals(view)) {
+            view = next;
+            here.listener.viewChanged(next);
+        }
+    }
+
+    @Override
+    public synchronized void report(Standing standing) {
+        this.standing = standing;
+        publish();
+    }
+
+    @Override
+    public void leave() {
+        Joined leaving;
+        List<InetSocketAddress> told = new ArrayList<>();
+        byte[] farewell;
+        synchronized (this) {
+            leaving = joined;
+            if (leaving == null) {
+                return;
+            }
+            farewell = heartbeat(leaving, true);
+            members.values().forEach(each -> told.add(each.at == null ? address(each.member) : each.at));
+            joined = null;
+            view = null;
+            if (timer != null) {
+                timer.shutdownNow();
+                timer = null;
+            }
+            contacts.clear();
+            members.clear();
+            standing = Standing.PEACE;
+            notifyAll();
+        }
+        CountDownLatch left = new CountDownLatch(told.size());
+        Reply done = new Reply() {
+            @Override
+            public void answered(ClusterMember from, byte[] answer) {
+                left.countDown();
+            }
+
+            @Override
+            public void failed(IreeException cause) {
+                left.countDown();
+            }
+        };
+        told.forEach(each -> leaving.carrier.ask(each, farewell, FAREWELL, done));
+        try {
+            if (!left.await(FAREWELL.toMillis(), TimeUnit.MILLISECONDS)) {
+                log.debug("{} members do not know that {} leaves", left.getCount(), leaving.self);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public synchronized List<Unreached> unreached() {
+        Map<String, Unreached> unreached = new LinkedHashMap<>();
+        if (unresolved != null) {
+            unreached.put(unresolved.address(), unresolved);
+        }
+        contacts.forEach((address, contact) -> {
+            IreeException cause = contact.failure;
+            if (cause != null && at(address) == null) {
+                unreached.put(text(address), new Unreached(text(address), refuses(cause), message(cause)));
+            }
+        });
+        return List.copyOf(unreached.values());
+    }
+
+    private static String message(IreeException cause) {
+        return String.valueOf(cause.getMessage()).replaceAll("\\p{Cntrl}", " ");
+    }
+
+    private static boolean refuses(IreeException cause) {
+        return cause.code() != StatusCode.UNAVAILABLE && cause.code() != StatusCode.DEADLINE_EXCEEDED;
+    }
+
+    private static String text(InetSocketAddress address) {
+        return address.getHostString() + ":" + address.getPort();
+    }
+}

@@ -1,0 +1,322 @@
+package io.github.iree4j.cluster.transport;
+
+import io.github.iree4j.cluster.membership.ClusterMember;
+import io.github.iree4j.cluster.membership.ClusterMembership;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.grpc.Attributes;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Grpc;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.Status;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages of the membership: a call of gRPC each, on a connection for each address besides the connections for data.
+ * Thread-safe.
+ */
+final class MembershipMessages {
+    private static final int MOST_BYTES = 512 << 10; // of a message; more than any membership sends
+    private static final long UNUSED_NANOS = 60_000_000_000L;
+    private static final int RESOLUTIONS = 4;
+    private static final String LEAVES = "this node leaves";
+
+    /** Resolves names, which gRPC would do with a stack trace in the log for each unknown host. */
+    private final ThreadPoolExecutor resolutions = new ThreadPoolExecutor(
+            RESOLUTIONS,
+            RESOLUTIONS,
+            1,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            Thread.ofPlatform().daemon().name("iree-cluster-resolution").factory());
+
+    private final boolean tls;
+    private final Function<InetSocketAddress, ManagedChannel> dial;
+    private final LongSupplier nanoTime;
+    private final Map<InetSocketAddress, Dialed> channels = new HashMap<>(); // guarded by this, like the rest
+    private @Nullable ClusterMember self;
+    private boolean closed;
+
+    /** The connection with an address. */
+    private static final class Dialed {
+        final ManagedChannel channel;
+        volatile long used;
+
+        Dialed(ManagedChannel channel, long now) {
+            this.channel = channel;
+            this.used = now;
+        }
+    }
+
+    /**
+     * Creates an instance without connections.
+     *
+     * @param tls whether nodes show certificates
+     * @param dial opens a connection with a resolved address
+     * @param nanoTime the clock
+     */
+    MembershipMessages(boolean tls, Function<InetSocketAddress, ManagedChannel> dial, LongSupplier nanoTime) {
+        this.tls = tls;
+        this.dial = dial;
+        this.nanoTime = nanoTime;
+        resolutions.allowCoreThreadTimeOut(true);
+    }
+
+    /** Sets this node, before the first message. */
+    synchronized void sender(ClusterMember member) {
+        self = member;
+    }
+
+    /** Sends a message, as {@link GrpcTransport#ask} does. */
+    void ask(InetSocketAddress address, byte[] message, Duration limit, ClusterMembership.Reply reply) {
+        Dialed open;
+        synchronized (this) {
+            open = channels.get(address);
+        }
+        if (open != null) {
+            send(open, address, message, limit, reply);
+            return;
+        }
+        try {
+            resolutions.execute(() -> {
+                Dialed opened;
+                try {
+                    opened = dial(address);
+                } catch (IreeException e) {
+                    reply.failed(e);
+                    return;
+                }
+                send(opened, address, message, limit, reply);
+            });
+        } catch (RejectedExecutionException e) {
+            reply.failed(IreeException.of(StatusCode.UNAVAILABLE, LEAVES, e));
+        }
+    }
+
+    private void send(
+            Dialed to, InetSocketAddress address, byte[] message, Duration limit, ClusterMembership.Reply reply) {
+        Metadata headers = new Metadata();
+        headers.put(Frames.NODE, here().encode());
+        ClientCall<InputStream, InputStream> call = to.channel.newCall(
+                Frames.MEMBERSHIP, CallOptions.DEFAULT.withDeadlineAfter(limit.toNanos(), TimeUnit.NANOSECONDS));
+        call.start(new Asked(call, address, to, limit, reply), headers);
+        call.request(2); // an answer, and any excess
+        call.sendMessage(Frames.outgoing(ByteBuffer.wrap(message), ByteBuffer.allocate(0)));
+        call.halfClose();
+    }
+
+    /** Opens a connection. Blocks while the name is resolved. */
+    private Dialed dial(InetSocketAddress address) {
+        InetSocketAddress resolved;
+        try {
+            resolved = new InetSocketAddress(InetAddress.getByName(address.getHostString()), address.getPort());
+        } catch (UnknownHostException e) {
+            throw IreeException.of(StatusCode.UNAVAILABLE, "unknown host", e);
+        }
+        synchronized (this) {
+            if (closed) {
+                throw IreeException.of(StatusCode.UNAVAILABLE, LEAVES);
+            }
+            long now = nanoTime.getAsLong();
+            channels.values().removeIf(each -> {
+                boolean unused = now - each.used > UNUSED_NANOS;
+                if (unused) {
+                    each.channel.shutdown();
+                }
+                return unused;
+            });
+            return channels.computeIfAbsent(address, _ -> new Dialed(dial.apply(resolved), now));
+        }
+    }
+
+    /** Drops a connection, since a connection of gRPC pauses for long after failures. */
+    private void drop(InetSocketAddress address, Dialed dialed) {
+        synchronized (this) {
+            channels.remove(address, dialed);
+        }
+        dialed.channel.shutdown();
+    }
+
+    void close() {
+        resolutions.shutdown(); // the waiting messages fail
+        synchronized (this) {
+            closed = true;
+            channels.values().forEach(each -> each.channel.shutdownNow());
+            channels.clear();
+        }
+    }
+
+    /** Returns the sender named in the headers, after a look at the certificate. */
+    private ClusterMember sender(Metadata headers, Attributes connection) {
+        byte[] node = headers.get(Frames.NODE);
+        if (node == null) {
+            throw IreeException.of(StatusCode.INCOMPATIBLE, "it is no node of iree4j");
+        }
+        ClusterMember member = ClusterMember.decode(node);
+        if (tls) {
+            CertificateNames.check(connection.get(Grpc.TRANSPORT_ATTR_SSL_SESSION), member.host());
+        }
+        return member;
+    }
+
+    private static byte[] read(InputStream message) {
+        try (message) {
+            byte[] bytes = message.readNBytes(MOST_BYTES + 1);
+            if (bytes.length <= MOST_BYTES) {
+                return bytes;
+            }
+        } catch (IOException e) {
+            throw IreeException.of(StatusCode.DATA_LOSS, "a message of the membership cannot be read", e);
+        }
+        throw IreeException.of(
+                StatusCode.RESOURCE_EXHAUSTED,
+                "a message of the membership has more than %d bytes".formatted(MOST_BYTES));
+    }
+
+    /** A message waiting for the answer. */
+    private final class Asked extends ClientCall.Listener<InputStream> {
+        private final ClientCall<InputStream, InputStream> call;
+        private final InetSocketAddress address;
+        private final Dialed dialed;
+        private final Duration limit;
+        private final ClusterMembership.Reply reply;
+        private @Nullable ClusterMember from; // calls of a listener come one after the other
+        private byte @Nullable [] answer;
+        private @Nullable IreeException failure;
+
+        Asked(
+                ClientCall<InputStream, InputStream> call,
+                InetSocketAddress address,
+                Dialed dialed,
+                Duration limit,
+                ClusterMembership.Reply reply) {
+            this.call = call;
+            this.address = address;
+            this.dialed = dialed;
+            this.limit = limit;
+            this.reply = reply;
+        }
+
+        @Override
+        public void onHeaders(Metadata headers) {
+            try {
+                from = sender(headers, call.getAttributes());
+            } catch (IreeException e) {
+                refuse(e);
+            }
+        }
+
+        @Override
+        public void onMessage(InputStream message) {
+            try {
+                answer = read(message);
+            } catch (IreeException e) {
+                refuse(e);
+            }
+        }
+
+        private void refuse(IreeException cause) {
+            failure = cause;
+            call.cancel(cause.getMessage(), null);
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+            ClusterMember node = from;
+            byte[] bytes = answer;
+            if (failure == null && status.isOk() && node != null && bytes != null) {
+                dialed.used = nanoTime.getAsLong();
+                reply.answered(node, bytes);
+                return;
+            }
+            drop(address, dialed);
+            reply.failed(failure != null ? failure : Reasons.unanswered(status, limit));
+        }
+    }
+
+    /**
+     * Answers the messages of others.
+     *
+     * @param answer returns the answer to a message of a node
+     * @param known receives the source addresses of messages of nodes
+     */
+    ServerCallHandler<InputStream, InputStream> answers(
+            BiFunction<ClusterMember, byte[], byte[]> answer, Consumer<@Nullable SocketAddress> known) {
+        return (call, headers) -> {
+            ClusterMember from;
+            try {
+                from = sender(headers, call.getAttributes());
+            } catch (IreeException e) {
+                call.close(Frames.refusal(e), new Metadata());
+                return new ServerCall.Listener<>() {};
+            }
+            known.accept(call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
+            call.request(2);
+            return new Answering(call, from, answer);
+        };
+    }
+
+    /** The message of another node. */
+    private final class Answering extends ServerCall.Listener<InputStream> {
+        private final ServerCall<InputStream, InputStream> call;
+        private final ClusterMember from;
+        private final BiFunction<ClusterMember, byte[], byte[]> answer;
+        private boolean answered; // calls of a listener come one after the other
+
+        Answering(
+                ServerCall<InputStream, InputStream> call,
+                ClusterMember from,
+                BiFunction<ClusterMember, byte[], byte[]> answer) {
+            this.call = call;
+            this.from = from;
+            this.answer = answer;
+        }
+
+        @Override
+        public void onMessage(InputStream message) {
+            if (answered) {
+                return;
+            }
+            answered = true;
+            try {
+                byte[] bytes = answer.apply(from, read(message));
+                Metadata headers = new Metadata();
+                headers.put(Frames.NODE, here().encode());
+                call.sendHeaders(headers);
+                call.sendMessage(Frames.outgoing(ByteBuffer.wrap(bytes), ByteBuffer.allocate(0)));
+                call.close(Status.OK, new Metadata());
+            } catch (IreeException e) {
+                call.close(Frames.refusal(e), new Metadata());
+            }
+        }
+    }
+
+    private synchronized ClusterMember here() {
+        if (self == null) {
+            throw IreeException.of(StatusCode.UNAVAILABLE, "this node does not listen yet");
+        }
+        return self;
+    }
+}

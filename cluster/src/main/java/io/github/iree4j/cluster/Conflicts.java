@@ -170,8 +170,8 @@ final class Conflicts {
             opponents.put(each.identity().incarnation(), new TreeSet<>());
         }
         for (Pair each : since.keySet()) {
-            opponents.get(each.low).add(each.high);
-            opponents.get(each.high).add(each.low);
+            opponents.computeIfAbsent(each.low, _ -> new TreeSet<>()).add(each.high);
+            opponents.computeIfAbsent(each.high, _ -> new TreeSet<>()).add(each.low);
         }
         return opponents;
     }

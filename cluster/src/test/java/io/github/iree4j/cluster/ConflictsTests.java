@@ -225,7 +225,7 @@ class ConflictsTests {
     @Test
     void ofManyThatHaveFailedEachOtherInOneDirectionOrBothNoTwoStay() {
         Random random = new Random(5);
-        for (int round = 0; round < 200; round++) {
+        for (int round = 0; round < 50; round++) {
             int nodes = 2 + random.nextInt(12);
             Map<Long, Set<Long>> failed = new TreeMap<>();
             for (long each = 1; each <= nodes; each++) {
@@ -243,7 +243,7 @@ class ConflictsTests {
     @Test
     void noTwoThatHaveFailedEachOtherAreLeftAndAsManyAsPossibleHoweverLateReportsCome() {
         Random random = new Random(6);
-        for (int round = 0; round < 300; round++) {
+        for (int round = 0; round < 60; round++) {
             int nodes = 2 + random.nextInt(6);
             int lossPercent = random.nextInt(3) * 40;
             Map<Long, Set<Long>> failed = new TreeMap<>();

@@ -66,8 +66,18 @@ public final class HeartbeatMembership implements ClusterMembership {
     private long attention;
     private long looked;
 
-    /** This node while a member. */
-    record Joined(ClusterMember self, Carrier carrier, Listener listener) {
+    /** This node while a member; equal to itself alone, since a node may join again. */
+    static final class Joined {
+        final ClusterMember self;
+        final Carrier carrier;
+        final Listener listener;
+
+        Joined(ClusterMember self, Carrier carrier, Listener listener) {
+            this.self = self;
+            this.carrier = carrier;
+            this.listener = listener;
+        }
+
         long incarnation() {
             return self.identity().incarnation();
         }
@@ -243,7 +253,7 @@ public final class HeartbeatMembership implements ClusterMembership {
                     due.add(each);
                 }
             }
-            message = heartbeat(from, false);
+            message = heartbeat(false);
         }
         for (InetSocketAddress each : due) {
             from.carrier.ask(each, message, options.timeout(), new Answer(each, from));
@@ -295,7 +305,7 @@ public final class HeartbeatMembership implements ClusterMembership {
         return InetSocketAddress.createUnresolved(member.host(), member.port());
     }
 
-    private byte[] heartbeat(Joined from, boolean leaving) {
+    private byte[] heartbeat(boolean leaving) {
         List<InetSocketAddress> seen = new ArrayList<>();
         members.values().forEach(each -> seen.add(address(each.member)));
         return new Heartbeat(leaving, leaving ? List.of() : seen, standing).encode();
@@ -324,7 +334,7 @@ public final class HeartbeatMembership implements ClusterMembership {
                 more = mentionsOthers(said, here.self);
             }
             publish();
-            answer = heartbeat(here, false);
+            answer = heartbeat(false);
         }
         if (more) {
             askDue();
@@ -499,7 +509,7 @@ public final class HeartbeatMembership implements ClusterMembership {
             if (leaving == null) {
                 return;
             }
-            farewell = heartbeat(leaving, true);
+            farewell = heartbeat(true);
             members.values().forEach(each -> told.add(each.at == null ? address(each.member) : each.at));
             joined = null;
             view = null;

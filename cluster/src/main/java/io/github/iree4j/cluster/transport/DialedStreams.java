@@ -76,7 +76,15 @@ final class DialedStreams {
             } catch (IllegalStateException e) {
                 return; // an earlier stream has failed and cancelled this stream
             }
+            if (isOver()) { // perhaps too early for cancelling this stream
+                each.call.cancel("an earlier stream has failed", null);
+                return;
+            }
         }
+    }
+
+    private synchronized boolean isOver() {
+        return over;
     }
 
     /** Gives up, unless the connection is established or given up. */
@@ -173,7 +181,11 @@ final class DialedStreams {
         public void end(Status status) {
             if (!ended) {
                 ended = true;
-                call.cancel(status.getDescription(), null);
+                try {
+                    call.cancel(status.getDescription(), null);
+                } catch (IllegalStateException e) {
+                    // Just being started, and cancelled afterwards.
+                }
             }
         }
 

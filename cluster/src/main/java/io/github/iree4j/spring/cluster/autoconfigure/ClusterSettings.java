@@ -37,6 +37,7 @@ final class ClusterSettings {
 
     private final IreeClusterProperties properties;
     private final @Nullable SslBundle ssl;
+    private final @Nullable RotatingCertificates certificates; // of the bundle, present and later
     private final InetAddress address;
 
     /** Looks up the SSL bundle, and the address to listen on: once, so that the checked values are the used values. */
@@ -57,6 +58,10 @@ final class ClusterSettings {
                     "ssl.bundle",
                     name,
                     "The SSL bundle has no key, and nodes show each other a certificate. Add a 'keystore' with the key of this node to the bundle.");
+        }
+        this.certificates = ssl == null ? null : new RotatingCertificates(ssl);
+        if (certificates != null && known != null && name != null) {
+            known.addBundleUpdateHandler(name, certificates::replace);
         }
         int port = properties.bind().port();
         if (port < 1 || port > LAST_PORT) {
@@ -123,11 +128,7 @@ final class ClusterSettings {
         return new TransportOptions(
                 address,
                 properties.bind().port(),
-                ssl == null
-                        ? null
-                        : new TransportOptions.Tls(
-                                List.of(ssl.getManagers().getKeyManagers()),
-                                List.of(ssl.getManagers().getTrustManagers())),
+                certificates == null ? null : certificates.tls(),
                 properties.insecure(),
                 usual.maximumFrameBytes(),
                 bytes("data.queue-window", data.queueWindow().toBytes()),

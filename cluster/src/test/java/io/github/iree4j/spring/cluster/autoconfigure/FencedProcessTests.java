@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -105,6 +106,7 @@ class FencedProcessTests {
     }
 
     @Test
+    @Tag("nightly")
     void aProcessWithoutAnIdentityIsEndedByASignal() throws Exception {
         Process process = start();
         try (BufferedReader output = process.inputReader()) {
@@ -120,6 +122,7 @@ class FencedProcessTests {
     }
 
     @Test
+    @Tag("nightly")
     void aFencedNodeEndsByItselfWhereASupervisorIsToStartItAgain() throws Exception {
         Process fenced = start("--iree.cluster.on-fence=shutdown");
         try (BufferedReader output = fenced.inputReader()) {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -41,7 +42,22 @@ class ReadmeTests {
                         .anyMatch(source -> source.contains(example)));
     }
 
+    @Test
+    void theFirstScreenIsShort() throws IOException {
+        Path page = Path.of("..", "README.md");
+        assumeTrue(Files.exists(page), "README.md is not beside this module");
+        List<String> lines = Files.readAllLines(page);
+        int table = lines.indexOf("|---|---|---|---|---|---|");
+        int end = table;
+        while (lines.get(end).startsWith("|")) {
+            end++;
+        }
+        assertThat(table).as("the line below the head of the table").isPositive();
+        assertThat(end).as("lines from the title to the end of the table").isLessThanOrEqualTo(25);
+    }
+
+    /** Without indentation and empty lines, which pages omit. */
     private static String unindented(String text) {
-        return text.lines().map(String::strip).collect(Collectors.joining("\n"));
+        return text.lines().map(String::strip).filter(line -> !line.isEmpty()).collect(Collectors.joining("\n"));
     }
 }

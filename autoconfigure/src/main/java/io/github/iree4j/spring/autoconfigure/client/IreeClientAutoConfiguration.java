@@ -1,12 +1,16 @@
 package io.github.iree4j.spring.autoconfigure.client;
 
 import io.github.iree4j.spring.InvocationOperations;
+import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.client.IreeClientFactory;
 import io.github.iree4j.spring.client.IreeClientFactoryBean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
@@ -22,14 +26,27 @@ import org.springframework.context.annotation.Import;
 @Import(IreeClientRegistrar.class)
 public final class IreeClientAutoConfiguration {
 
+    private static final Logger log = LoggerFactory.getLogger(IreeClientAutoConfiguration.class);
+
     /** For Spring. */
     IreeClientAutoConfiguration() {}
 
     @Bean
     @ConditionalOnMissingBean
     IreeClientFactory ireeClientFactory(
-            InvocationOperations invocations, Programs programs, ConfigurableBeanFactory beans) {
-        return new IreeClientFactory(invocations, new EmbeddedValueResolver(beans), programs);
+            ObjectProvider<InvocationOperations> invocations,
+            InvocationService service,
+            Programs programs,
+            ConfigurableBeanFactory beans) {
+        return new IreeClientFactory(
+                invocations.getIfUnique(() -> ofSeveral(service)), new EmbeddedValueResolver(beans), programs);
+    }
+
+    /** The other callers choose in the same way; clients are the first that applications notice. */
+    private static InvocationOperations ofSeveral(InvocationService service) {
+        log.info(
+                "There are several beans of type InvocationOperations, and none is primary: clients, the reactive service and models of Spring AI call InvocationService. Mark one as primary, or the others with defaultCandidate = false");
+        return service;
     }
 
     /** Creates all clients at the start, also with lazy initialization, so that clients unlike their programs fail the start. */

@@ -4,6 +4,7 @@ import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.reactive.ReactiveInvocationService;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -22,7 +23,8 @@ public final class IreeReactiveAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    ReactiveInvocationService ireeReactiveInvocationService(InvocationOperations invocations) {
-        return new ReactiveInvocationService(invocations);
+    ReactiveInvocationService ireeReactiveInvocationService(
+            ObjectProvider<InvocationOperations> invocations, InvocationService service) {
+        return new ReactiveInvocationService(invocations.getIfUnique(() -> service));
     }
 }

@@ -3,10 +3,12 @@ package io.github.iree4j.spring.autoconfigure.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verifyNoInteractions;
 import static org.mockito.Mockito.when;
 
 import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationService;
+import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.TestModules;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.spring.client.IreeClient;
@@ -26,6 +28,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Profile;
 import org.springframework.context.aot.ApplicationContextAotGenerator;
@@ -97,6 +100,62 @@ class IreeClientAutoConfigurationTests {
                                     () -> context.getBean(ScannedClient.class).classify(new float[1]))
                             .isSameAs(answer);
                 });
+    }
+
+    /** None of the application's beans would be the right one, so clients call the programs. */
+    @Test
+    void clientsCallTheProgramsIfAnApplicationHasSeveralStubs() {
+        InvocationOperations one = mock(InvocationOperations.class);
+        InvocationOperations two = mock(InvocationOperations.class);
+        runner.withUserConfiguration(Application.class)
+                .withBean("one", InvocationOperations.class, () -> one)
+                .withBean("two", InvocationOperations.class, () -> two)
+                .run(context -> {
+                    assertThat(context).hasNotFailed().hasSingleBean(InvocationService.class);
+                    assertThatThrownBy(
+                                    () -> context.getBean(ScannedClient.class).classify(new float[1]))
+                            .isInstanceOf(IreeException.class);
+                    verifyNoInteractions(one, two);
+                });
+    }
+
+    @Test
+    void clientsCallThePrimaryStubOfSeveral() {
+        InvocationOperations stub = mock(InvocationOperations.class);
+        IreeException answer = IreeException.of(StatusCode.UNAVAILABLE, "says the stub");
+        when(stub.request("digits.classify")).thenThrow(answer);
+        runner.withUserConfiguration(Application.class)
+                .withBean("one", InvocationOperations.class, () -> mock(InvocationOperations.class))
+                .withBean("two", InvocationOperations.class, () -> stub, bean -> bean.setPrimary(true))
+                .run(context -> assertThatThrownBy(
+                                () -> context.getBean(ScannedClient.class).classify(new float[1]))
+                        .isSameAs(answer));
+    }
+
+    /** The way to have further services, for example with other interceptors: nothing but a qualifier asks for these. */
+    @Test
+    void aServiceThatIsNoDefaultCandidateChangesNothing() {
+        runner.withUserConfiguration(Application.class, FurtherService.class).run(context -> {
+            assertThat(context).hasNotFailed().hasSingleBean(ScannedClient.class);
+            assertThat(context.getBeansOfType(InvocationService.class))
+                    .containsOnlyKeys("ireeInvocationService", "further");
+            assertThat(context.getBean(Holder.class).service()).isSameAs(context.getBean("ireeInvocationService"));
+        });
+    }
+
+    record Holder(InvocationService service) {}
+
+    @Configuration(proxyBeanMethods = false)
+    static class FurtherService {
+        @Bean(defaultCandidate = false)
+        InvocationService further(Programs programs) {
+            return new InvocationService(programs);
+        }
+
+        @Bean
+        Holder holder(InvocationService service) {
+            return new Holder(service);
+        }
     }
 
     @Test

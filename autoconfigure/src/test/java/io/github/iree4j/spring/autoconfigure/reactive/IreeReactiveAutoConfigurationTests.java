@@ -72,6 +72,16 @@ class IreeReactiveAutoConfigurationTests {
     }
 
     @Test
+    void callsTheProgramsIfAnApplicationHasSeveralStubs() throws Exception {
+        adder().withBean("one", InvocationOperations.class, () -> mock(InvocationOperations.class))
+                .withBean("two", InvocationOperations.class, () -> mock(InvocationOperations.class))
+                .run(context -> assertThat(context.getBean(ReactiveInvocationService.class)
+                                .invoke("adder.add", results -> results.intValue(0), 1, 2)
+                                .block())
+                        .isEqualTo(3));
+    }
+
+    @Test
     void failuresAreStatuses() throws Exception {
         adder().run(context -> {
             Mono<Results> call =

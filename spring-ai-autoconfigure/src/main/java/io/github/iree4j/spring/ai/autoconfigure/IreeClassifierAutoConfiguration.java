@@ -49,7 +49,8 @@ public final class IreeClassifierAutoConfiguration {
     @ConditionalOnMissingBean
     IreeClassifier ireeClassifier(
             Programs programs,
-            InvocationOperations invocations,
+            ObjectProvider<InvocationOperations> invocations,
+            InvocationService service,
             @Qualifier("ireeClassifierTokenizer") ObjectProvider<TextTokenizer> own,
             ObjectProvider<TextTokenizer> shared,
             IreeClassifierProperties properties) {
@@ -58,8 +59,8 @@ public final class IreeClassifierAutoConfiguration {
         if (tokenizer == null && properties.tokenizer() == null) {
             tokenizer = shared.getIfAvailable();
         }
-        IreeClassifier model =
-                new IreeClassifier(programs, invocations, setup.require(tokenizer), properties.settings());
+        IreeClassifier model = new IreeClassifier(
+                programs, invocations.getIfUnique(() -> service), setup.require(tokenizer), properties.settings());
         setup.check(programs, model::check);
         return model;
     }

@@ -57,7 +57,8 @@ public final class IreeEmbeddingAutoConfiguration {
     @ConditionalOnMissingBean
     IreeEmbeddingModel ireeEmbeddingModel(
             Programs programs,
-            InvocationOperations invocations,
+            ObjectProvider<InvocationOperations> invocations,
+            InvocationService service,
             ObjectProvider<TextTokenizer> tokenizer,
             IreeEmbeddingProperties properties,
             ObjectProvider<ObservationRegistry> observations,
@@ -65,7 +66,7 @@ public final class IreeEmbeddingAutoConfiguration {
         TextModelSetup setup = properties.setup();
         IreeEmbeddingModel model = new IreeEmbeddingModel(
                 programs,
-                invocations,
+                invocations.getIfUnique(() -> service),
                 setup.require(tokenizer.getIfAvailable()),
                 properties.settings(),
                 observations.getIfUnique(() -> ObservationRegistry.NOOP),

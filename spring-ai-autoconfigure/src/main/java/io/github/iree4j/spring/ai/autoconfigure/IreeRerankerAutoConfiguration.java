@@ -57,7 +57,8 @@ public final class IreeRerankerAutoConfiguration {
         @ConditionalOnMissingBean
         IreeReranker ireeReranker(
                 Programs programs,
-                InvocationOperations invocations,
+                ObjectProvider<InvocationOperations> invocations,
+                InvocationService service,
                 @Qualifier("ireeRerankerTokenizer") ObjectProvider<TextTokenizer> own,
                 ObjectProvider<TextTokenizer> shared,
                 IreeRerankerProperties properties) {
@@ -66,8 +67,8 @@ public final class IreeRerankerAutoConfiguration {
             if (tokenizer == null && properties.tokenizer() == null) {
                 tokenizer = shared.getIfAvailable();
             }
-            IreeReranker model =
-                    new IreeReranker(programs, invocations, setup.require(tokenizer), properties.settings());
+            IreeReranker model = new IreeReranker(
+                    programs, invocations.getIfUnique(() -> service), setup.require(tokenizer), properties.settings());
             setup.check(programs, model::check);
             return model;
         }

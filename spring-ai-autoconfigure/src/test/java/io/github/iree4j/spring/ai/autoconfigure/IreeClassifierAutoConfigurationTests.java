@@ -1,7 +1,9 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
+import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.ai.Classification.Label;
 import io.github.iree4j.spring.ai.IreeClassifier;
 import io.github.iree4j.spring.ai.SmallEncoder;
@@ -67,6 +69,18 @@ class IreeClassifierAutoConfigurationTests {
                                 .first()
                                 .name())
                         .startsWith("topic "));
+    }
+
+    @Test
+    void callsTheProgramIfAnApplicationHasSeveralStubs() {
+        configured
+                .withPropertyValues("iree.ai.classifier.labels=" + labels(SmallEncoder.DIMENSIONS))
+                .withBean("one", InvocationOperations.class, () -> mock(InvocationOperations.class))
+                .withBean("two", InvocationOperations.class, () -> mock(InvocationOperations.class))
+                .run(context -> assertThat(context.getBean(IreeClassifier.class)
+                                .classify("workers")
+                                .labels())
+                        .hasSize(SmallEncoder.DIMENSIONS));
     }
 
     @Test

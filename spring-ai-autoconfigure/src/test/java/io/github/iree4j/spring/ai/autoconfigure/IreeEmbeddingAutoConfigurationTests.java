@@ -72,6 +72,15 @@ class IreeEmbeddingAutoConfigurationTests {
     }
 
     @Test
+    void callsTheProgramIfAnApplicationHasSeveralStubs() {
+        configured
+                .withBean("one", InvocationOperations.class, () -> mock(InvocationOperations.class))
+                .withBean("two", InvocationOperations.class, () -> mock(InvocationOperations.class))
+                .run(context -> assertThat(context.getBean(EmbeddingModel.class).embed("workers"))
+                        .hasSize(SmallEncoder.DIMENSIONS));
+    }
+
+    @Test
     void absentWithoutModule() {
         bare.run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(EmbeddingModel.class));
     }

@@ -1,8 +1,10 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
+import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.ai.HuggingFaceTextTokenizer;
 import io.github.iree4j.spring.ai.IreeEmbeddingModel;
 import io.github.iree4j.spring.ai.IreeReranker;
@@ -60,6 +62,15 @@ class IreeRerankerAutoConfigurationTests {
                 .withPropertyValues("iree.ai.reranker.min-score=0.9")
                 .run(context ->
                         assertThat(rerank(context.getBean(IreeReranker.class))).hasSize(1));
+    }
+
+    @Test
+    void callsTheProgramIfAnApplicationHasSeveralStubs() {
+        configured
+                .withBean("one", InvocationOperations.class, () -> mock(InvocationOperations.class))
+                .withBean("two", InvocationOperations.class, () -> mock(InvocationOperations.class))
+                .run(context ->
+                        assertThat(rerank(context.getBean(IreeReranker.class))).hasSize(2));
     }
 
     @Test

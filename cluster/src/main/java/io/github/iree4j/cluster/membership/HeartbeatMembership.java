@@ -40,7 +40,6 @@ public final class HeartbeatMembership implements ClusterMembership {
      * called with the monitor, so that views arrive in order.
      */
     private static final Logger log = LoggerFactory.getLogger(HeartbeatMembership.class);
-    private static final Duration FIRST_ROUND = Duration.ofSeconds(1);
     private static final Duration FAREWELL = Duration.ofMillis(500);
     private static final Duration RESOLUTION = Duration.ofSeconds(5);
     private static final long LONGEST_PAUSE_NANOS = 5_000_000_000L;
@@ -158,7 +157,7 @@ public final class HeartbeatMembership implements ClusterMembership {
             switch (options.discovery()) {
                 case MembershipOptions.Discovery.Static list -> places(list.addresses());
                 case MembershipOptions.Discovery.Dns dns ->
-                    Thread.startVirtualThread(() -> resolve(dns)).join(FIRST_ROUND);
+                    Thread.startVirtualThread(() -> resolve(dns)).join(options.timeout());
             }
             look();
             endFirstRound();
@@ -170,8 +169,9 @@ public final class HeartbeatMembership implements ClusterMembership {
         }
     }
 
+    /** Waits for the replies of the first round, so that the first view has the nodes that are there. */
     private synchronized void endFirstRound() throws InterruptedException {
-        long deadline = System.nanoTime() + FIRST_ROUND.toNanos();
+        long deadline = System.nanoTime() + options.timeout().toNanos();
         while (contacts.values().stream().anyMatch(each -> each.asked)) {
             long left = deadline - System.nanoTime();
             if (left <= 0) {

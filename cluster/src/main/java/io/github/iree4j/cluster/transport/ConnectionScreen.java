@@ -11,12 +11,14 @@ import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import io.grpc.netty.shaded.io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.grpc.netty.shaded.io.netty.channel.ChannelPromise;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Exception;
 import io.grpc.netty.shaded.io.netty.util.AsciiString;
 import java.net.SocketAddress;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.logging.Filter;
 import java.util.logging.LogRecord;
 import org.jspecify.annotations.Nullable;
@@ -44,9 +46,23 @@ final class ConnectionScreen {
     static final java.util.logging.Logger FAILURES =
             java.util.logging.Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerTransport.connections");
 
+    /** The logger of gRPC for streams of a connection; a stack trace for each stream open when a connection ends. */
+    static final java.util.logging.Logger STREAMS =
+            java.util.logging.Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerHandler");
+
     static {
-        Filter before = FAILURES.getFilter();
-        FAILURES.setFilter(each -> !isTold(each) && (before == null || before.isLoggable(each)));
+        leaveOut(FAILURES, ConnectionScreen::isTold);
+        leaveOut(STREAMS, ConnectionScreen::isEndOfConnection);
+    }
+
+    private static void leaveOut(java.util.logging.Logger logger, Predicate<LogRecord> known) {
+        Filter before = logger.getFilter();
+        logger.setFilter(each -> !known.test(each) && (before == null || before.isLoggable(each)));
+    }
+
+    private static boolean isEndOfConnection(LogRecord logged) {
+        return logged.getThrown() instanceof Http2Exception.StreamException failure
+                && String.valueOf(failure.getMessage()).startsWith("Stream closed before write");
     }
 
     private final ConnectionLog log;

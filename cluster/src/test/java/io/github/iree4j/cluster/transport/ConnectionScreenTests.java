@@ -12,6 +12,8 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import io.github.iree4j.cluster.ManualClock;
 import io.github.iree4j.cluster.membership.ClusterMember;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Error;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Exception;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -189,5 +191,23 @@ class ConnectionScreenTests {
                 each.close();
             }
         }
+    }
+
+    @Test
+    void streamsOpenWhenAConnectionEndsAreNoErrorsInTheLog() {
+        ConnectionScreen.STREAMS.addHandler(handler);
+        try {
+            for (String message : List.of("Stream closed before write could take place", "another error")) {
+                ConnectionScreen.STREAMS.log(
+                        java.util.logging.Level.WARNING,
+                        "Stream Error",
+                        Http2Exception.streamError(3, Http2Error.CANCEL, message));
+            }
+        } finally {
+            ConnectionScreen.STREAMS.removeHandler(handler);
+        }
+        assertThat(traces)
+                .singleElement()
+                .satisfies(each -> assertThat(each.getThrown()).hasMessage("another error"));
     }
 }

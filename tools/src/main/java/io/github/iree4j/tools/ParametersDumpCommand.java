@@ -81,16 +81,14 @@ final class ParametersDumpCommand implements Runnable {
     }
 
     private static ParameterEntry find(List<Input> files, String scope, String key) {
-        for (Input input : files) {
-            ParameterEntry entry = input.scope().equals(scope) ? input.archive().find(key) : null;
-            if (entry != null) {
-                return entry;
-            }
-        }
-        throw IreeException.of(
-                StatusCode.NOT_FOUND,
-                "no file of scope '%s' has parameter '%s'; the table lists the existing parameters"
-                        .formatted(scope, key));
+        return files.stream()
+                .filter(input -> input.scope().equals(scope))
+                .flatMap(input -> input.archive().find(key).stream())
+                .findFirst()
+                .orElseThrow(() -> IreeException.of(
+                        StatusCode.NOT_FOUND,
+                        "no file of scope '%s' has parameter '%s'; the table lists the existing parameters"
+                                .formatted(scope, key)));
     }
 
     private static byte[] bytes(ParameterEntry entry, long at, int size) {

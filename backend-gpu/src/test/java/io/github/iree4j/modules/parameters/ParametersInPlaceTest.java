@@ -59,7 +59,7 @@ class ParametersInPlaceTest {
             drivers.hang();
             try (ParameterArchive opened = ParameterArchive.open(path);
                     TransferBatch batch = new TransferBatch(device, -1, null, null)) {
-                ParameterEntry entry = opened.find("w");
+                ParameterEntry entry = opened.find("w").orElseThrow();
                 mapping = ((ParameterEntry.Stored) entry).data();
                 mapping.load();
                 batch.load(entry, 0, target, 0, 4L * COUNT);

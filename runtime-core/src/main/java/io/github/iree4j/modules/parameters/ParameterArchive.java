@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 
 /**
  * An open parameter file, {@code .irpa}, {@code .gguf} or {@code .safetensors}: parameters by key, stored or splat. The
@@ -128,12 +128,12 @@ public final class ParameterArchive extends Resource {
      * Finds a parameter.
      *
      * @param key the parameter's key
-     * @return the entry, valid until this archive is closed unless the entry's owner is retained; null when the key is
+     * @return the entry, valid until this archive is closed unless the entry's owner is retained; empty when the key is
      *     unknown
      */
-    public @Nullable ParameterEntry find(String key) {
+    public Optional<ParameterEntry> find(String key) {
         checkLive();
-        return entries.get(key);
+        return Optional.ofNullable(entries.get(key));
     }
 
     @Override

@@ -4,7 +4,7 @@ import io.github.iree4j.lifetime.Resource;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 
 /**
  * The source of the parameters of a scope. A program names each parameter by scope and key ({@code "model"::"weight"});
@@ -48,9 +48,9 @@ public abstract class ParameterProvider extends Resource {
      * Finds a parameter.
      *
      * @param key the parameter's key
-     * @return the entry, or null when the key is unknown
+     * @return the entry; empty when the key is unknown
      */
-    public abstract @Nullable ParameterEntry find(String key);
+    public abstract Optional<ParameterEntry> find(String key);
 
     /**
      * Returns all keys, for error messages and listings.
@@ -81,15 +81,11 @@ public abstract class ParameterProvider extends Resource {
         }
 
         @Override
-        public @Nullable ParameterEntry find(String key) {
+        public Optional<ParameterEntry> find(String key) {
             checkLive();
-            for (ParameterArchive archive : archives) {
-                ParameterEntry entry = archive.find(key);
-                if (entry != null) {
-                    return entry;
-                }
-            }
-            return null;
+            return archives.stream()
+                    .flatMap(archive -> archive.find(key).stream())
+                    .findFirst();
         }
 
         @Override

@@ -341,15 +341,16 @@ public final class ParametersModule {
     /** The providers of a scope, in order. */
     private record Scope(String name, List<ParameterProvider> providers) {
         ParameterEntry find(String key) {
-            for (ParameterProvider provider : providers) {
-                ParameterEntry entry = provider.find(key);
-                if (entry != null) {
-                    return entry;
-                }
-            }
+            return providers.stream()
+                    .flatMap(provider -> provider.find(key).stream())
+                    .findFirst()
+                    .orElseThrow(() -> unknown(key));
+        }
+
+        private IreeException unknown(String key) {
             Set<String> keys = new LinkedHashSet<>();
             providers.forEach(provider -> keys.addAll(provider.keys()));
-            throw IreeException.of(
+            return IreeException.of(
                     StatusCode.NOT_FOUND,
                     "scope '%s' has no parameter '%s'; it has %d: %s; is this the archive of another program?"
                             .formatted(name, key, keys.size(), names(keys)));

@@ -50,7 +50,7 @@ class GgufArchiveTest {
     void readsTensorsWithTypeAndShapeOutermostFirst(int version) {
         try (ParameterArchive archive = ParameterArchive.open(file(oneTensor(version)))) {
             assertThat(archive.format()).isEqualTo(ParameterFormat.GGUF);
-            var w = (ParameterEntry.Stored) archive.find("w");
+            var w = (ParameterEntry.Stored) archive.find("w").orElseThrow();
             assertThat(w.data().toArray(ValueLayout.JAVA_FLOAT)).containsExactly(1, 2, 3, 4, 5, 6);
             assertThat(w.origin().offset()).isEqualTo(96);
             assertThat(w.origin().type().shape()).containsExactly(2L, 3L);
@@ -83,7 +83,7 @@ class GgufArchiveTest {
         file.align(64).f32(1).align(64).f32(2);
         try (ParameterArchive archive = ParameterArchive.open(file(file))) {
             assertThat(archive.entries()).extracting(ParameterEntry::key).containsExactly("a", "b");
-            var b = (ParameterEntry.Stored) archive.find("b");
+            var b = (ParameterEntry.Stored) archive.find("b").orElseThrow();
             assertThat(b.data().get(ValueLayout.JAVA_FLOAT, 0)).isEqualTo(2f);
             assertThat(b.data().address() % 64).isZero();
         }
@@ -131,7 +131,7 @@ class GgufArchiveTest {
                 tensor(header(3, 1, 0), "w", number, 0, 2L * elements, 3).align(32);
         file.zeros(6 * bytes);
         try (ParameterArchive archive = ParameterArchive.open(file(file))) {
-            var w = (ParameterEntry.Stored) archive.find("w");
+            var w = (ParameterEntry.Stored) archive.find("w").orElseThrow();
             assertThat(w.length()).isEqualTo(6L * bytes);
             ParameterType type = w.origin().type();
             assertThat(type).isEqualTo(new ParameterType(name, List.of(3L, 2L * elements), elements, 8 * bytes));
@@ -144,8 +144,8 @@ class GgufArchiveTest {
         FileBytes file = tensor(header(3, 2, 0), "scalar", F32, 0);
         tensor(file, "empty", F32, 0, 0, 5).align(32).f32(9);
         try (ParameterArchive archive = ParameterArchive.open(file(file))) {
-            assertThat(archive.find("scalar").length()).isEqualTo(4);
-            assertThat(archive.find("empty").length()).isZero();
+            assertThat(archive.find("scalar").orElseThrow().length()).isEqualTo(4);
+            assertThat(archive.find("empty").orElseThrow().length()).isZero();
         }
         try (ParameterArchive archive = ParameterArchive.open(file(header(3, 0, 0)))) {
             assertThat(archive.entries()).isEmpty();

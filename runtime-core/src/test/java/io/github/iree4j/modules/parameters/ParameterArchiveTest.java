@@ -31,15 +31,17 @@ class ParameterArchiveTest {
                 .write(file);
         try (ParameterArchive archive = ParameterArchive.open(file)) {
             assertThat(archive.entries()).extracting(ParameterEntry::key).containsExactly("a", "b", "c");
-            var a = (ParameterEntry.Stored) archive.find("a");
+            var a = (ParameterEntry.Stored) archive.find("a").orElseThrow();
             assertThat(a.data().get(ValueLayout.JAVA_FLOAT_UNALIGNED, 8)).isEqualTo(3f);
             assertThat(a.data().address() % 64).as("alignment of stored data").isZero();
-            assertThat(((ParameterEntry.Stored) archive.find("c")).data().get(ValueLayout.JAVA_BYTE, 0))
+            assertThat(((ParameterEntry.Stored) archive.find("c").orElseThrow())
+                            .data()
+                            .get(ValueLayout.JAVA_BYTE, 0))
                     .isEqualTo((byte) 9);
-            var b = (ParameterEntry.Splat) archive.find("b");
+            var b = (ParameterEntry.Splat) archive.find("b").orElseThrow();
             assertThat(b.length()).isEqualTo(32);
             assertThat(b.pattern()).containsExactly(1, 2);
-            assertThat(archive.find("d")).isNull();
+            assertThat(archive.find("d")).isEmpty();
         }
         assertThat(Files.size(file) % 4096).isZero();
     }
@@ -63,8 +65,8 @@ class ParameterArchiveTest {
         new IrpaWriter().stored("a", 1f).write(file);
         ParameterArchive first = ParameterArchive.open(file);
         ParameterArchive second = ParameterArchive.open(file);
-        MemorySegment one = ((ParameterEntry.Stored) first.find("a")).data();
-        MemorySegment two = ((ParameterEntry.Stored) second.find("a")).data();
+        MemorySegment one = ((ParameterEntry.Stored) first.find("a").orElseThrow()).data();
+        MemorySegment two = ((ParameterEntry.Stored) second.find("a").orElseThrow()).data();
         assertThat(two.address()).isEqualTo(one.address());
         first.close();
         assertThat(two.get(ValueLayout.JAVA_FLOAT_UNALIGNED, 0)).isEqualTo(1f);
@@ -79,7 +81,7 @@ class ParameterArchiveTest {
         new IrpaWriter().stored("a", 7f).write(file);
         ParameterEntry.Stored entry;
         try (ParameterArchive archive = ParameterArchive.open(file)) {
-            entry = (ParameterEntry.Stored) archive.find("a");
+            entry = (ParameterEntry.Stored) archive.find("a").orElseThrow();
             entry.owner().retain();
         }
         assertThat(entry.data().get(ValueLayout.JAVA_FLOAT_UNALIGNED, 0)).isEqualTo(7f);
@@ -102,7 +104,9 @@ class ParameterArchiveTest {
         Files.write(one, joined.array());
         try (ParameterArchive archive = ParameterArchive.open(one)) {
             assertThat(archive.entries()).extracting(ParameterEntry::key).containsExactly("a", "b");
-            assertThat(((ParameterEntry.Stored) archive.find("b")).data().get(ValueLayout.JAVA_FLOAT_UNALIGNED, 0))
+            assertThat(((ParameterEntry.Stored) archive.find("b").orElseThrow())
+                            .data()
+                            .get(ValueLayout.JAVA_FLOAT_UNALIGNED, 0))
                     .isEqualTo(3f);
         }
     }
@@ -192,7 +196,7 @@ class ParameterArchiveTest {
         Files.write(directory.resolve("parts/one.bin"), new byte[] {0, 1, 2, 3, 4, 5});
         ParameterEntry.Stored x;
         try (ParameterArchive archive = ParameterArchive.open(external("parts/one.bin", 2, 3))) {
-            x = (ParameterEntry.Stored) archive.find("x");
+            x = (ParameterEntry.Stored) archive.find("x").orElseThrow();
             assertThat(x.data().toArray(ValueLayout.JAVA_BYTE)).containsExactly(2, 3, 4);
             assertThat(x.origin().offset()).isEqualTo(2);
             assertThat(x.origin().file()).hasFileName("one.bin");
@@ -241,14 +245,18 @@ class ParameterArchiveTest {
         Path file = directory.resolve("model.irpa");
         new IrpaWriter().stored("a", 1f, 2f).write(file);
         try (ParameterArchive archive = ParameterArchive.open(file)) {
-            assertThat(((ParameterEntry.Stored) archive.find("a")).data().isReadOnly())
+            assertThat(((ParameterEntry.Stored) archive.find("a").orElseThrow())
+                            .data()
+                            .isReadOnly())
                     .isTrue();
         }
         try (ParameterArchive archive = ParameterArchive.openWritable(file)) {
-            ((ParameterEntry.Stored) archive.find("a")).data().set(ValueLayout.JAVA_FLOAT_UNALIGNED, 4, 7f);
+            ((ParameterEntry.Stored) archive.find("a").orElseThrow())
+                    .data()
+                    .set(ValueLayout.JAVA_FLOAT_UNALIGNED, 4, 7f);
         }
         try (ParameterArchive archive = ParameterArchive.open(file)) {
-            var a = (ParameterEntry.Stored) archive.find("a");
+            var a = (ParameterEntry.Stored) archive.find("a").orElseThrow();
             assertThat(a.data().toArray(ValueLayout.JAVA_FLOAT_UNALIGNED)).containsExactly(1f, 7f);
         }
     }

@@ -32,6 +32,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -155,7 +156,7 @@ class ParametersModuleTest {
         VmList list = parameters.one(
                 "load", LOAD, arguments("model", MAPPED | BufferUsage.SHARING_IMMUTABLE, new Span("stored", 0, 0, 16)));
         Buffer buffer = (Buffer) list.ref(0);
-        MemorySegment mapped = ((ParameterEntry.Stored) model.find("stored")).data();
+        MemorySegment mapped = ((ParameterEntry.Stored) model.find("stored").orElseThrow()).data();
         assertThat(buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE).address()).isEqualTo(mapped.address());
         buffer.retain();
         list.release();
@@ -370,7 +371,9 @@ class ParametersModuleTest {
     }
 
     private static float[] floats(ParameterArchive archive, String key) {
-        return ((ParameterEntry.Stored) archive.find(key)).data().toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
+        return ((ParameterEntry.Stored) archive.find(key).orElseThrow())
+                .data()
+                .toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
     }
 
     @Test
@@ -501,8 +504,8 @@ class ParametersModuleTest {
         List<ParameterProgress> heard = new ArrayList<>();
         ParameterProvider large = new ParameterProvider("large") {
             @Override
-            public ParameterEntry find(String key) {
-                return new ParameterEntry.Splat(key, length, bytes(16));
+            public Optional<ParameterEntry> find(String key) {
+                return Optional.of(new ParameterEntry.Splat(key, length, bytes(16)));
             }
 
             @Override

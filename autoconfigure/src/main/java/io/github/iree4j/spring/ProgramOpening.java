@@ -122,7 +122,10 @@ final class ProgramOpening {
             this.found = new ModuleFiles(resources, copy);
             boolean done = false;
             try {
-                module(source.location(), source.sha256(), source.signature());
+                module(
+                        source.location(),
+                        source.sha256().orElse(null),
+                        source.signature().orElse(null));
                 for (Variants each : source.variants()) {
                     variants.add(options(each));
                 }

@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -182,14 +183,14 @@ public final class ProgramSource {
         return location;
     }
 
-    /** Returns the expected checksum of the module file, in lower-case hexadecimal; null for no check. */
-    public @Nullable String sha256() {
-        return sha256;
+    /** Returns the expected checksum of the module file, in lower-case hexadecimal; empty for no check. */
+    public Optional<String> sha256() {
+        return Optional.ofNullable(sha256);
     }
 
-    /** Returns the location of the signature of the module file, see {@link Integrity}; null for none. */
-    public @Nullable String signature() {
-        return signature;
+    /** Returns the location of the signature of the module file, see {@link Integrity}; empty for none. */
+    public Optional<String> signature() {
+        return Optional.ofNullable(signature);
     }
 
     /**

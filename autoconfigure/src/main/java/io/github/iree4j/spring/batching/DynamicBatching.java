@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
@@ -77,21 +78,21 @@ public final class DynamicBatching implements InvocationInterceptor, Ordered, Au
      * Returns the reasons why calls of a program cannot be batched.
      *
      * @param program the program
-     * @return the reason for each function; null when at least one function can be batched
+     * @return the reason for each function; empty when at least one function can be batched
      */
-    public static @Nullable String refusal(Program program) {
+    public static Optional<String> refusal(Program program) {
         List<String> reasons = new ArrayList<>();
         for (ProgramFunction function : program.functions()) {
             try {
                 if (function.variants().isEmpty()) {
                     Batchable.rows(function);
                 }
-                return null;
+                return Optional.empty();
             } catch (IreeException e) {
                 reasons.add(e.getMessage());
             }
         }
-        return reasons.isEmpty() ? "the program has no functions" : String.join("; ", reasons);
+        return Optional.of(reasons.isEmpty() ? "the program has no functions" : String.join("; ", reasons));
     }
 
     /**

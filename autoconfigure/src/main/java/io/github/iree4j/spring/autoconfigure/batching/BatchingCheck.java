@@ -39,8 +39,7 @@ final class BatchingCheck implements SmartInitializingSingleton {
         if (module == null || !module.batching().enabled()) {
             return;
         }
-        String refusal = DynamicBatching.refusal(program.program());
-        if (refusal != null) {
+        DynamicBatching.refusal(program.program()).ifPresent(refusal -> {
             throw new InvalidConfigurationPropertyValueException(
                     "iree.modules.%s.batching.enabled".formatted(name),
                     true,
@@ -51,7 +50,7 @@ final class BatchingCheck implements SmartInitializingSingleton {
                                             ? "give the types with 'iree.modules.%s.functions.<function>.signature'"
                                                     .formatted(name)
                                             : "compile the program with a dynamic first dimension"));
-        }
+        });
         List<Integer> buckets = module.batching().buckets();
         if (!buckets.isEmpty() && DynamicBatching.takesFixedRowsOnly(program.program())) {
             log.warn(

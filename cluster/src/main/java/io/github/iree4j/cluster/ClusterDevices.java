@@ -71,34 +71,31 @@ public final class ClusterDevices implements DriverOptions {
     }
 
     private RemoteSession session(ClusterNode self, DeviceAddress address) {
-        ClusterMember own = self.self();
-        if (own != null && address.isAt(own)) {
+        self.self().filter(address::isAt).ifPresent(own -> {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' is a device of this node, %s; name it without %s://"
                             .formatted(address, own, DeviceAddress.DRIVER));
-        }
+        });
         try {
-            RemoteSession session = self.awaitSession(address::isAt, limit);
-            if (session != null) {
-                return session;
-            }
+            return self.awaitSession(address::isAt, limit).orElseThrow(() -> missing(self, address));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw IreeException.of(StatusCode.CANCELLED, "interrupted while '%s' was waited for".formatted(address), e);
         }
-        throw missing(self, address);
     }
 
     private IreeException missing(ClusterNode self, DeviceAddress address) {
-        IreeException fenced = self.fenced();
-        if (fenced != null) {
-            return IreeException.of(
-                    StatusCode.UNAVAILABLE,
-                    "'%s' cannot be used: this node, %s, is fenced: %s"
-                            .formatted(address, self.identity(), fenced.getMessage()),
-                    fenced);
-        }
+        return self.fenced()
+                .map(fenced -> IreeException.of(
+                        StatusCode.UNAVAILABLE,
+                        "'%s' cannot be used: this node, %s, is fenced: %s"
+                                .formatted(address, self.identity(), fenced.getMessage()),
+                        fenced))
+                .orElseGet(() -> withoutSession(self, address));
+    }
+
+    private IreeException withoutSession(ClusterNode self, DeviceAddress address) {
         List<ClusterMember> members = self.view().members();
         String why = members.stream().anyMatch(address::isAt) ? "it is a member without a session" : "it is no member";
         IreeException failure = null;

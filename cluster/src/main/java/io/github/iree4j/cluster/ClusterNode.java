@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -116,7 +117,7 @@ public final class ClusterNode implements AutoCloseable {
      * @throws IreeException UNAVAILABLE when the port is in use or the membership cannot be joined
      */
     public void start() {
-        if (fenced() != null) { // the lease was lost while the application started
+        if (fenced().isPresent()) { // the lease was lost while the application started
             return;
         }
         ClusterMember member = transport.listen(identity, host);
@@ -124,7 +125,7 @@ public final class ClusterNode implements AutoCloseable {
             self = member;
         }
         membership.join(member, transport::ask, next -> executor.execute(() -> see(next)));
-        if (fenced() != null) { // in between
+        if (fenced().isPresent()) { // in between
             depart();
         }
     }
@@ -157,21 +158,21 @@ public final class ClusterNode implements AutoCloseable {
      *
      * @param wanted selects the node
      * @param limit the longest wait
-     * @return the session, open when found; null without a session in time, or when this node is fenced or closed
+     * @return the session, open when found; empty without a session in time, or when this node is fenced or closed
      */
-    public @Nullable RemoteSession awaitSession(Predicate<? super ClusterMember> wanted, Duration limit)
+    public Optional<RemoteSession> awaitSession(Predicate<? super ClusterMember> wanted, Duration limit)
             throws InterruptedException {
         long deadline = System.nanoTime() + limit.toNanos();
         while (true) {
             for (ClusterPeer each : peers()) {
                 if (each.session() != null && wanted.test(each.member())) {
-                    return each.session();
+                    return Optional.of(each.session());
                 }
             }
             synchronized (this) {
                 long left = deadline - System.nanoTime();
                 if (left <= 0 || fenced != null || closed) {
-                    return null;
+                    return Optional.empty();
                 }
                 if (view.members().stream().noneMatch(each -> wanted.test(each) && isConnected(each))) {
                     wait(left / 1_000_000 + 1); // otherwise a session was opened or is ending just now
@@ -388,10 +389,10 @@ public final class ClusterNode implements AutoCloseable {
     /**
      * Returns this node as known to peers.
      *
-     * @return the member; null before {@link #start()}
+     * @return the member; empty before {@link #start()}
      */
-    public synchronized @Nullable ClusterMember self() {
-        return self;
+    public synchronized Optional<ClusterMember> self() {
+        return Optional.ofNullable(self);
     }
 
     /**
@@ -433,10 +434,10 @@ public final class ClusterNode implements AutoCloseable {
     /**
      * Returns the cause of this node's fencing.
      *
-     * @return the cause; null while not fenced
+     * @return the cause; empty while not fenced
      */
-    public synchronized @Nullable IreeException fenced() {
-        return fenced;
+    public synchronized Optional<IreeException> fenced() {
+        return Optional.ofNullable(fenced);
     }
 
     /**

@@ -26,7 +26,6 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -94,7 +93,7 @@ class ClusterNodeTests {
         Node started = new Node(incarnation, incarnation);
         started.node.start();
         for (Node each : nodes) {
-            if (each.node.fenced() == null) {
+            if (each.node.fenced().isEmpty()) {
                 assertThat(each.node.awaitSessions(SOON))
                         .as("%s connects", each.node)
                         .isTrue();
@@ -144,7 +143,7 @@ class ClusterNodeTests {
         two.node.close();
         assertThat(take(one.failed)).isEqualTo(2);
         assertThat(one.node.remote().failures()).containsKey(2L);
-        assertThat(one.node.fenced()).isNull();
+        assertThat(one.node.fenced()).isEmpty();
     }
 
     /** Suspicions are broadcast late, by nodes that were cut off; sessions show who lives. */
@@ -163,7 +162,7 @@ class ClusterNodeTests {
         for (Node each : nodes) {
             assertThat(each.node.awaitSessions(SOON)).isTrue();
             assertThat(each.failed).isEmpty();
-            assertThat(each.node.fenced()).isNull();
+            assertThat(each.node.fenced()).isEmpty();
             assertThat(each.node.remote().failures()).isEmpty();
         }
         assertThat(one.sessions()).containsExactlyInAnyOrder(2L, 3L);
@@ -176,7 +175,7 @@ class ClusterNodeTests {
     void aNodeWhosePlaceAnotherProcessHasTakenIsFailed() throws InterruptedException {
         Node one = start(1);
         Node two = start(2);
-        int port = Objects.requireNonNull(two.node.self()).port();
+        int port = two.node.self().orElseThrow().port();
         two.membership.leave();
         new MemoryMembership(network)
                 .join(new ClusterMember(new NodeIdentity(7, 2, 2, 9), "127.0.0.1", port), NO_CARRIER, _ -> {});
@@ -210,8 +209,8 @@ class ClusterNodeTests {
         assertThat(two.sessions()).containsExactly(3L);
         network.heal();
         assertThat(awaitFenced(one).code()).isEqualTo(StatusCode.ABORTED);
-        assertThat(two.node.fenced()).isNull();
-        assertThat(three.node.fenced()).isNull();
+        assertThat(two.node.fenced()).isEmpty();
+        assertThat(three.node.fenced()).isEmpty();
         Node again = start(4);
         assertThat(again.sessions()).containsExactlyInAnyOrder(2L, 3L);
     }
@@ -228,8 +227,8 @@ class ClusterNodeTests {
         network.show(List.of(one.membership, three.membership), List.of(one.membership, three.membership));
         network.heal();
         assertThat(awaitFenced(cut).code()).isEqualTo(StatusCode.ABORTED);
-        assertThat(one.node.fenced()).isNull();
-        assertThat(three.node.fenced()).isNull();
+        assertThat(one.node.fenced()).isEmpty();
+        assertThat(three.node.fenced()).isEmpty();
         assertThat(one.sessions()).containsExactly(3L);
     }
 
@@ -244,11 +243,11 @@ class ClusterNodeTests {
         one.node.remote().fail(3, cause);
         assertThat(take(two.failed)).isEqualTo(1);
         assertThat(take(three.failed)).isEqualTo(1);
-        assertThat(one.node.fenced()).isNull();
+        assertThat(one.node.fenced()).isEmpty();
         assertThat(awaitFenced(one)).hasMessageContaining("needs a new identity");
         assertThat(two.sessions()).containsExactly(3L);
-        assertThat(two.node.fenced()).isNull();
-        assertThat(three.node.fenced()).isNull();
+        assertThat(two.node.fenced()).isEmpty();
+        assertThat(three.node.fenced()).isEmpty();
     }
 
     @Test
@@ -261,10 +260,10 @@ class ClusterNodeTests {
         for (Node each : nodes) {
             each.node.look();
         }
-        assertThat(three.node.fenced()).isNull();
+        assertThat(three.node.fenced()).isEmpty();
         assertThat(awaitFenced(three)).hasMessageContaining("needs a new identity");
-        assertThat(one.node.fenced()).isNull();
-        assertThat(two.node.fenced()).isNull();
+        assertThat(one.node.fenced()).isEmpty();
+        assertThat(two.node.fenced()).isEmpty();
         assertThat(take(one.failed)).isEqualTo(3);
     }
 
@@ -292,7 +291,7 @@ class ClusterNodeTests {
         IreeException cause = take(twin.fenced);
         assertThat(cause.code()).isEqualTo(StatusCode.ALREADY_EXISTS);
         assertThat(cause).hasMessageContaining("machine index");
-        assertThat(first.node.fenced()).isNull();
+        assertThat(first.node.fenced()).isEmpty();
     }
 
     @Test
@@ -303,20 +302,20 @@ class ClusterNodeTests {
         Node again = new Node(5, 5);
         again.node.start();
         assertThat(one.node.awaitSession(each -> each.identity().incarnation() == 5, SOON))
-                .isNotNull(); // or the clock's advance ends the connection as a silent one
+                .isPresent(); // or the clock's advance ends the connection as a silent one
         assertThat(again.node.awaitSession(each -> each.identity().incarnation() == 1, SOON))
-                .isNotNull();
+                .isPresent();
         MemoryMembership passing = new MemoryMembership(network);
         passing.join(new ClusterMember(new NodeIdentity(7, 6, 1, 6), "127.0.0.1", 1), NO_CARRIER, _ -> {});
         network.cut(List.of(passing));
         network.heal();
-        assertThat(again.node.fenced()).isNull();
+        assertThat(again.node.fenced()).isEmpty();
         former.leave();
         passing.leave();
         clock.advance(GRACE);
         again.node.look();
         one.node.look();
-        assertThat(again.node.fenced()).isNull();
+        assertThat(again.node.fenced()).isEmpty();
         assertThat(one.node.awaitSessions(SOON)).isTrue();
         assertThat(again.sessions()).containsExactly(1L);
     }
@@ -330,7 +329,7 @@ class ClusterNodeTests {
         int connections = 70;
         try (GrpcTransport silent = new GrpcTransport(options, new Silent(connected, ended))) {
             silent.listen(new NodeIdentity(7, 9, 1, 9), "127.0.0.1");
-            ClusterMember victim = Objects.requireNonNull(one.node.self());
+            ClusterMember victim = one.node.self().orElseThrow();
             for (int i = 0; i < connections; i++) {
                 silent.dial(victim);
             }
@@ -409,7 +408,7 @@ class ClusterNodeTests {
         }
 
         void dial(Node victim) {
-            transport.dial(Objects.requireNonNull(victim.node.self()));
+            transport.dial(victim.node.self().orElseThrow());
         }
 
         /** Waits until the victim ends the connection, and lets its time pass. */
@@ -492,7 +491,7 @@ class ClusterNodeTests {
             assertThat(three.sessions()).isEmpty();
             membership.join(one.self, NO_CARRIER, _ -> {});
             assertThat(three.node.awaitSession(each -> each.equals(one.self), SOON))
-                    .isNotNull();
+                    .isPresent();
             membership.leave();
         }
     }
@@ -530,7 +529,7 @@ class ClusterNodeTests {
             two.node.look();
             clock.advance(GRACE);
             two.node.look();
-            assertThat(two.node.fenced()).isNull();
+            assertThat(two.node.fenced()).isEmpty();
             assertThat(two.sessions()).containsExactly(1L);
         }
     }
@@ -564,6 +563,6 @@ class ClusterNodeTests {
         ghost.leave();
         assertThat(one.node.peers()).isEmpty();
         assertThat(one.node.awaitSessions(SOON)).isTrue();
-        assertThat(one.node.fenced()).isNull();
+        assertThat(one.node.fenced()).isEmpty();
     }
 }

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
@@ -218,8 +219,7 @@ public record ClusterDescriptor(
     public record FailedAxis(String axis, long incarnation, long completed, String cause) {}
 
     static ClusterDescriptor of(ClusterNode node, LeaseKeeper lease, FrontierTracker tracker) {
-        ClusterMember self = node.self();
-        IreeException fenced = node.fenced();
+        Optional<ClusterMember> self = node.self();
         Map<Long, String> failed = new TreeMap<>();
         node.remote().failures().forEach((incarnation, cause) -> failed.put(incarnation, cause.toString()));
         List<ClusterPeer> peers = node.peers();
@@ -229,14 +229,14 @@ public record ClusterDescriptor(
                         node.identity().machine(),
                         node.identity().session(),
                         node.identity().incarnation(),
-                        self == null ? null : address(self),
+                        self.map(ClusterDescriptor::address).orElse(null),
                         node.remote().isDraining(),
                         queues(node.remote().served(), tracker)),
                 new Lease(lease.state(), lease.age().toMillis(), lease.renewals()),
-                fenced == null ? null : fenced.toString(),
+                node.fenced().map(IreeException::toString).orElse(null),
                 node.views(),
                 node.view().members().stream()
-                        .map(each -> member(each, self, peers, failed, tracker))
+                        .map(each -> member(each, self.filter(each::equals).isPresent(), peers, failed, tracker))
                         .toList(),
                 node.unreached(),
                 failed,
@@ -282,7 +282,7 @@ public record ClusterDescriptor(
 
     private static Member member(
             ClusterMember member,
-            @Nullable ClusterMember self,
+            boolean isSelf,
             List<ClusterPeer> peers,
             Map<Long, String> failed,
             FrontierTracker tracker) {
@@ -293,7 +293,7 @@ public record ClusterDescriptor(
         RemoteSession session = peer == null ? null : peer.session();
         IreeException failure = peer == null ? null : peer.failure();
         String state;
-        if (member.equals(self)) {
+        if (isSelf) {
             state = "self";
         } else if (session != null) {
             state = session.draining() == null ? "connected" : "draining";

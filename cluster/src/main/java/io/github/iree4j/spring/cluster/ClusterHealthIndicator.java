@@ -7,6 +7,7 @@ import io.github.iree4j.cluster.identity.LeaseKeeper;
 import io.github.iree4j.cluster.membership.Unreached;
 import io.github.iree4j.status.IreeException;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
@@ -34,12 +35,10 @@ public final class ClusterHealthIndicator implements HealthIndicator {
 
     @Override
     public Health health() {
-        IreeException fenced = node.fenced();
+        Optional<IreeException> fenced = node.fenced();
         boolean held = lease.state() == LeaseKeeper.State.HELD;
-        Health.Builder health = fenced == null && held ? Health.up() : Health.down();
-        if (fenced != null) {
-            health.withDetail("reason", fenced.toString());
-        }
+        Health.Builder health = fenced.isEmpty() && held ? Health.up() : Health.down();
+        fenced.ifPresent(cause -> health.withDetail("reason", cause.toString()));
         Map<String, String> without = new TreeMap<>();
         for (ClusterPeer each : node.peers()) {
             if (each.session() == null) {

@@ -76,7 +76,7 @@ public final class ClusterMetrics implements MeterBinder {
                 "iree.cluster.fenced",
                 "nodes",
                 "1 when this node is out of the cluster.",
-                each -> each.fenced() == null ? 0 : 1);
+                each -> each.fenced().isPresent() ? 1 : 0);
         gauge(
                 registry,
                 "iree.cluster.axes",

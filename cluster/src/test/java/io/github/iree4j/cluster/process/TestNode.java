@@ -169,7 +169,7 @@ final class TestNode implements AutoCloseable {
     }
 
     boolean isFenced() {
-        return node().fenced() != null;
+        return node().fenced().isPresent();
     }
 
     int members() {

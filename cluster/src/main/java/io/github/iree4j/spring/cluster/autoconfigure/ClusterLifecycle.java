@@ -191,7 +191,7 @@ final class ClusterLifecycle implements SmartLifecycle, ApplicationListener<Appl
             node.goAway(STOPS); // before the web server stops, so peers choose other nodes from now on
         } else if (event instanceof AvailabilityChangeEvent<?> change
                 && change.getState() == ReadinessState.ACCEPTING_TRAFFIC
-                && node.fenced() != null) {
+                && node.fenced().isPresent()) {
             AvailabilityChangeEvent.publish(publisher, this, ReadinessState.REFUSING_TRAFFIC);
         }
     }

@@ -262,7 +262,7 @@ public final class IreeClusterAutoConfiguration {
             OnFence action, ClusterNode node, ConfigurableApplicationContext context, Duration phase) {
         ApplicationRestart restart = ApplicationRestart.of(context);
         if (action == OnFence.RESTART && restart != null) {
-            restart.watch(() -> node.fenced() != null, phase.multipliedBy(2));
+            restart.watch(() -> node.fenced().isPresent(), phase.multipliedBy(2));
         }
         return switch (action) {
             case RESTART -> () -> restart(restart, context);

@@ -403,7 +403,7 @@ class IreeClusterAutoConfigurationTests {
                     assertThat(availability.getLivenessState())
                             .as("an orchestrator restarts it, also if closing takes for ever")
                             .isEqualTo(LivenessState.BROKEN);
-                    assertThat(node.fenced()).hasMessageContaining("granted to another");
+                    assertThat(node.fenced().orElseThrow()).hasMessageContaining("granted to another");
                     assertThat(output)
                             .contains("does not start again by itself: no SpringApplication made its context");
                     assertThat(events.since(0, 100))

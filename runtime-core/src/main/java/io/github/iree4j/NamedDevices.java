@@ -139,7 +139,7 @@ final class NamedDevices implements DeviceMonitor {
     private @Nullable Device working(Remote far) {
         synchronized (this) {
             Device device = far.device;
-            return device != null && device.failure() == null ? device : null;
+            return device != null && device.failure().isEmpty() ? device : null;
         }
     }
 

@@ -104,7 +104,7 @@ class FailuresOfCallsTest {
                 Program program = add(runtime)) {
             HostDevice device = (HostDevice) runtime.device();
             device.lose(IreeException.of(StatusCode.UNAVAILABLE, "fell off the bus"));
-            assertThat(device.failure()).isInstanceOf(DeviceLostException.class);
+            assertThat(device.failure().orElseThrow()).isInstanceOf(DeviceLostException.class);
             assertThatExceptionOfType(DeviceLostException.class)
                     .isThrownBy(() -> call(program, way, FOUR, FOUR))
                     .withMessageContaining("fell off the bus")

@@ -102,7 +102,7 @@ class NamedDevicesTest {
             return open();
         });
         assertThatThrownBy(() -> devices.require("far")).hasMessageContaining("the runtime is closed");
-        assertThat(opened.getFirst().failure()).isNotNull();
+        assertThat(opened.getFirst().failure()).isPresent();
     }
 
     @Test

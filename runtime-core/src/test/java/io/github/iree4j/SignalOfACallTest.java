@@ -153,7 +153,7 @@ class SignalOfACallTest {
             assertThat(isFreed).isNotDone();
             failing.await();
             assertThat(isFreed.get()).isTrue();
-            assertThat(call.fence().failure()).hasMessageContaining("closed");
+            assertThat(call.fence().failure().orElseThrow()).hasMessageContaining("closed");
             call.results().join().close();
         }
     }
@@ -206,7 +206,7 @@ class SignalOfACallTest {
             case BY_DEADLINE -> {}
         }
         assertThat(isFreed.get()).isTrue();
-        assertThat(call.fence().failure()).isNotNull();
+        assertThat(call.fence().failure()).isPresent();
     }
 
     @Test
@@ -243,7 +243,7 @@ class SignalOfACallTest {
             call.results().join().close();
             long number = program.monitor().pendingCalls(2).getFirst().id();
             assertThat(program.monitor().cancelCall(number, "no longer needed")).isTrue();
-            assertThat(call.fence().failure()).hasMessageContaining("no longer needed");
+            assertThat(call.fence().failure().orElseThrow()).hasMessageContaining("no longer needed");
         }
     }
 
@@ -311,7 +311,7 @@ class SignalOfACallTest {
                     made.set(options.signal().orElseThrow());
                     throw new IllegalStateException("refused");
                 }));
-        assertThat(made.get().failure()).hasMessageContaining("refused");
+        assertThat(made.get().failure().orElseThrow()).hasMessageContaining("refused");
     }
 
     /** One result for two components. */

@@ -77,7 +77,8 @@ final class InstanceChoice {
     private static long obstacle(List<Device> devices) {
         long most = 0;
         for (Device each : devices) {
-            most = Math.max(most, each.failure() != null ? LOST : each.draining() != null ? DRAINING : 0);
+            most = Math.max(
+                    most, each.failure().isPresent() ? LOST : each.draining().isPresent() ? DRAINING : 0);
         }
         return most;
     }

@@ -5,11 +5,12 @@ import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.monitor.ProgramMonitor;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicIntegerArray;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 
 /** A loaded program with its source, on each placement and context. Thread-safe. */
 public final class LoadedProgram {
@@ -96,15 +97,11 @@ public final class LoadedProgram {
         return times(function).durations();
     }
 
-    /** Returns the cause of failing calls by a file used in place by the program, see {@link ProgramMonitor#failure()}; null without such a cause. */
-    public @Nullable IreeException failure() {
-        for (Program instance : instances) {
-            IreeException failure = instance.monitor().failure();
-            if (failure != null) {
-                return failure;
-            }
-        }
-        return null;
+    /** Returns the cause of failing calls by a file used in place by the program, see {@link ProgramMonitor#failure()}; empty without such a cause. */
+    public Optional<IreeException> failure() {
+        return instances.stream()
+                .flatMap(instance -> Stream.ofNullable(instance.monitor().failure()))
+                .findFirst();
     }
 
     /**

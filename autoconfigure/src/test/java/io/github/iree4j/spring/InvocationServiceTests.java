@@ -463,7 +463,8 @@ class InvocationServiceTests {
                     .isThrownBy(() -> thrown.signal(other.at(1)).invokeAsync());
             assertThat(fences)
                     .hasSize(2)
-                    .allSatisfy(each -> assertThat(each.failure()).hasMessageContaining("refused on purpose"));
+                    .allSatisfy(each ->
+                            assertThat(each.failure().orElseThrow()).hasMessageContaining("refused on purpose"));
         }
     }
 

@@ -205,7 +205,7 @@ class HangsOnTheCpuTest {
             device.close();
             overwrite(other, recorder);
             assertThat(signal.isReached()).isFalse();
-            assertThat(signal.failure()).isNull();
+            assertThat(signal.failure()).isEmpty();
             assertThat(named(recorder.recording())).containsExactly(point(timeline));
         }
     }

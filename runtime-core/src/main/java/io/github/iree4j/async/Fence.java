@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -213,16 +214,16 @@ public final class Fence extends Resource {
     /**
      * Returns the first failure among the timelines.
      *
-     * @return the failure, or null when none has failed
+     * @return the failure; empty when none has failed
      */
-    public @Nullable IreeException failure() {
+    public Optional<IreeException> failure() {
         for (int i = 0; i < size(); i++) {
             IreeException failure = semaphore(i).failure();
             if (failure != null) {
-                return failure;
+                return Optional.of(failure);
             }
         }
-        return null;
+        return Optional.empty();
     }
 
     /**
@@ -231,9 +232,9 @@ public final class Fence extends Resource {
      * @return OK when reached, DEFERRED when not yet, else the code of the failure
      */
     public StatusCode query() {
-        IreeException failure = failure();
-        if (failure != null) {
-            return failure.code();
+        Optional<IreeException> failure = failure();
+        if (failure.isPresent()) {
+            return failure.get().code();
         }
         return isReached() ? StatusCode.OK : StatusCode.DEFERRED;
     }

@@ -7,8 +7,8 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A device for compiled programs: a CPU, a GPU. The opener closes the device. Closing fails waiting work with ABORTED
@@ -259,10 +259,10 @@ public interface Device extends AutoCloseable {
      * Returns the obstacle, if any, to work on this device using another device's memory in place.
      *
      * @param other any device; no obstacle for this device
-     * @return the missing feature, as the end of a sentence; null when no feature is missing
+     * @return the missing feature, as the end of a sentence; empty when no feature is missing
      */
-    default @Nullable String memoryObstacle(Device other) {
-        return null;
+    default Optional<String> memoryObstacle(Device other) {
+        return Optional.empty();
     }
 
     /**
@@ -299,20 +299,20 @@ public interface Device extends AutoCloseable {
     /**
      * Returns the failure that stopped the device.
      *
-     * @return the failure; null while the device works
+     * @return the failure; empty while the device works
      */
-    default @Nullable IreeException failure() {
-        return null;
+    default Optional<IreeException> failure() {
+        return Optional.empty();
     }
 
     /**
      * Returns the reason for refusing new work with UNAVAILABLE, while ending accepted work: the device's machine is
      * about to stop.
      *
-     * @return the reason; null while the device takes work
+     * @return the reason; empty while the device takes work
      */
-    default @Nullable IreeException draining() {
-        return null;
+    default Optional<IreeException> draining() {
+        return Optional.empty();
     }
 
     /**

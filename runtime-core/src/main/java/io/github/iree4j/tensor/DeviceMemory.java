@@ -176,7 +176,7 @@ public final class DeviceMemory {
             return false;
         }
         for (Device each : other.users) {
-            if (!users.contains(each) && device.memoryObstacle(each) != null) {
+            if (!users.contains(each) && device.memoryObstacle(each).isPresent()) {
                 return true;
             }
         }

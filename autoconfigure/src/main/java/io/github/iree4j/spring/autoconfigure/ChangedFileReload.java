@@ -32,7 +32,7 @@ final class ChangedFileReload implements Consumer<ChangedFile> {
 
     private void reload(ChangedFile changed) {
         boolean isStill = programs.find(changed.program(), changed.version())
-                .map(LoadedProgram::failure)
+                .flatMap(LoadedProgram::failure)
                 .filter(failure -> failure.code() == StatusCode.DATA_LOSS)
                 .isPresent();
         if (!isStill) {

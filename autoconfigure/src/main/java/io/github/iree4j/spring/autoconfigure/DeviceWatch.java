@@ -64,7 +64,7 @@ final class DeviceWatch implements SmartLifecycle {
         if (!running || !watched.add(device)) {
             return;
         }
-        AtomicBoolean told = new AtomicBoolean(device.failure() != null);
+        AtomicBoolean told = new AtomicBoolean(device.failure().isPresent());
         FrontierTracker tracker = device.schedulingDomain().tracker();
         for (int i = 0; i < device.queueCount() && !told.get(); i++) {
             DeviceQueue queue = device.queue(i);

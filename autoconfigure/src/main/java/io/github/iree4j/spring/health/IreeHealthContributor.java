@@ -127,13 +127,11 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
     }
 
     private Health device(Device device) {
-        IreeException failure = device.failure();
-        Health.Builder health = failure == null
+        Optional<IreeException> failure = device.failure();
+        Health.Builder health = failure.isEmpty()
                 ? Health.up()
                 : anyWorks(runtime.devices()) ? Health.up().withDetail("degraded", true) : Health.down();
-        if (failure != null) {
-            health.withDetail("reason", failure.toString());
-        }
+        failure.ifPresent(cause -> health.withDetail("reason", cause.toString()));
         return health.withDetail("driver", device.info().driver())
                 .withDetail("name", device.info().name())
                 .build();
@@ -172,12 +170,12 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
                 .toList();
         boolean closed = loaded.instances().stream().anyMatch(instance -> instance.isClosed());
         boolean works = loaded.instances().stream().anyMatch(instance -> allWork(instance.devices()));
-        IreeException failure = loaded.failure();
-        Health.Builder health = closed || failure != null || !works ? Health.down() : Health.up();
+        Optional<IreeException> failure = loaded.failure();
+        Health.Builder health = closed || failure.isPresent() || !works ? Health.down() : Health.up();
         if (closed) {
             health.withDetail("reason", "program is closed");
-        } else if (failure != null) {
-            health.withDetail("reason", String.valueOf(failure.getMessage()));
+        } else if (failure.isPresent()) {
+            health.withDetail("reason", String.valueOf(failure.get().getMessage()));
         } else if (!anyWorks(devices)) {
             health.withDetail("reason", "none of its devices works");
         } else if (!works) {
@@ -234,18 +232,18 @@ public final class IreeHealthContributor implements CompositeHealthContributor {
 
     private List<String> lost(List<Device> devices) {
         return devices.stream()
-                .filter(device -> device.failure() != null)
+                .filter(device -> device.failure().isPresent())
                 .map(runtime.monitor().devices()::nameOf)
                 .toList();
     }
 
     /** Returns whether all devices work; a program uses all of its devices. */
     private static boolean allWork(List<Device> devices) {
-        return devices.stream().allMatch(device -> device.failure() == null);
+        return devices.stream().allMatch(device -> device.failure().isEmpty());
     }
 
     private static boolean anyWorks(List<Device> devices) {
-        return devices.stream().anyMatch(device -> device.failure() == null);
+        return devices.stream().anyMatch(device -> device.failure().isEmpty());
     }
 
     private static Group group(Supplier<List<String>> names, Function<String, Health> health) {

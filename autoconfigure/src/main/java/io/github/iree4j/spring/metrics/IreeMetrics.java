@@ -71,7 +71,12 @@ public final class IreeMetrics implements MeterBinder {
             queue(registry, device.queue(i), tags.and(Key.QUEUE.asString(), Integer.toString(i)));
         }
         pools(registry, device, tags);
-        gauge(registry, IreeMeters.DEVICE_LOST, tags, device, each -> each.failure() == null ? 0 : 1);
+        gauge(
+                registry,
+                IreeMeters.DEVICE_LOST,
+                tags,
+                device,
+                each -> each.failure().isEmpty() ? 0 : 1);
         gauge(
                 registry,
                 IreeMeters.DEVICE_STREAMS,

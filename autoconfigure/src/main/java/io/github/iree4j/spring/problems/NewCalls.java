@@ -46,7 +46,7 @@ final class NewCalls {
         }
         boolean free = runtime.monitor().workers().executor().sleepingWorkers() > 0;
         for (Device device : instance.devices()) {
-            if (device.failure() != null) {
+            if (device.failure().isPresent()) {
                 return Known.NO;
             }
             // Work in flight may end late or never, and a smaller call may get memory for which others wait.

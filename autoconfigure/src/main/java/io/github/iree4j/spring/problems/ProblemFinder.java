@@ -144,7 +144,8 @@ public final class ProblemFinder {
     /** Returns whether there are devices, and none works: all calls fail. */
     boolean areAllDevicesLost() {
         List<Device> devices = runtime.devices();
-        return !devices.isEmpty() && devices.stream().allMatch(device -> device.failure() != null);
+        return !devices.isEmpty()
+                && devices.stream().allMatch(device -> device.failure().isPresent());
     }
 
     /** Returns the amount of completed work; grows with every advance. */
@@ -507,17 +508,16 @@ public final class ProblemFinder {
 
         private void lostDevices(List<Problem> problems) {
             for (Device device : runtime.devices()) {
-                if (device.failure() != null) {
-                    problems.add(new LostDevice(
-                            "device '" + runtime.monitor().devices().nameOf(device) + "'",
-                            String.valueOf(device.failure()),
-                            programs.all().stream()
-                                    .filter(each -> each.instances().stream()
-                                            .anyMatch(instance ->
-                                                    instance.devices().contains(device)))
-                                    .map(each -> "program '" + each.source().name() + "' runs on it")
-                                    .toList()));
-                }
+                device.failure()
+                        .ifPresent(failure -> problems.add(new LostDevice(
+                                "device '" + runtime.monitor().devices().nameOf(device) + "'",
+                                failure.toString(),
+                                programs.all().stream()
+                                        .filter(each -> each.instances().stream()
+                                                .anyMatch(instance ->
+                                                        instance.devices().contains(device)))
+                                        .map(each -> "program '" + each.source().name() + "' runs on it")
+                                        .toList())));
             }
         }
 
@@ -525,7 +525,7 @@ public final class ProblemFinder {
             for (ProgramStatus status : programs.statuses()) {
                 ProgramSource source = status.source();
                 programs.find(source.name(), source.version())
-                        .map(LoadedProgram::failure)
+                        .flatMap(LoadedProgram::failure)
                         .filter(failure -> failure.code() == StatusCode.DATA_LOSS) // known to be changed
                         .ifPresent(failure -> problems.add(new ChangedFile(
                                 subject(source),

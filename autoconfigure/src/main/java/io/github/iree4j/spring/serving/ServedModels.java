@@ -146,13 +146,13 @@ public final class ServedModels {
     /** Returns whether a version is loaded, and neither a changed file nor a lost device makes all calls fail. */
     private boolean isReady(ProgramStatus status) {
         return programs.find(status.source().name(), status.source().version())
-                .filter(loaded -> loaded.failure() == null)
+                .filter(loaded -> loaded.failure().isEmpty())
                 .filter(loaded -> loaded.instances().stream().anyMatch(ServedModels::isOnWorkingDevices))
                 .isPresent();
     }
 
     private static boolean isOnWorkingDevices(Program program) {
-        return program.devices().stream().allMatch(device -> device.failure() == null);
+        return program.devices().stream().allMatch(device -> device.failure().isEmpty());
     }
 
     /** Returns whether the server is ready: whether the application accepts traffic. */

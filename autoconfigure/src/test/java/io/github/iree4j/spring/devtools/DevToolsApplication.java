@@ -49,7 +49,7 @@ public class DevToolsApplication {
             IreeRuntime first = (IreeRuntime) before;
             System.out.printf(
                     "first runtime: programs %d, device %s%n",
-                    first.programs().size(), first.device().failure() == null ? "open" : "closed");
+                    first.programs().size(), first.device().failure().isEmpty() ? "open" : "closed");
             Runtime.getRuntime().halt(0);
         };
     }

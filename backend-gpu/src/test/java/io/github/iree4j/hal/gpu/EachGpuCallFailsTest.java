@@ -38,6 +38,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
@@ -377,7 +378,8 @@ class EachGpuCallFailsTest {
             submit(filled, () -> queue(peer).fill(null, filled, other, 0, Buffer.WHOLE, 77, 4, 0));
             filled.await(LONG);
             Fence copied = fence();
-            if (device.memoryObstacle(peer) == null) {
+            Optional<String> obstacle = device.memoryObstacle(peer);
+            if (obstacle.isEmpty()) {
                 submit(copied, () -> queue(device).copy(filled, copied, other, 0, host, 0, 4 * COUNT, 0));
                 copied.await(LONG);
                 assertThat(own.get(ValueLayout.JAVA_INT, 4096 + 4 * COUNT - 4))
@@ -385,7 +387,7 @@ class EachGpuCallFailsTest {
                         .isEqualTo(77);
             } else {
                 fences.remove(copied);
-                failures.add(device.memoryObstacle(peer));
+                failures.add(obstacle.get());
             }
             long address = GpuDrivers.handle(device).allocateMemory(4 * COUNT, false);
             try {

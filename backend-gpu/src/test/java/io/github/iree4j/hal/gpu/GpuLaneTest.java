@@ -471,7 +471,7 @@ class GpuLaneTest {
             }
         }
         assertFails(after, StatusCode.INVALID_ARGUMENT, "a launch failed with INVALID_VALUE (1)");
-        assertThat(device.failure()).isNull();
+        assertThat(device.failure()).isEmpty();
     }
 
     /** What was not given has failed, and is over after what it was to wait for all the same: what comes next relies on that. */

@@ -46,7 +46,7 @@ class GpuLimitsTest {
         try (StreamDevice device = fake.open(DeviceOptions.builder())) {
             IreeException failure = catchThrowableOfType(
                     IreeException.class, () -> device.createExecutable(params).close());
-            assertThat(device.failure()).isNull();
+            assertThat(device.failure()).isEmpty();
             return failure;
         } finally {
             fake.assertNothingToComplainOf();

@@ -139,8 +139,8 @@ class GpuSharingTest {
     @CsvSource({"CUDA,", "HIP,", "CUDA, no_attribute=115", "HIP, no_attribute=88"})
     void devicesOfADriverUseEachOthersMemoryInPlace(GpuKind kind, @Nullable String more) {
         open(kind, "devices=2 peer " + (more == null ? "" : more), 2);
-        assertThat(devices.get(0).memoryObstacle(devices.get(1))).isNull();
-        assertThat(devices.get(1).memoryObstacle(devices.get(0))).isNull();
+        assertThat(devices.get(0).memoryObstacle(devices.get(1))).isEmpty();
+        assertThat(devices.get(1).memoryObstacle(devices.get(0))).isEmpty();
         assertThat(CopyingDevice.of(List.copyOf(devices), "program")).isEqualTo(devices); // no copies
         List<Executable> kernels =
                 devices.stream().map(each -> closed(GpuKernels.load(each))).toList();
@@ -204,9 +204,8 @@ class GpuSharingTest {
     void peersThatAreNotCopyThroughTheHost(GpuKind kind) {
         open(kind, "devices=2", 2);
         assertThat(devices.get(0).memoryObstacle(devices.get(1)))
-                .isEqualTo(
-                        "the host does not see the memory of device '%s:1'",
-                        devices.get(1).info().driver());
+                .contains("the host does not see the memory of device '%s:1'"
+                        .formatted(devices.get(1).info().driver()));
         Buffer first = buffer(0);
         assertThatThrownBy(() -> devices.get(1).queue(0).fill(null, null, first, 0, 4, 1, 4, 0))
                 .hasMessageContaining("was not created by device");
@@ -218,10 +217,10 @@ class GpuSharingTest {
     void aPeerThatIsClosedIsNone(GpuKind kind) {
         open(kind, "devices=2 peer", 2);
         devices.get(1).close();
-        assertThat(devices.get(0).memoryObstacle(devices.get(1))).isNotNull();
+        assertThat(devices.get(0).memoryObstacle(devices.get(1))).isPresent();
         StreamDevice again = Objects.requireNonNull(fake).driver().open("1", DeviceOptions.DEFAULTS); // another context
         devices.set(1, again);
-        assertThat(devices.get(0).memoryObstacle(again)).isNull();
+        assertThat(devices.get(0).memoryObstacle(again)).isEmpty();
         devices.get(0).queue(0).fill(null, next(), buffer(1), 0, 64, 1, 4, 0);
         await();
     }

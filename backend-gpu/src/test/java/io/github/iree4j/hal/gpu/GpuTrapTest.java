@@ -141,7 +141,7 @@ class GpuTrapTest {
                 assertThat(failure.code()).isEqualTo(StatusCode.ABORTED);
                 assertThat(failure).hasMessageContaining("is lost");
             }
-            assertThat(Objects.requireNonNull(device.failure()).code()).isEqualTo(StatusCode.ABORTED);
+            assertThat(device.failure().orElseThrow().code()).isEqualTo(StatusCode.ABORTED);
         }
         device.close();
         GpuDrivers.assertNothingLeft(device);

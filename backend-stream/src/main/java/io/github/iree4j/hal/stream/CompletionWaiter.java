@@ -7,6 +7,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -128,10 +129,10 @@ final class CompletionWaiter implements CompletionSource {
     /** Starts polling a foreign point. */
     void add(WatchedPoint point) {
         imports.add(point);
-        IreeException cause = device.failure();
-        if (cause != null) { // the waiter has ended
+        Optional<IreeException> cause = device.failure();
+        if (cause.isPresent()) { // the waiter has ended
             imports.remove(point);
-            point.end(cause);
+            point.end(cause.get());
         }
         device.wakeWaiter();
     }
@@ -141,12 +142,9 @@ final class CompletionWaiter implements CompletionSource {
         imports.add(point);
         if (device.isHardwareLost()) {
             imports.remove(point);
-            IreeException cause = device.failure();
-            point.end(
-                    cause != null
-                            ? cause
-                            : IreeException.of(
-                                    StatusCode.ABORTED, device + " is lost", null, new DeviceLost(device.id())));
+            point.end(device.failure()
+                    .orElseGet(() -> IreeException.of(
+                            StatusCode.ABORTED, device + " is lost", null, new DeviceLost(device.id()))));
         }
         device.wakeWaiter();
     }

@@ -77,10 +77,7 @@ final class StreamChannels implements ChannelHost {
     @Override
     public GroupChannel adopt(GroupChannel channel) {
         open.add(channel);
-        IreeException cause = device.failure();
-        if (cause != null) {
-            channel.fail(ofDevice(cause));
-        }
+        device.failure().ifPresent(cause -> channel.fail(ofDevice(cause)));
         return channel;
     }
 

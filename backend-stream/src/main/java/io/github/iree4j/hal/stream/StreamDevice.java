@@ -34,6 +34,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
@@ -214,10 +215,9 @@ public final class StreamDevice implements Device {
      * @throws IreeException FAILED_PRECONDITION when the device is closed; the cause when the device is lost
      */
     void checkOpen() {
-        IreeException cause = failure();
-        if (cause != null) {
+        failure().ifPresent(cause -> {
             throw cause;
-        }
+        });
     }
 
     /**
@@ -377,8 +377,8 @@ public final class StreamDevice implements Device {
     }
 
     @Override
-    public @Nullable String memoryObstacle(Device other) {
-        return HostImports.obstacle(this, other);
+    public Optional<String> memoryObstacle(Device other) {
+        return Optional.ofNullable(HostImports.obstacle(this, other));
     }
 
     @Override
@@ -440,19 +440,19 @@ public final class StreamDevice implements Device {
     // ---- Shutdown.
 
     @Override
-    public @Nullable IreeException failure() {
+    public Optional<IreeException> failure() {
         IreeException cause = abandoned;
         if (cause == null) {
             cause = lost;
         }
         return cause != null || !closed
-                ? cause
-                : IreeException.of(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
+                ? Optional.ofNullable(cause)
+                : Optional.of(IreeException.of(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed"));
     }
 
     @Override
-    public @Nullable IreeException draining() {
-        return driver.draining();
+    public Optional<IreeException> draining() {
+        return Optional.ofNullable(driver.draining());
     }
 
     /**

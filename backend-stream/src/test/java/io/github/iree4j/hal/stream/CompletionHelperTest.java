@@ -82,7 +82,7 @@ class CompletionHelperTest {
             assertThatThrownBy(() -> done.await(Duration.ofMillis(1)))
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED));
-            assertThat(device.failure()).isNull();
+            assertThat(device.failure()).isEmpty();
             driver.heal();
             driver.deafen(false);
             timeline.signal(1);

@@ -32,6 +32,7 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -60,8 +61,8 @@ class CopyingDeviceTest {
                                     .memoryLimit(LIMIT)
                                     .build())));
         }
-        List<Device> views =
-                CopyingDevice.of(plain, "program", (one, other) -> one.equals(other) ? null : "on purpose");
+        List<Device> views = CopyingDevice.of(
+                plain, "program", (one, other) -> one.equals(other) ? Optional.empty() : Optional.of("on purpose"));
         a = views.getFirst();
         b = views.getLast();
         timeline = closed(a.createSemaphore(0, Device.SEMAPHORE_DEFAULT));
@@ -126,8 +127,10 @@ class CopyingDeviceTest {
     @Test
     void sharedMemoryIsThatWhichAllCanUse() {
         Device first = plain.getFirst();
-        List<Device> views =
-                CopyingDevice.of(plain, "", (one, other) -> other.equals(first) && !one.equals(first) ? "card" : null);
+        List<Device> views = CopyingDevice.of(
+                plain,
+                "",
+                (one, other) -> other.equals(first) && !one.equals(first) ? Optional.of("card") : Optional.empty());
         assertThat(CopyingDevice.indexOfShared(views))
                 .as("no other device can use the memory of the first")
                 .isOne();
@@ -141,7 +144,10 @@ class CopyingDeviceTest {
     void devicesThatTheProgramDoesNotKnowAreAskedFor() {
         Device third = closed(new LocalDriverProvider().open("local", DeviceOptions.DEFAULTS));
         List<Device> views = CopyingDevice.of(
-                plain, "", (one, other) -> one.equals(other) || other.equals(third) ? null : "on purpose");
+                plain,
+                "",
+                (one, other) ->
+                        one.equals(other) || other.equals(third) ? Optional.empty() : Optional.of("on purpose"));
         CopyingDevice view = (CopyingDevice) views.getFirst();
         assertThat(view.isApart(buffer(third, 1))).isFalse();
         assertThat(view.isApart(buffer(b, 1))).isTrue();

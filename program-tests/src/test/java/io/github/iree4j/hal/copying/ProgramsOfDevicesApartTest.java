@@ -29,6 +29,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -67,7 +68,8 @@ class ProgramsOfDevicesApartTest {
     }
 
     private Context load(String module) {
-        List<Device> views = CopyingDevice.of(plain, "", (one, other) -> one.equals(other) ? null : "on purpose");
+        List<Device> views = CopyingDevice.of(
+                plain, "", (one, other) -> one.equals(other) ? Optional.empty() : Optional.of("on purpose"));
         BytecodeModule compiled = closed(BytecodeModule.open(
                 Fixtures.file(module), HalTypes.register(VmTypes.standard()), ModuleLimits.DEFAULTS));
         return closed(Context.create(List.of(HalModule.create(views), compiled), ContextOptions.DEFAULTS));
@@ -158,7 +160,8 @@ class ProgramsOfDevicesApartTest {
     void memoryThatTheHostDoesNotSeeIsNoReasonToRefuseAProgram(@TempDir Path directory) {
         cpu();
         plain.add(closed(FakeDriver.deviceWithHiddenMemory(directory)));
-        assertThat(plain.getFirst().memoryObstacle(plain.getLast())).contains("the host does not see the memory");
+        assertThat(plain.getFirst().memoryObstacle(plain.getLast()).orElseThrow())
+                .contains("the host does not see the memory");
         BytecodeModule module = closed(BytecodeModule.open(
                 Fixtures.file("2.9.0/cpu-vulkan/mixed_devices.vmfb"),
                 HalTypes.register(VmTypes.standard()),

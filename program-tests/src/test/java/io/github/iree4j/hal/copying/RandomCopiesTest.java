@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
@@ -71,7 +72,8 @@ class RandomCopiesTest {
         for (long seed : all(400, 40_000, 3300)) {
             random = new Random(seed);
             List<Device> plain = List.of(cpu(), cpu(), cpu());
-            views = CopyingDevice.of(plain, "", (one, other) -> one.equals(other) ? null : "on purpose");
+            views = CopyingDevice.of(
+                    plain, "", (one, other) -> one.equals(other) ? Optional.empty() : Optional.of("on purpose"));
             run(seed, plain);
         }
     }

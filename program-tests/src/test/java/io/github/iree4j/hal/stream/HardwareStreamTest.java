@@ -329,7 +329,7 @@ class HardwareStreamTest {
         assertThat(waiting.failure()).cause().isSameAs(LOST);
         queue(1).barrier(null, at(refused, 1), 0);
         assertThat(refused.failure()).cause().isSameAs(LOST);
-        assertThat(device.failure()).cause().isSameAs(LOST);
+        assertThat(device.failure().orElseThrow()).cause().isSameAs(LOST);
         assertThat(running.failure()).as("the hardware still has it").isNull();
         gate.open();
         assertFails(running, 1);
@@ -403,7 +403,7 @@ class HardwareStreamTest {
         other.queue(0).barrier(null, at(behind, 1), 0);
         await(begun);
         Thread closer = Thread.ofPlatform().start(other::close);
-        while (other.failure() == null
+        while (other.failure().isEmpty()
                 || closer.getState() != Thread.State.WAITING && closer.getState() != Thread.State.TIMED_WAITING) {
             Thread.onSpinWait(); // until it waits for the step
         }

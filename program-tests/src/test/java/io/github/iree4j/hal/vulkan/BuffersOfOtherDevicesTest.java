@@ -55,8 +55,8 @@ class BuffersOfOtherDevicesTest {
     void open() {
         gpu = closed(VulkanDrivers.open(DeviceOptions.builder()));
         cpu = closed(MixedDevices.cpu(DeviceOptions.builder()));
-        Assumptions.assumeTrue(gpu.memoryObstacle(cpu) == null, () -> gpu.memoryObstacle(cpu));
-        Assumptions.assumeTrue(cpu.memoryObstacle(gpu) == null, () -> cpu.memoryObstacle(gpu));
+        gpu.memoryObstacle(cpu).ifPresent(Assumptions::abort);
+        cpu.memoryObstacle(gpu).ifPresent(Assumptions::abort);
         timeline = closed(gpu.createSemaphore(0, Device.SEMAPHORE_DEFAULT));
     }
 

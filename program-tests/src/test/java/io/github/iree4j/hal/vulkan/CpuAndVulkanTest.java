@@ -182,7 +182,7 @@ class CpuAndVulkanTest {
         timeline.signal(1);
         assertThat(catchThrowableOfType(IreeException.class, () -> end.await(Duration.ofSeconds(60))))
                 .isNotNull();
-        assertThat(end.failure()).isSameAs(lost);
+        assertThat(end.failure()).containsSame(lost);
         assertThat(bytes(buffer).get(INT, 4)).isEqualTo(7);
     }
 

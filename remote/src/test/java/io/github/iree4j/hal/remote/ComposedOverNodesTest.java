@@ -184,7 +184,7 @@ class ComposedOverNodesTest {
         assertThat(failureOf(two.reduce(fence())))
                 .as("the channel does not come back")
                 .hasMessageContaining("cut");
-        assertThat(two.device.failure()).as("the other participant goes on").isNull();
+        assertThat(two.device.failure()).as("the other participant goes on").isEmpty();
         assertThat(two.get()).hasSize(COUNT);
     }
 

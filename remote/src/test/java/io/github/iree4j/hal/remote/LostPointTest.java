@@ -139,7 +139,7 @@ class LostPointTest {
         }
         assertThat(reader.failure()).isNull();
         assertThat(late.isReached(1)).isTrue();
-        assertThat(third.failure()).isNull();
+        assertThat(third.failure()).isEmpty();
     }
 
     @Test

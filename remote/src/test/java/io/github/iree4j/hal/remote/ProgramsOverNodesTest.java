@@ -63,7 +63,7 @@ class ProgramsOverNodesTest {
     void nothingIsLeft() throws Exception {
         programs.forEach(Program::close);
         for (Device each : runtime.devices()) {
-            if (each.failure() == null) {
+            if (each.failure().isEmpty()) {
                 assertThat(each.allocator().statistics().bytesLive())
                         .as(each.id())
                         .isZero();

@@ -138,7 +138,7 @@ class RemoteDeviceTest {
                     device.queue(0).fill(null, after, buffer, 0, 16, 7, 4, 0);
                     after.await(Duration.ofSeconds(60));
                 }
-                assertThat(device.failure()).isNull();
+                assertThat(device.failure()).isEmpty();
             } finally {
                 fences.forEach(Fence::close);
             }
@@ -328,7 +328,7 @@ class RemoteDeviceTest {
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
             device.queue(0).fill(null, filled, far, 0, 16, 7, 4, 0);
             filled.await(Duration.ofSeconds(50));
-            assertThat(device.failure()).isNull();
+            assertThat(device.failure()).isEmpty();
         } finally {
             backend.close();
         }

@@ -179,8 +179,8 @@ class RemotePipelineTest {
             assertFails(second);
             three.queue(0).fill(null, third, buffer, 0, 64, 5, 1, 0);
             third.await(LIMIT);
-            assertThat(three.failure()).isNull();
-            assertThat(two.failure()).isNotNull();
+            assertThat(three.failure()).isEmpty();
+            assertThat(two.failure()).isPresent();
             buffer.close();
         }
     }
@@ -276,7 +276,7 @@ class RemotePipelineTest {
             assertThat(one.failure())
                     .hasMessageContaining("kernel failed on purpose")
                     .hasMessageContaining("node 2");
-            assertThat(two.failure()).isNull();
+            assertThat(two.failure()).isEmpty();
             buffer.close();
         }
     }

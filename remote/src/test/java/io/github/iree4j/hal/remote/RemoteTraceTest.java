@@ -210,7 +210,7 @@ class RemoteTraceTest {
         spans.getFirst().throwing = true;
         pipeline(2);
         assertThat(spans.get(2).told).hasSize(4);
-        assertThat(far).allSatisfy(device -> assertThat(device.failure()).isNull());
+        assertThat(far).allSatisfy(device -> assertThat(device.failure()).isEmpty());
     }
 
     @ParameterizedTest

@@ -90,7 +90,7 @@ class WholeFailureTest {
         loopback.run();
         assertThat(nodes.events).contains("1: failed UNAVAILABLE 2");
         for (Device each : lost) {
-            while (each.failure() == null) {
+            while (each.failure().isEmpty()) {
                 assertThat(Thread.interrupted()).as("too late").isFalse();
             }
         }

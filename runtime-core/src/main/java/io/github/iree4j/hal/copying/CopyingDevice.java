@@ -22,10 +22,10 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.BiFunction;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,13 +40,13 @@ public final class CopyingDevice implements Device {
 
     private final Device device;
     private final String consumer; // consumer charged for the copies
-    private final BiFunction<Device, Device, @Nullable String> obstacles;
+    private final BiFunction<Device, Device, Optional<String>> obstacles;
     private final Set<Device> reached =
             Collections.newSetFromMap(new IdentityHashMap<>()); // devices of the program; not modified later
     private final Set<Device> apart = Collections.newSetFromMap(new IdentityHashMap<>()); // the other devices
     private final List<CopyingQueue> queues = new ArrayList<>();
 
-    private CopyingDevice(Device device, String consumer, BiFunction<Device, Device, @Nullable String> obstacles) {
+    private CopyingDevice(Device device, String consumer, BiFunction<Device, Device, Optional<String>> obstacles) {
         this.device = device;
         this.consumer = consumer;
         this.obstacles = obstacles;
@@ -68,7 +68,7 @@ public final class CopyingDevice implements Device {
 
     /** Returns the devices for a program, with a custom test for obstacles to the use of another device's memory. */
     static List<Device> of(
-            List<Device> devices, String consumer, BiFunction<Device, Device, @Nullable String> obstacles) {
+            List<Device> devices, String consumer, BiFunction<Device, Device, Optional<String>> obstacles) {
         if (devices.stream().anyMatch(CopyingDevice.class::isInstance)) {
             return devices;
         }
@@ -77,15 +77,15 @@ public final class CopyingDevice implements Device {
         boolean copies = false;
         for (CopyingDevice view : views.values()) {
             for (Device other : views.keySet()) {
-                String obstacle = obstacles.apply(view.device, other);
-                (obstacle == null ? view.reached : view.apart).add(other);
-                if (obstacle != null) {
+                Optional<String> obstacle = obstacles.apply(view.device, other);
+                (obstacle.isEmpty() ? view.reached : view.apart).add(other);
+                if (obstacle.isPresent()) {
                     copies = true;
                     LOG.info(
                             "device '{}' gets copies of what it uses of the memory of device '{}': {}",
                             view.id(),
                             other.id(),
-                            obstacle);
+                            obstacle.get());
                 }
             }
         }
@@ -129,7 +129,7 @@ public final class CopyingDevice implements Device {
     private boolean reaches(Device other) {
         return device.equals(other)
                 || reached.contains(other)
-                || !apart.contains(other) && obstacles.apply(device, other) == null;
+                || !apart.contains(other) && obstacles.apply(device, other).isEmpty();
     }
 
     /** Returns the device behind this view. */
@@ -233,7 +233,7 @@ public final class CopyingDevice implements Device {
     }
 
     @Override
-    public @Nullable String memoryObstacle(Device other) {
+    public Optional<String> memoryObstacle(Device other) {
         return obstacles.apply(device, plain(other));
     }
 
@@ -258,12 +258,12 @@ public final class CopyingDevice implements Device {
     }
 
     @Override
-    public @Nullable IreeException failure() {
+    public Optional<IreeException> failure() {
         return device.failure();
     }
 
     @Override
-    public @Nullable IreeException draining() {
+    public Optional<IreeException> draining() {
         return device.draining();
     }
 

@@ -71,9 +71,10 @@ final class CrossDeviceOperation implements AutoCloseable {
 
     /** Submits the next operation with a wait and a signal. */
     void next(BiConsumer<@Nullable Fence, Fence> operation) {
-        IreeException failure = before == null ? null : before.failure();
-        if (failure != null) {
-            throw failure; // nothing behind the failed operation runs
+        if (before != null) {
+            before.failure().ifPresent(failure -> {
+                throw failure; // nothing behind the failed operation runs
+            });
         }
         Fence after = Fence.at(order, steps.size() + 1);
         steps.add(after);

@@ -33,6 +33,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -246,8 +247,10 @@ public abstract class HostDevice implements Device, ChannelHost {
     }
 
     @Override
-    public @Nullable String memoryObstacle(Device other) {
-        return other.isMemoryOfHost() ? null : "the host does not see the memory of device '" + other.id() + "'";
+    public Optional<String> memoryObstacle(Device other) {
+        return other.isMemoryOfHost()
+                ? Optional.empty()
+                : Optional.of("the host does not see the memory of device '" + other.id() + "'");
     }
 
     @Override
@@ -267,11 +270,11 @@ public abstract class HostDevice implements Device, ChannelHost {
     }
 
     @Override
-    public @Nullable IreeException failure() {
+    public Optional<IreeException> failure() {
         IreeException cause = lost;
         return cause != null || !closed
-                ? cause
-                : IreeException.of(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
+                ? Optional.ofNullable(cause)
+                : Optional.of(IreeException.of(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed"));
     }
 
     /**

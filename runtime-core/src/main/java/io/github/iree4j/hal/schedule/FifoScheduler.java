@@ -17,6 +17,7 @@ import io.github.iree4j.status.IreeException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.ObjLongConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -131,9 +132,9 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
     /** Under the lock. Returns the reason why the operation can never be issued, or null. */
     private @Nullable IreeException decideOrHold(QueueOperation operation) {
         Fence wait = operation.wait;
-        IreeException failure = wait == null ? null : wait.failure();
-        if (failure != null) {
-            return failure;
+        Optional<IreeException> failed = wait == null ? Optional.empty() : wait.failure();
+        if (failed.isPresent()) {
+            return failed.get();
         }
         if (isClosed()) { // FIFO-4
             return aborted(operation);
@@ -162,7 +163,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
                     return null;
                 }
             }
-            failure = retain(operation);
+            IreeException failure = retain(operation);
             if (failure == null) {
                 if (!plan.keepForeign()) { // ended meanwhile: the value is reached, or no longer promised
                     return decideOrHold(operation);

@@ -258,7 +258,7 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
     private @Nullable DeviceQueue elsewhere(Buffer buffer) {
         return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored
                         && isForeign(stored)
-                        && device().memoryObstacle(stored.device()) == null
+                        && device().memoryObstacle(stored.device()).isEmpty()
                 ? stored.device().queue(0)
                 : null;
     }

@@ -11,6 +11,7 @@ import io.github.iree4j.hal.StreamCounters;
 import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -43,9 +44,9 @@ final class UnorderedScheduler extends QueueScheduler {
         Fence wait = operation.wait;
         boolean issueReported = !operation.reported && report(operation);
         if (wait != null) {
-            IreeException failure = wait.failure();
-            if (failure != null) {
-                refuse(operation, failure);
+            Optional<IreeException> failure = wait.failure();
+            if (failure.isPresent()) {
+                refuse(operation, failure.get());
                 return;
             }
             if (!wait.isReached()) {
@@ -110,7 +111,7 @@ final class UnorderedScheduler extends QueueScheduler {
         operation.reported = true;
         Fence wait = operation.wait;
         boolean issuedAtOnce =
-                !(operation instanceof StorageRequest) && (wait == null || wait.failure() == null && wait.isReached());
+                !(operation instanceof StorageRequest) && (wait == null || wait.query() == StatusCode.OK);
         if (issuedAtOnce && siblings.submittedAndIssued(this, operation)) {
             return true;
         }

@@ -70,7 +70,7 @@ final class ChannelImports {
     private static void rankAndCount(HalState state, VmCall call) {
         Channel channel = call.required(Channel.class);
         Fence ready = channel.ready();
-        if (ready != null && !ready.isReached() && ready.failure() == null && !call.resumed()) {
+        if (ready != null && ready.query() == StatusCode.DEFERRED && !call.resumed()) {
             call.defer(new FenceWait(List.of(ready), -1));
             return;
         }

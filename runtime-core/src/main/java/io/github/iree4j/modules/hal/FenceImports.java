@@ -96,10 +96,9 @@ final class FenceImports {
 
     private static void await(VmCall call, int timeoutMillis, List<Fence> pending) {
         for (Fence fence : pending) {
-            IreeException failure = fence.failure();
-            if (failure != null) {
+            fence.failure().ifPresent(failure -> {
                 throw IreeException.of(failure.code(), failure.getMessage(), failure);
-            }
+            });
         }
         // A deferred call is resumed when ready or timed out; a resumed call not ready now has timed out.
         if (timeoutMillis == 0 || call.resumed()) {

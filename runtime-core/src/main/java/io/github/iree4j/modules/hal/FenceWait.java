@@ -37,7 +37,7 @@ final class FenceWait implements VmWait, AwaitsFences {
     public boolean isReady() {
         boolean reached = true;
         for (Fence fence : fences) {
-            if (fence.failure() != null) {
+            if (fence.failure().isPresent()) {
                 return true;
             }
             reached &= fence.isReached();

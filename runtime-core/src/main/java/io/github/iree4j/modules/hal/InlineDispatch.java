@@ -100,7 +100,7 @@ final class InlineDispatch implements AutoCloseable {
     /** Returns whether the dispatch has ended, successfully or not. */
     boolean isComplete() {
         Fence end = done;
-        return end == null || end.isReached() || end.failure() != null;
+        return end == null || end.query() != StatusCode.DEFERRED;
     }
 
     VmWait end() {
@@ -110,9 +110,10 @@ final class InlineDispatch implements AutoCloseable {
 
     /** Makes the written bytes visible to the program. */
     void finish() {
-        IreeException failure = done == null ? null : done.failure();
-        if (failure != null) {
-            throw IreeException.of(failure.code(), failure.getMessage(), failure);
+        if (done != null) {
+            done.failure().ifPresent(failure -> {
+                throw IreeException.of(failure.code(), failure.getMessage(), failure);
+            });
         }
         copies.forEach((memory, copy) -> copy.read(0, memory.segment().asSlice(0, memory.length())));
     }

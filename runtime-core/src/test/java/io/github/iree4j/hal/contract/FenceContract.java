@@ -73,7 +73,7 @@ public abstract class FenceContract extends DeviceContract {
         b.fail(LOST);
         assertThat(seen.get()).isSameAs(LOST);
         assertThat(fence.query()).isEqualTo(StatusCode.DATA_LOSS);
-        assertThat(fence.failure()).isSameAs(LOST);
+        assertThat(fence.failure()).containsSame(LOST);
         assertFails(StatusCode.DATA_LOSS, "lost on purpose", fence::await);
     }
 

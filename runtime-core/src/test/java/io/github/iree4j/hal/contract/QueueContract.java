@@ -361,7 +361,7 @@ public abstract class QueueContract extends DeviceContract {
         assertThat(c.failure()).isSameAs(LOST);
         Fence late = fence();
         queue.barrier(at(c, 1), late, 0);
-        assertThat(late.failure()).isSameAs(LOST);
+        assertThat(late.failure()).containsSame(LOST);
         Fence unrelated = fence();
         queue.barrier(null, unrelated, 0);
         unrelated.await();

@@ -201,9 +201,10 @@ class RandomAllocationTest {
             assertThat(ends.stream().filter(end -> end.query() == StatusCode.DEFERRED))
                     .as("seed %d", seed)
                     .isEmpty();
-            failed += ends.stream().filter(end -> end.failure() != null).count();
-            met += meetings.stream().filter(each -> each.failure() == null).count();
-            parted += meetings.stream().filter(each -> each.failure() != null).count();
+            failed += ends.stream().filter(end -> end.failure().isPresent()).count();
+            met += meetings.stream().filter(each -> each.failure().isEmpty()).count();
+            parted +=
+                    meetings.stream().filter(each -> each.failure().isPresent()).count();
             closeResources();
             assertThat(device.allocator().poolStatistics().bytesLive())
                     .as("seed %d", seed)
@@ -241,7 +242,7 @@ class RandomAllocationTest {
                         calls.remove(random.nextInt(calls.size())),
                         IreeException.of(StatusCode.CANCELLED, "withdrawn"));
             }
-            if (loses && device.failure() == null && random.nextInt(40) == 0) {
+            if (loses && device.failure().isEmpty() && random.nextInt(40) == 0) {
                 lost++;
                 device.lose(IreeException.of(StatusCode.UNAVAILABLE, "fell off the bus"));
             }
@@ -282,7 +283,7 @@ class RandomAllocationTest {
             (wanders ? queue() : home).fill(at(own, 1), at(own, 2), buffer, 0, Buffer.WHOLE, mark, 1, 0);
             Fence written = at(own, 2);
             byte content = mark;
-            if (collectives && device.failure() == null && random.nextInt(3) > 0) {
+            if (collectives && device.failure().isEmpty() && random.nextInt(3) > 0) {
                 written = meet(mark, buffer, size / 2, written);
                 content *= 2;
             }

@@ -176,7 +176,7 @@ class SpeculativeDecodingTest {
                 case "draft_r1", "verify_r1" -> cancelled.contains("draft_r1"); // which verify_r1 waits for
                 default -> !cancelled.isEmpty();
             };
-            assertThat(each.getValue().failure() != null
+            assertThat(each.getValue().failure().isPresent()
                             && each.getValue().semaphore(0).value()
                                     < each.getValue().value(0))
                     .as("%s, rejected %d at %d, cancelled %s", each.getKey(), rejected, tick, cancelled)

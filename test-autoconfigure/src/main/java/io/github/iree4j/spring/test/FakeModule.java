@@ -65,10 +65,9 @@ final class FakeModule {
         }
         call.attach(null);
         try (work) {
-            IreeException failure = work.done.failure();
-            if (failure != null) {
+            work.done.failure().ifPresent(failure -> {
                 throw failure;
-            }
+            });
             end(work.index);
             answer(function, call);
         }
@@ -149,7 +148,7 @@ final class FakeModule {
 
         @Override
         public boolean isReady() {
-            return fence.isReached() || fence.failure() != null;
+            return fence.query() != StatusCode.DEFERRED;
         }
 
         @Override

@@ -7,6 +7,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.assertj.core.api.AbstractAssert;
 
 /** Assertions on runtimes, timelines and scripted programs. */
@@ -104,9 +105,11 @@ public final class IreeAssertions {
          * @return this
          */
         public TimelineAssert hasFailedWith(StatusCode code) {
-            IreeException failure = actual.at(Long.MAX_VALUE - 1).failure();
-            if (failure == null || failure.code() != code) {
-                failWithMessage("expected the timeline to have failed with %s, but %s", code, failure);
+            Optional<IreeException> failure = actual.at(Long.MAX_VALUE - 1).failure();
+            if (failure.map(IreeException::code).filter(code::equals).isEmpty()) {
+                failWithMessage(
+                        "expected the timeline to have failed with %s, but %s",
+                        code, failure.map(IreeException::toString).orElse("it has not failed"));
             }
             return this;
         }

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.actuate.endpoint;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceInfo;
+import io.github.iree4j.status.IreeException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
@@ -35,7 +36,7 @@ public record DeviceDescriptor(
                 DeviceInfo.machine(device.id(), device.queue(0).axis()),
                 device.queueCount(),
                 device.executableFormats(),
-                device.failure() == null ? null : device.failure().toString());
+                device.failure().map(IreeException::toString).orElse(null));
     }
 
     /**

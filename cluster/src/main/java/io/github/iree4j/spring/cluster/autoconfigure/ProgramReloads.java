@@ -131,7 +131,7 @@ final class ProgramReloads implements SmartInitializingSingleton, ApplicationLis
         return loaded.isPresent()
                 ? loaded.get().instances().stream()
                         .flatMap(each -> each.devices().stream())
-                        .anyMatch(device -> device.failure() != null)
+                        .anyMatch(device -> device.failure().isPresent())
                 : status.failure() != null;
     }
 }

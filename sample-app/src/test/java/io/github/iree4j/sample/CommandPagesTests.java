@@ -30,12 +30,13 @@ class CommandPagesTests {
             "<artifactId>spring-boot-starter-parent</artifactId>\\s*<version>(.*?)<|\"org\\.springframework\\.boot\"\\) version \"(.*?)\"");
 
     /**
-     * A container needs Docker, a release a key and an account ({@code bin/release} tries the rest); the page for
-     * operators shows commands for the sample with a call in progress, whose profile other tests start; a test of
-     * signatures runs the commands of the page on Spring Boot.
+     * A container needs Docker, pods need Kubernetes (a test compares the manifests with the properties), a release a key
+     * and an account ({@code bin/release} tries the rest); the page for operators shows commands for the sample with a
+     * call in progress, whose profile other tests start; a test of signatures runs the commands of the page on Spring
+     * Boot.
      */
-    private static final Set<String> NOT_AT_NIGHT =
-            Set.of("docs/containers.md", "docs/versions.md", "docs/operations.md", "docs/spring.md");
+    private static final Set<String> NOT_AT_NIGHT = Set.of(
+            "docs/containers.md", "docs/kubernetes.md", "docs/versions.md", "docs/operations.md", "docs/spring.md");
 
     @Test
     void eachPageWithCommandsOrFilesIsRunAtNight() throws IOException {

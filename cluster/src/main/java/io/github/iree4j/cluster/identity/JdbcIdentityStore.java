@@ -10,6 +10,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLIntegrityConstraintViolationException;
+import java.sql.SQLWarning;
 import java.sql.Statement;
 import java.sql.Timestamp;
 import java.time.Duration;
@@ -26,6 +27,11 @@ import javax.sql.DataSource;
  * <p>Every change is a single statement comparing the replaced values, so any isolation level will do. Leases end by
  * the database's clock; clocks of nodes need not agree with the database's clock. Of the free indices the index with
  * the fewest used sessions is granted.
+ *
+ * <p>A database that loses commits, in a failover to a standby behind the primary, may grant a session again. An
+ * incarnation is the time of the grant, or one more than the last, so the two nodes differ in the incarnation. The
+ * former node notices the loss at the renewal: the node's lease ends, the lease of the other node ends, and the session
+ * is used up. A commit that the database only warns about counts as failed, since a standby may not have it.
  */
 public final class JdbcIdentityStore implements IdentityStore {
 
@@ -124,12 +130,14 @@ public final class JdbcIdentityStore implements IdentityStore {
         }
     }
 
+    /** A time, so that a database that has lost the last incarnations does not grant them again. */
     private long nextIncarnation(Connection connection) throws SQLException {
         for (; ; ) {
             long last = select(connection, "select incarnation from iree_cluster where name = ?", cluster).value;
+            long next = Math.max(last + 1, now(connection));
             String sql = "update iree_cluster set incarnation = ? where name = ? and incarnation = ?";
-            if (update(connection, sql, last + 1, cluster, last) == 1) {
-                return last + 1;
+            if (update(connection, sql, next, cluster, last) == 1) {
+                return next;
             }
         }
     }
@@ -168,23 +176,32 @@ public final class JdbcIdentityStore implements IdentityStore {
             return update(
                             connection,
                             "update iree_cluster_slot set session_epoch = ?, incarnation = ?, expires_at = ?"
-                                    + " where cluster_name = ? and machine = ? and incarnation = ? and expires_at = ?",
+                                    + " where cluster_name = ? and machine = ? and session_epoch = ?"
+                                    + " and incarnation = ? and expires_at = ?",
                             free.session + 1,
                             incarnation,
                             expires,
                             cluster,
                             free.machine,
+                            free.session,
                             free.incarnation,
                             free.expires)
                     == 1;
         }
+        return insert(connection, free.machine, 1, incarnation, expires);
+    }
+
+    /** Returns false when there is a row of the machine index. */
+    private boolean insert(Connection connection, int machine, int session, long incarnation, long expires)
+            throws SQLException {
         try {
             update(
                     connection,
                     "insert into iree_cluster_slot (cluster_name, machine, session_epoch, incarnation, expires_at)"
-                            + " values (?, ?, 1, ?, ?)",
+                            + " values (?, ?, ?, ?, ?)",
                     cluster,
-                    free.machine,
+                    machine,
+                    session,
                     incarnation,
                     expires);
             return true;
@@ -192,6 +209,27 @@ public final class JdbcIdentityStore implements IdentityStore {
             orDuplicate(e);
             return false;
         }
+    }
+
+    /**
+     * Keeps the session of an ended lease from being granted again by a database that has lost the grant. Another holder
+     * of the index with this session or an earlier one has a session granted twice: raising the session ends that lease.
+     */
+    private void useUp(Connection connection, NodeIdentity identity) throws SQLException {
+        String row = " from iree_cluster_slot where cluster_name = ? and machine = ?";
+        if (!select(connection, "select session_epoch" + row, cluster, identity.machine()).isPresent
+                && insert(connection, identity.machine(), identity.session(), identity.incarnation(), 0)) {
+            return;
+        }
+        update(
+                connection,
+                "update iree_cluster_slot set session_epoch = ?"
+                        + " where cluster_name = ? and machine = ? and session_epoch <= ? and incarnation <> ?",
+                identity.session() + 1,
+                cluster,
+                identity.machine(),
+                identity.session(),
+                identity.incarnation());
     }
 
     /** Milliseconds on the database's clock. */
@@ -215,7 +253,15 @@ public final class JdbcIdentityStore implements IdentityStore {
 
     private static int update(Connection connection, String sql, Object... parameters) throws SQLException {
         try (PreparedStatement statement = prepare(connection, sql, parameters)) {
-            return statement.executeUpdate();
+            int rows = statement.executeUpdate();
+            // PostgreSQL only warns when the limit of time ends the wait for the standby: the primary alone has the
+            // commit
+            for (SQLWarning each = statement.getWarnings(); each != null; each = each.getNextWarning()) {
+                if (each.getSQLState() != null && each.getSQLState().startsWith("01")) {
+                    throw new SQLException("the database warns: " + each.getMessage(), each.getSQLState(), each);
+                }
+            }
+            return rows;
         }
     }
 
@@ -282,22 +328,29 @@ public final class JdbcIdentityStore implements IdentityStore {
 
         @Override
         public void renew() {
-            int rows = run("renew the lease of " + identity, connection -> {
+            boolean isRenewed = run("renew the lease of " + identity, connection -> {
                 long now = now(connection);
-                return update(
+                String sql = "update iree_cluster_slot set expires_at = ?"
+                        + " where cluster_name = ? and machine = ? and session_epoch = ? and incarnation = ?"
+                        + " and expires_at > ?";
+                int rows = update(
                         connection,
-                        "update iree_cluster_slot set expires_at = ?"
-                                + " where cluster_name = ? and machine = ? and incarnation = ? and expires_at > ?",
+                        sql,
                         now + millis,
                         cluster,
                         identity.machine(),
+                        identity.session(),
                         identity.incarnation(),
                         now);
+                if (rows != 1) {
+                    useUp(connection, identity);
+                }
+                return rows == 1;
             });
-            if (rows != 1) {
+            if (!isRenewed) {
                 throw IreeException.of(
                         StatusCode.ABORTED,
-                        "the lease of %s has ended: in table 'iree_cluster_slot', the row of machine index %d is another's, or has expired by the database's clock"
+                        "the lease of %s has ended: in table 'iree_cluster_slot', the row of machine index %d is another's or lost, or has expired by the database's clock"
                                 .formatted(identity, identity.machine()));
             }
         }

@@ -101,6 +101,115 @@ class JdbcIdentityStoreTests extends IdentityStoreContract {
         assertThat(one.clusterId()).isNotEqualTo(other.clusterId());
     }
 
+    /** Runs grants that the database then loses, as a standby does that takes over without the last commits. */
+    private void lose(Runnable grants) {
+        execute("create table kept_cluster as select * from iree_cluster");
+        execute("create table kept_slot as select * from iree_cluster_slot");
+        grants.run();
+        execute("delete from iree_cluster_slot");
+        execute("delete from iree_cluster");
+        execute("insert into iree_cluster select * from kept_cluster");
+        execute("insert into iree_cluster_slot select * from kept_slot");
+        execute("drop table kept_cluster");
+        execute("drop table kept_slot");
+    }
+
+    /** Loses grants, and returns the last once the time is later. */
+    private IdentityLease lost(int grants) {
+        List<IdentityLease> lost = new ArrayList<>();
+        lose(() -> {
+            for (int i = 0; i < grants; i++) {
+                lost.forEach(IdentityLease::release);
+                lost.add(open().acquire(LEASE));
+            }
+        });
+        while (System.currentTimeMillis() <= lost.getLast().identity().incarnation()) {
+            Thread.onSpinWait(); // for a millisecond
+        }
+        return lost.getLast();
+    }
+
+    private static int slot(IdentityLease lease) {
+        return lease.identity().machine() << 8 | lease.identity().session();
+    }
+
+    private static void assertEnded(IdentityLease lease) {
+        assertThat(failure(lease::renew).code()).isEqualTo(StatusCode.ABORTED);
+    }
+
+    @Test
+    void aSessionThatTheDatabaseLosesIsNotGrantedAgainAfterItsNodeHasNoticed() {
+        for (int before = 0; before < 3; before++) {
+            IdentityLease lost = lost(1);
+            assertEnded(lost);
+            lost.release();
+            IdentityLease next = open().acquire(LEASE);
+            IdentityLease other = open().acquire(LEASE);
+            assertThat(List.of(slot(next), slot(other))).doesNotContain(slot(lost));
+            next.renew();
+            other.renew();
+            next.release();
+            other.release();
+        }
+    }
+
+    @Test
+    void twoNodesOfASessionThatTheDatabaseLostBothEndAndDifferInTheIncarnation() {
+        IdentityLease lost = lost(1);
+        IdentityLease again = open().acquire(LEASE);
+        assertThat(slot(again)).isEqualTo(slot(lost));
+        assertThat(again.identity().incarnation()).isGreaterThan(lost.identity().incarnation());
+        again.renew();
+        assertEnded(lost);
+        assertEnded(again);
+        again.release();
+        for (int i = 0; i < 3; i++) {
+            IdentityLease next = open().acquire(LEASE);
+            assertThat(slot(next)).isNotEqualTo(slot(lost));
+            next.renew();
+            next.release();
+        }
+    }
+
+    @Test
+    void aNodeOfAnEarlierSessionThatTheDatabaseLostEndsToo() {
+        IdentityLease lost = lost(machines() * 2); // the last has the second session of its index
+        assertThat(lost.identity().session()).isEqualTo(2);
+        List<IdentityLease> again = new ArrayList<>();
+        for (int i = 0; i < machines(); i++) {
+            again.add(open().acquire(LEASE));
+        }
+        assertEnded(lost);
+        for (IdentityLease each : again) {
+            if (each.identity().machine() == lost.identity().machine()) {
+                assertEnded(each);
+            } else {
+                each.renew();
+            }
+            each.release();
+        }
+        Set<Integer> machines = new HashSet<>();
+        for (int i = 0; i < machines(); i++) {
+            IdentityLease next = open().acquire(LEASE);
+            machines.add(next.identity().machine());
+            assertThat(slot(next)).isNotEqualTo(slot(lost));
+            next.renew();
+        }
+        assertThat(machines).hasSize(machines());
+    }
+
+    @Test
+    void aNodeWhoseIndexAnotherNodeHasTakenDoesNotDisturbThatNode() {
+        IdentityLease former = open().acquire(LEASE);
+        letEnd(former);
+        List<IdentityLease> others = new ArrayList<>();
+        for (int i = 0; i < machines(); i++) {
+            others.add(open().acquire(LEASE));
+        }
+        assertEnded(former);
+        others.forEach(IdentityLease::renew);
+    }
+
     @Test
     void anUnreachableDatabaseIsUnavailable() {
         IreeException failure =

@@ -11,8 +11,8 @@ import io.github.iree4j.status.StatusCode;
  * @param clusterId the causal domain, minted once per cluster; only nodes of the same domain talk to each other
  * @param machine the machine within the cluster, 0 to 255
  * @param session the session epoch, 1 to 255; a (machine, session) pair is never leased twice in a cluster
- * @param incarnation a counter of the cluster, above 0 and never reused; of two nodes, the node with the lower
- *     incarnation dials
+ * @param incarnation a number above 0, never reused in the cluster and rising with the sessions of a machine; of two
+ *     nodes, the node with the lower incarnation dials
  */
 public record NodeIdentity(long clusterId, int machine, int session, long incarnation) {
     /**

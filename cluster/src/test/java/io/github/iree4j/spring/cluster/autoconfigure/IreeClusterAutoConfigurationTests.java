@@ -35,6 +35,7 @@ import io.micrometer.tracing.Tracer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -54,6 +55,7 @@ import org.springframework.boot.availability.LivenessState;
 import org.springframework.boot.availability.ReadinessState;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -161,10 +163,12 @@ class IreeClusterAutoConfigurationTests {
                             .singleElement()
                             .satisfies(member -> assertThat(member.state()).isEqualTo("self"));
                     assertThat(endpoint.iree().selectors()).contains("cluster");
-                    assertThat(context.getBean(ClusterHealthIndicator.class)
-                                    .health()
-                                    .getStatus())
-                            .isEqualTo(Status.UP);
+                    Health health =
+                            context.getBean(ClusterHealthIndicator.class).health();
+                    assertThat(health.getStatus()).isEqualTo(Status.UP);
+                    // with the default, a database may be away for half a minute: the time for a failover
+                    assertThat((Duration) health.getDetails().get("fencedWithoutRenewalIn"))
+                            .isBetween(Duration.ofSeconds(30), Duration.ofSeconds(50));
                     SimpleMeterRegistry registry = context.getBean(SimpleMeterRegistry.class);
                     context.getBean(io.github.iree4j.spring.cluster.ClusterMetrics.class)
                             .bindTo(registry);

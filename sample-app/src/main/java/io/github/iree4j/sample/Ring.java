@@ -3,10 +3,6 @@ package io.github.iree4j.sample;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.cluster.ClusterNode;
-import io.github.iree4j.cluster.ClusterPeer;
-import io.github.iree4j.frontier.Axis;
-import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
@@ -27,9 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.stereotype.Component;
 
 /**
@@ -44,43 +38,17 @@ final class Ring implements DisposableBean {
 
     private final IreeRuntime runtime;
     private final SchedulingDomain domain;
-    private final ObjectProvider<ClusterNode> cluster;
+    private final Nodes nodes;
     private final Map<RemoteSession, Device> remote = new ConcurrentHashMap<>();
 
-    Ring(IreeRuntime runtime, SchedulingDomain domain, ObjectProvider<ClusterNode> cluster) {
+    Ring(IreeRuntime runtime, SchedulingDomain domain, Nodes nodes) {
         this.runtime = runtime;
         this.domain = domain;
-        this.cluster = cluster;
+        this.nodes = nodes;
     }
 
     /** A device of the ring. */
     private record Place(NodeIdentity node, Device device) {}
-
-    /**
-     * The outcome of a stage.
-     *
-     * @param stage the number of the stage, from 0
-     * @param node the node of the stage
-     * @param result the machine index written by the stage, read from the token
-     * @param axis the timeline of the stage's queue
-     * @param epoch the value reached on this timeline
-     */
-    record Stage(int stage, String node, int result, String axis, long epoch) {}
-
-    /**
-     * The outcome of the pipeline.
-     *
-     * @param nodes number of visited nodes
-     * @param submitMillis duration of the submissions
-     * @param millis duration of the whole run
-     * @param stages the outcome of each stage
-     */
-    record Round(int nodes, double submitMillis, double millis, List<Stage> stages) {
-        static Round of(double submitMillis, double millis, List<Stage> stages) {
-            long nodes = stages.stream().map(Stage::node).distinct().count();
-            return new Round((int) nodes, submitMillis, millis, stages);
-        }
-    }
 
     /** Runs a pipeline. */
     Round run(int stages) {
@@ -119,57 +87,32 @@ final class Ring implements DisposableBean {
                 last.await(LIMIT);
             }
             long ended = System.nanoTime();
-            List<Stage> done = new ArrayList<>();
+            List<Round.Stage> done = new ArrayList<>();
             for (int stage = 0; stage < stages; stage++) {
-                done.add(stage(
+                done.add(Round.Stage.of(
                         stage,
                         places.get(stage % places.size()).node(),
                         token.getAtIndex(ValueLayout.JAVA_INT, stage) - 1,
                         timelines.get(stage).frontierAt(OPERATIONS)));
             }
-            return Round.of((submitted - began) / 1e6, (ended - began) / 1e6, done);
+            return Round.of(began, submitted, ended, done);
         } finally {
             close(opened);
         }
     }
 
-    private static Stage stage(int number, NodeIdentity node, int result, @Nullable Frontier frontier) {
-        return frontier == null || !frontier.hasProducer()
-                ? new Stage(number, node.toString(), result, "", 0)
-                : new Stage(
-                        number,
-                        node.toString(),
-                        result,
-                        Axis.toString(frontier.producerAxis()),
-                        frontier.producerEpoch());
-    }
-
-    /** This node and the nodes with a session, by incarnation. */
     private List<Place> places() {
         List<Place> places = new ArrayList<>();
-        ClusterNode node = cluster.getIfAvailable();
-        NodeIdentity self = node != null
-                ? node.identity()
-                : new NodeIdentity(0, domain.axes().machine(), domain.axes().session(), 1);
-        places.add(new Place(self, runtime.device()));
-        if (node != null) {
-            for (ClusterPeer peer : node.peers()) {
-                RemoteSession session = peer.session();
-                if (session != null
-                        && session.draining() == null
-                        && !session.devices().isEmpty()) {
-                    Device device = remote.computeIfAbsent(session, this::open);
-                    places.add(new Place(peer.member().identity(), device));
-                }
-            }
-            remote.forEach((session, device) -> {
-                if (session.failure() != null && remote.remove(session, device)) {
-                    device.close();
-                }
-            });
+        for (Nodes.Present node : nodes.present()) {
+            RemoteSession session = node.session();
+            Device device = session == null ? runtime.device() : remote.computeIfAbsent(session, this::open);
+            places.add(new Place(node.identity(), device));
         }
-        places.sort((left, right) ->
-                Long.compare(left.node().incarnation(), right.node().incarnation()));
+        remote.forEach((session, device) -> {
+            if (session.failure() != null && remote.remove(session, device)) {
+                device.close();
+            }
+        });
         return places;
     }
 

@@ -10,7 +10,7 @@ import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
 
-/** A ring of one node: without a cluster the sample visits itself. */
+/** Rings of one node: without a cluster the sample visits itself. */
 @SpringBootTest
 @AutoConfigureMockMvc
 class RingWebTests {
@@ -36,19 +36,50 @@ class RingWebTests {
     }
 
     @Test
+    void everyProgramTakesTheResultOfTheProgramBefore() {
+        MvcTestResult result = mvc.post().uri("/pipelines/programs?stages=5").exchange();
+        assertThat(result).hasStatusOk();
+        assertThat(result).bodyJson().extractingPath("$.nodes").isEqualTo(1);
+        assertThat(result)
+                .bodyJson()
+                .extractingPath("$.stages[*].result")
+                .asArray()
+                .containsExactly(1, 2, 3, 4, 5);
+        assertThat(result)
+                .bodyJson()
+                .extractingPath("$.stages[*].epoch")
+                .asArray()
+                .doesNotHaveDuplicates()
+                .doesNotContain(0);
+    }
+
+    @Test
+    void aRingOfProgramsWouldVisitThisNode() {
+        assertThat(mvc.get().uri("/pipelines/programs").exchange())
+                .bodyJson()
+                .extractingPath("$")
+                .asArray()
+                .hasSize(1);
+    }
+
+    @Test
     void nodesAreThoseThatWereVisited() {
-        Ring.Stage first = new Ring.Stage(0, "node 256 (m0.s1)", 0, "queue:0@m0.s1", 3);
-        Ring.Stage second = new Ring.Stage(1, "node 257 (m1.s1)", 1, "queue:2@m0.s1", 3);
-        Ring.Stage third = new Ring.Stage(2, "node 256 (m0.s1)", 0, "queue:0@m0.s1", 6);
-        assertThat(Ring.Round.of(1, 2, List.of(first)).nodes()).isEqualTo(1);
-        assertThat(Ring.Round.of(1, 2, List.of(first, second, third)).nodes()).isEqualTo(2);
+        Round.Stage first = new Round.Stage(0, "node 256 (m0.s1)", 0, "queue:0@m0.s1", 3);
+        Round.Stage second = new Round.Stage(1, "node 257 (m1.s1)", 1, "queue:2@m0.s1", 3);
+        Round.Stage third = new Round.Stage(2, "node 256 (m0.s1)", 0, "queue:0@m0.s1", 6);
+        assertThat(Round.of(0, 1, 2, List.of(first)).nodes()).isEqualTo(1);
+        assertThat(Round.of(0, 1, 2, List.of(first, second, third)).nodes()).isEqualTo(2);
     }
 
     @Test
     void moreStagesThanAllowedAreABadRequest() {
         for (String stages : new String[] {"0", "257", "many"}) {
-            assertThat(mvc.post().uri("/pipelines/ring?stages=" + stages).exchange())
-                    .hasStatus(400);
+            for (String pipeline : new String[] {"ring", "programs"}) {
+                assertThat(mvc.post()
+                                .uri("/pipelines/" + pipeline + "?stages=" + stages)
+                                .exchange())
+                        .hasStatus(400);
+            }
         }
     }
 }

@@ -122,7 +122,8 @@ final class ProgramRing {
 
     private synchronized void load(Place place) {
         boolean works = programs.find(place.program())
-                .filter(loaded -> loaded.program().devices().stream().allMatch(device -> device.failure() == null))
+                .filter(loaded -> loaded.program().devices().stream()
+                        .allMatch(device -> device.failure().isEmpty()))
                 .isPresent();
         if (!works) {
             programs.load(ProgramSource.builder(place.program(), "classpath:models/count.vmfb")

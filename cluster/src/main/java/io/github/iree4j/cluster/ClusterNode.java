@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -68,8 +69,13 @@ public final class ClusterNode implements AutoCloseable {
     // by incarnation; causes from members that have failed this node
     private final Map<Long, IreeException> rejected = new HashMap<>();
     private final Conflicts conflicts;
+    private final AtomicReference<@Nullable ClusterView> latest = new AtomicReference<>(); // not handled yet
+    private final long graceNanos;
     private @Nullable ClusterMember self;
     private ClusterView view = ClusterView.EMPTY;
+    // The clock of conflicts stands still while this process does: a dead node seen before a pause is no opponent.
+    private long attention;
+    private long decided; // by the other clock
     private Standing reported = Standing.PEACE; // as the membership knows
     private @Nullable IreeException fenced;
     private boolean closed;
@@ -102,9 +108,11 @@ public final class ClusterNode implements AutoCloseable {
         this.identity = identity;
         this.membership = membership;
         this.host = host;
-        this.conflicts = new Conflicts(identity, grace.toNanos());
+        this.graceNanos = grace.toNanos();
+        this.conflicts = new Conflicts(identity, graceNanos);
         this.silentNanos = transport.connectTimeout().toNanos();
         this.nanoTime = nanoTime;
+        this.decided = nanoTime.getAsLong();
         this.executor = executor;
         this.listeners = List.of(listeners);
         this.transport = new GrpcTransport(transport, new Connections());
@@ -112,22 +120,31 @@ public final class ClusterNode implements AutoCloseable {
     }
 
     /**
-     * Listens, and joins the cluster; does neither when this node is fenced already. May block for some seconds.
+     * Listens, and joins the cluster; does neither when this node is fenced or closed already. May block for some
+     * seconds.
      *
      * @throws IreeException UNAVAILABLE when the port is in use or the membership cannot be joined
      */
     public void start() {
-        if (fenced().isPresent()) { // the lease was lost while the application started
+        if (isOut()) { // the lease was lost while the application started, say
             return;
         }
         ClusterMember member = transport.listen(identity, host);
         synchronized (this) {
             self = member;
         }
-        membership.join(member, transport::ask, next -> executor.execute(() -> see(next)));
-        if (fenced().isPresent()) { // in between
+        membership.join(member, transport::ask, next -> {
+            if (latest.getAndSet(next) == null) {
+                executor.execute(this::seeLatest);
+            }
+        });
+        if (isOut()) { // in between
             depart();
         }
+    }
+
+    private synchronized boolean isOut() {
+        return fenced != null || closed;
     }
 
     private void depart() {
@@ -229,6 +246,13 @@ public final class ClusterNode implements AutoCloseable {
         }
     }
 
+    private void seeLatest() {
+        ClusterView next = latest.getAndSet(null);
+        if (next != null) {
+            see(next);
+        }
+    }
+
     private void see(ClusterView next) {
         ClusterView before;
         List<PeerLink> waiting;
@@ -315,10 +339,12 @@ public final class ClusterNode implements AutoCloseable {
                 return;
             }
             long now = nanoTime.getAsLong();
+            attention += Math.min(now - decided, graceNanos / 4);
+            decided = now;
             Map<Long, IreeException> failures = new HashMap<>(rejected);
             failures.putAll(node.failures());
-            conflicts.update(view, failures, now);
-            cause = conflicts.whyYield(now);
+            conflicts.update(view, failures, attention);
+            cause = conflicts.whyYield(attention);
             Standing standing = conflicts.standing();
             report = standing.equals(reported) ? null : standing;
             reported = standing;

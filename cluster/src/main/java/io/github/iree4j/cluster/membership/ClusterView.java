@@ -34,10 +34,17 @@ public record ClusterView(List<ClusterMember> members, Map<Long, Standing> stand
      * @return the member; null when not in this view
      */
     public @Nullable ClusterMember find(long incarnation) {
-        for (ClusterMember each : members) {
-            if (each.identity().incarnation() == incarnation) {
-                return each;
+        int low = 0;
+        int high = members.size() - 1;
+        while (low <= high) {
+            int middle = (low + high) >>> 1;
+            ClusterMember member = members.get(middle);
+            int order = Long.compare(member.identity().incarnation(), incarnation);
+            if (order == 0) {
+                return member;
             }
+            low = order < 0 ? middle + 1 : low;
+            high = order < 0 ? high : middle - 1;
         }
         return null;
     }

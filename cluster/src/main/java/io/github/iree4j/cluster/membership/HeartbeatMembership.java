@@ -45,13 +45,16 @@ public final class HeartbeatMembership implements ClusterMembership {
     private static final long LONGEST_PAUSE_NANOS = 5_000_000_000L;
     private static final int MOST_DOUBLINGS = 8;
     private static final int MOST_DEPARTED = 1024;
+    private static final int MOST_CONTACTS = 2 * Heartbeat.MOST; // besides the configured addresses
+    private static final long SELF_NANOS = 60_000_000_000L; // an address of this node may become another node's
 
     private final MembershipOptions options;
     private final LongSupplier nanoTime;
     private final Map<InetSocketAddress, Contact> contacts = new HashMap<>();
     private final Map<Long, Known> members = new TreeMap<>(); // by incarnation, without this node
-    private final Set<Long> departed = new LinkedHashSet<>(); // never come back; without the earliest beyond a limit
-    private final Set<Long> strangers = new HashSet<>(); // of other clusters, logged
+    // never come back; without the earliest beyond a limit
+    private final Set<ClusterMember> departed = new LinkedHashSet<>();
+    private final Set<ClusterMember> strangers = new HashSet<>(); // logged as no peers of this node
     private List<InetSocketAddress> places = List.of(); // from discovery
     private @Nullable Unreached unresolved; // the name of the discovery; null when resolved
     private Standing standing = Standing.PEACE;
@@ -94,12 +97,15 @@ public final class HeartbeatMembership implements ClusterMembership {
         @Nullable
         ClusterMember answered; // last, perhaps this node
 
+        long answeredAt; // of attention
+
         final ContactLog told = new ContactLog();
     }
 
     /** A member. Times are of attention. */
     private static final class Known {
         final ClusterMember member;
+        final InetSocketAddress address;
         Heartbeat said = new Heartbeat(false, List.of(), Standing.PEACE);
         long heard;
         long asked; // when the member last sent a sign of life
@@ -109,6 +115,7 @@ public final class HeartbeatMembership implements ClusterMembership {
 
         Known(ClusterMember member, long never) {
             this.member = member;
+            this.address = HeartbeatMembership.address(member);
             this.asked = never;
         }
     }
@@ -131,13 +138,16 @@ public final class HeartbeatMembership implements ClusterMembership {
     @Override
     public void join(ClusterMember self, Carrier carrier, Listener listener) {
         Joined begun = begin(self, carrier, listener);
-        ScheduledExecutorService looks = Executors.newSingleThreadScheduledExecutor(
-                Thread.ofPlatform().daemon().name("iree-cluster-membership").factory());
         synchronized (this) {
+            if (joined != begun) { // left meanwhile
+                return;
+            }
+            ScheduledExecutorService looks = Executors.newSingleThreadScheduledExecutor(
+                    Thread.ofPlatform().daemon().name("iree-cluster-membership").factory());
+            long nanos = options.interval().toNanos();
+            looks.scheduleWithFixedDelay(this::keepLooking, nanos, nanos, TimeUnit.NANOSECONDS);
             timer = looks;
         }
-        long nanos = options.interval().toNanos();
-        looks.scheduleWithFixedDelay(this::look, nanos, nanos, TimeUnit.NANOSECONDS);
         if (options.discovery() instanceof MembershipOptions.Discovery.Dns) {
             Thread.startVirtualThread(() -> keepResolving(begun));
         }
@@ -216,6 +226,14 @@ public final class HeartbeatMembership implements ClusterMembership {
         }
     }
 
+    private void keepLooking() {
+        try {
+            look();
+        } catch (RuntimeException | Error e) { // would end the signs of life
+            log.error("signs of life are sent again at the next interval", e);
+        }
+    }
+
     /** Drops silent members, and sends the due signs of life. To be called at each interval. */
     void look() {
         synchronized (this) {
@@ -242,11 +260,21 @@ public final class HeartbeatMembership implements ClusterMembership {
                 return;
             }
             Set<InetSocketAddress> wanted = wanted(from.self);
-            contacts.keySet().retainAll(wanted);
+            contacts.entrySet().removeIf(each -> !each.getValue().asked && !wanted.contains(each.getKey()));
+            for (Known each : members.values()) {
+                if (each.at != null && !contacts.containsKey(each.at)) {
+                    each.at = null;
+                }
+            }
             long now = nanoTime.getAsLong();
             for (InetSocketAddress each : wanted) {
-                Contact contact = contacts.computeIfAbsent(each, _ -> new Contact());
-                if (!contact.asked
+                Contact contact = contacts.get(each);
+                if (contact == null && contacts.size() < places.size() + MOST_CONTACTS) {
+                    contact = new Contact();
+                    contacts.put(each, contact);
+                }
+                if (contact != null
+                        && !contact.asked
                         && (contact.failures == 0 || now - contact.notBefore >= 0)
                         && asks(each, contact, from)) {
                     contact.asked = true;
@@ -264,7 +292,7 @@ public final class HeartbeatMembership implements ClusterMembership {
     private Set<InetSocketAddress> wanted(ClusterMember self) {
         Set<InetSocketAddress> wanted = new LinkedHashSet<>(places);
         for (Known each : members.values()) {
-            wanted.add(address(each.member));
+            wanted.add(each.address);
             for (InetSocketAddress seen : each.said.seen()) {
                 if (wanted.size() < Heartbeat.MOST) {
                     wanted.add(seen);
@@ -279,7 +307,7 @@ public final class HeartbeatMembership implements ClusterMembership {
     private boolean asks(InetSocketAddress address, Contact contact, Joined from) {
         ClusterMember last = contact.answered;
         if (last != null && last.equals(from.self)) {
-            return false;
+            return attention - contact.answeredAt > SELF_NANOS;
         }
         Known known = last == null ? at(address) : members.get(last.identity().incarnation());
         if (known == null) {
@@ -294,7 +322,7 @@ public final class HeartbeatMembership implements ClusterMembership {
 
     private @Nullable Known at(InetSocketAddress address) {
         for (Known each : members.values()) {
-            if (address(each.member).equals(address)) {
+            if (each.address.equals(address)) {
                 return each;
             }
         }
@@ -307,7 +335,7 @@ public final class HeartbeatMembership implements ClusterMembership {
 
     private byte[] heartbeat(boolean leaving) {
         List<InetSocketAddress> seen = new ArrayList<>();
-        members.values().forEach(each -> seen.add(address(each.member)));
+        members.values().forEach(each -> seen.add(each.address));
         return new Heartbeat(leaving, leaving ? List.of() : seen, standing).encode();
     }
 
@@ -321,17 +349,20 @@ public final class HeartbeatMembership implements ClusterMembership {
             if (here == null) {
                 throw IreeException.of(StatusCode.UNAVAILABLE, "this node is in no cluster");
             }
-            if (from.identity().clusterId() != here.self.identity().clusterId()) {
-                if (strangers.size() < MOST_DEPARTED
-                        && strangers.add(from.identity().incarnation())) {
-                    log.warn("{} looks for {}, and {}", from, here.self, elsewhere(from, here.self));
-                }
+            String obstacle = obstacle(from, here.self);
+            if (obstacle != null) {
+                warn(from, here, obstacle);
                 return new Heartbeat(false, List.of(), Standing.PEACE).encode();
+            }
+            String refusal = refusal(from, said);
+            if (refusal != null) {
+                warn(from, here, refusal);
+                throw IreeException.of(StatusCode.FAILED_PRECONDITION, refusal);
             }
             Known known = learn(from, said, here);
             if (known != null) {
                 known.asked = attention;
-                more = mentionsOthers(said, here.self);
+                more = view == null && mentionsOthers(said, here.self); // others wait for the next look
             }
             publish();
             answer = heartbeat(false);
@@ -340,6 +371,12 @@ public final class HeartbeatMembership implements ClusterMembership {
             askDue();
         }
         return answer;
+    }
+
+    private void warn(ClusterMember from, Joined here, String why) {
+        if (strangers.size() < MOST_DEPARTED && strangers.add(from)) {
+            log.warn("{} looks for {}, and {}", from, here.self, why);
+        }
     }
 
     /** Receives the reply from an address. */
@@ -372,37 +409,78 @@ public final class HeartbeatMembership implements ClusterMembership {
             return;
         }
         ClusterMember self = asker.self;
-        if (from.identity().clusterId() != self.identity().clusterId()) {
-            failed(address, asker, IreeException.of(StatusCode.FAILED_PRECONDITION, elsewhere(from, self)));
+        String obstacle = obstacle(from, self);
+        if (obstacle != null) {
+            failed(address, asker, IreeException.of(StatusCode.FAILED_PRECONDITION, obstacle));
             return;
         }
-        boolean more = false;
+        boolean more;
         synchronized (this) {
             Contact contact = contacts.get(address);
             if (joined != asker || contact == null) {
                 return;
             }
-            contact.asked = false;
+            String refusal = refusal(from, said);
+            if (refusal != null) {
+                failed(address, asker, IreeException.of(StatusCode.FAILED_PRECONDITION, refusal));
+                return;
+            }
             contact.failures = 0;
             contact.failure = null;
             contact.answered = from;
+            contact.answeredAt = attention;
             contact.told.reached(log, text(address));
             Known known = learn(from, said, asker);
+            more = false;
             if (known != null) {
+                members.values().forEach(each -> each.at = address.equals(each.at) ? null : each.at);
                 known.at = address;
-                more = mentionsOthers(said, self);
+                more = view == null && mentionsOthers(said, self); // others wait for the next look
             }
             publish();
-            notifyAll();
         }
         if (more) {
-            askDue();
+            askDue(); // before this reply counts, so that the first round has the mentioned nodes
+        }
+        synchronized (this) {
+            Contact contact = contacts.get(address);
+            if (joined == asker && contact != null) {
+                contact.asked = false;
+                notifyAll();
+            }
         }
     }
 
-    private static String elsewhere(ClusterMember there, ClusterMember here) {
-        return "it leases its identity elsewhere: the id of its cluster is %016x, that of this node %016x"
-                .formatted(there.identity().clusterId(), here.identity().clusterId());
+    /** Returns why a node is no member; null for a member, this node, and a node that leaves. */
+    private @Nullable String refusal(ClusterMember from, Heartbeat said) {
+        long incarnation = from.identity().incarnation();
+        Known known = members.get(incarnation);
+        if (said.leaving() || departed.contains(from) || known != null && known.member.equals(from)) {
+            return null;
+        }
+        if (known != null) {
+            return "%s has the same identity".formatted(known.member);
+        }
+        Known there = at(address(from));
+        if (there != null && there.member.identity().incarnation() > incarnation) {
+            return "%s is a later process at its address".formatted(there.member);
+        }
+        return members.size() + 1 >= Heartbeat.MOST
+                ? "the view is full, with %d nodes".formatted(Heartbeat.MOST)
+                : null;
+    }
+
+    /** Returns why a node is no peer of this node; null for a peer, and for this node itself. */
+    private static @Nullable String obstacle(ClusterMember there, ClusterMember here) {
+        if (there.identity().clusterId() != here.identity().clusterId()) {
+            return "it leases its identity elsewhere: the id of its cluster is %016x, that of this node %016x"
+                    .formatted(there.identity().clusterId(), here.identity().clusterId());
+        }
+        if (there.identity().incarnation() == here.identity().incarnation() && !there.equals(here)) {
+            return "it has the identity of this node, %s: the file or table of the identities was copied or restored"
+                    .formatted(here.identity());
+        }
+        return null;
     }
 
     private synchronized void failed(InetSocketAddress address, Joined asker, IreeException cause) {
@@ -426,32 +504,23 @@ public final class HeartbeatMembership implements ClusterMembership {
         notifyAll();
     }
 
-    /** Returns the member having said something now; null when the sender is no member. */
+    /** Returns the member having said something now; null for this node and a node that leaves or has left. */
     private @Nullable Known learn(ClusterMember from, Heartbeat said, Joined here) {
         long incarnation = from.identity().incarnation();
-        if (incarnation == here.incarnation() || departed.contains(incarnation)) {
+        if (from.equals(here.self) || departed.contains(from)) {
             return null;
         }
         Known known = members.get(incarnation);
-        if (known != null && !known.member.equals(from)) {
-            return null; // the certificate is of another host than the member's
-        }
         if (said.leaving()) {
-            if (known != null) {
-                depart(incarnation);
+            if (known != null && known.member.equals(from)) { // and not in the name of another node
+                depart(known);
             }
             return null;
         }
         if (known == null) {
             Known before = at(address(from));
-            if (before != null && before.member.identity().incarnation() > incarnation) {
-                return null; // a message of a former process
-            }
             if (before != null) { // addresses of living processes differ
-                depart(before.member.identity().incarnation());
-            }
-            if (members.size() + 1 >= Heartbeat.MOST) {
-                return null;
+                depart(before);
             }
             known = new Known(from, attention - options.timeout().toNanos());
             members.put(incarnation, known);
@@ -461,9 +530,9 @@ public final class HeartbeatMembership implements ClusterMembership {
         return known;
     }
 
-    private void depart(long incarnation) {
-        members.remove(incarnation);
-        departed.add(incarnation);
+    private void depart(Known gone) {
+        members.remove(gone.member.identity().incarnation());
+        departed.add(gone.member);
         if (departed.size() > MOST_DEPARTED) {
             departed.remove(departed.iterator().next());
         }
@@ -510,7 +579,7 @@ public final class HeartbeatMembership implements ClusterMembership {
                 return;
             }
             farewell = heartbeat(true);
-            members.values().forEach(each -> told.add(each.at == null ? address(each.member) : each.at));
+            members.values().forEach(each -> told.add(each.at == null ? each.address : each.at));
             joined = null;
             view = null;
             if (timer != null) {

@@ -3,7 +3,6 @@ package io.github.iree4j.cluster.transport;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
@@ -87,8 +86,8 @@ final class CertificateNames {
 
     private static Object address(String host) {
         try {
-            return InetAddress.getByName(host); // a literal is not looked up
-        } catch (UnknownHostException e) {
+            return InetAddress.ofLiteral(host); // never a look-up: names are not asked for on this thread
+        } catch (IllegalArgumentException e) {
             return new Object(); // equals nothing
         }
     }

@@ -95,7 +95,7 @@ final class Frames {
         Status status = switch (cause.code()) {
             case PERMISSION_DENIED -> Status.PERMISSION_DENIED;
             case UNAUTHENTICATED -> Status.UNAUTHENTICATED;
-            case UNAVAILABLE -> Status.UNAVAILABLE;
+            case UNAVAILABLE -> Status.NOT_FOUND; // UNAVAILABLE is the network's
             case RESOURCE_EXHAUSTED -> Status.RESOURCE_EXHAUSTED;
             default -> Status.INVALID_ARGUMENT;
         };

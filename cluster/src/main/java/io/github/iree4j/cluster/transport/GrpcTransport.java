@@ -159,7 +159,7 @@ public final class GrpcTransport implements AutoCloseable {
      */
     public void dial(ClusterMember peer) {
         byte[] number = number();
-        open(peer, number, null, options.connectTimeout(), new DialedStreams.Outcome() {
+        DialedStreams.Outcome outcome = new DialedStreams.Outcome() {
             @Override
             public void established(GrpcConnection connection, Metadata answer) {
                 LastingConnection lasting =
@@ -171,7 +171,17 @@ public final class GrpcTransport implements AutoCloseable {
             public void failed(IreeException cause) {
                 handler.unreachable(peer, cause);
             }
-        });
+        };
+        try {
+            open(peer, number, null, options.connectTimeout(), outcome);
+        } catch (IllegalArgumentException e) { // gRPC does not accept the host
+            outcome.failed(noAddress(peer, e));
+        }
+    }
+
+    private static IreeException noAddress(ClusterMember peer, IllegalArgumentException cause) {
+        return IreeException.of(
+                StatusCode.UNAVAILABLE, "%s has no address: %s".formatted(peer, cause.getMessage()), cause);
     }
 
     private byte[] number() {

@@ -21,12 +21,15 @@ import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -91,37 +94,68 @@ final class MembershipMessages {
 
     /** Sends a message, as {@link GrpcTransport#ask} does. */
     void ask(InetSocketAddress address, byte[] message, Duration limit, ClusterMembership.Reply reply) {
-        Dialed open;
-        synchronized (this) {
-            open = channels.get(address);
-        }
-        if (open != null) {
-            send(open, address, message, limit, reply);
-            return;
-        }
+        Once once = new Once(reply);
+        long began = nanoTime.getAsLong();
         try {
-            resolutions.execute(() -> {
-                Dialed opened;
-                try {
-                    opened = dial(address);
-                } catch (IreeException e) {
-                    reply.failed(e);
-                    return;
-                }
-                send(opened, address, message, limit, reply);
-            });
+            Dialed open;
+            synchronized (this) {
+                Dialed found = channels.get(address);
+                open = found == null || began - found.used > UNUSED_NANOS ? null : found;
+            }
+            if (open != null) {
+                send(open, address, message, limit, began, once);
+            } else {
+                resolutions.execute(() -> dialAndSend(address, message, limit, began, once));
+            }
         } catch (RejectedExecutionException e) {
-            reply.failed(IreeException.of(StatusCode.UNAVAILABLE, LEAVES, e));
+            once.failed(IreeException.of(StatusCode.UNAVAILABLE, LEAVES, e));
+        } catch (RuntimeException | Error e) { // no thread, for instance; the caller waits for the reply
+            once.failed(IreeException.of(StatusCode.UNAVAILABLE, "no message can be sent: " + e, e));
         }
     }
 
-    private void send(
-            Dialed to, InetSocketAddress address, byte[] message, Duration limit, ClusterMembership.Reply reply) {
+    private void dialAndSend(InetSocketAddress address, byte[] message, Duration limit, long began, Once once) {
+        try {
+            Dialed opened = dial(address);
+            send(opened, address, message, limit, began, once);
+        } catch (IreeException e) {
+            once.failed(e);
+        } catch (RuntimeException | Error e) {
+            once.failed(IreeException.of(StatusCode.UNAVAILABLE, "no message can be sent: " + e, e));
+        }
+    }
+
+    /** Passes on the first reply. */
+    private static final class Once implements ClusterMembership.Reply {
+        private final ClusterMembership.Reply reply;
+        private final AtomicBoolean over = new AtomicBoolean();
+
+        Once(ClusterMembership.Reply reply) {
+            this.reply = reply;
+        }
+
+        @Override
+        public void answered(ClusterMember from, byte[] answer) {
+            if (over.compareAndSet(false, true)) {
+                reply.answered(from, answer);
+            }
+        }
+
+        @Override
+        public void failed(IreeException cause) {
+            if (over.compareAndSet(false, true)) {
+                reply.failed(cause);
+            }
+        }
+    }
+
+    private void send(Dialed to, InetSocketAddress address, byte[] message, Duration limit, long began, Once once) {
+        long left = Math.max(1, limit.toNanos() - (nanoTime.getAsLong() - began)); // a deadline passed fails the call
         Metadata headers = new Metadata();
         headers.put(Frames.NODE, here().encode());
         ClientCall<InputStream, InputStream> call = to.channel.newCall(
-                Frames.MEMBERSHIP, CallOptions.DEFAULT.withDeadlineAfter(limit.toNanos(), TimeUnit.NANOSECONDS));
-        call.start(new Asked(call, address, to, limit, reply), headers);
+                Frames.MEMBERSHIP, CallOptions.DEFAULT.withDeadlineAfter(left, TimeUnit.NANOSECONDS));
+        call.start(new Asked(call, address, to, limit, once), headers);
         call.request(2); // an answer, and any excess
         call.sendMessage(Frames.outgoing(ByteBuffer.wrap(message), ByteBuffer.allocate(0)));
         call.halfClose();
@@ -131,24 +165,23 @@ final class MembershipMessages {
     private Dialed dial(InetSocketAddress address) {
         InetSocketAddress resolved;
         try {
-            resolved = new InetSocketAddress(InetAddress.getByName(address.getHostString()), address.getPort());
+            byte[] numeric = InetAddress.getByName(address.getHostString()).getAddress();
+            resolved = new InetSocketAddress(InetAddress.getByAddress(numeric), address.getPort());
         } catch (UnknownHostException e) {
             throw IreeException.of(StatusCode.UNAVAILABLE, "unknown host", e);
         }
+        List<Dialed> unused = new ArrayList<>();
+        Dialed opened;
         synchronized (this) {
             if (closed) {
                 throw IreeException.of(StatusCode.UNAVAILABLE, LEAVES);
             }
             long now = nanoTime.getAsLong();
-            channels.values().removeIf(each -> {
-                boolean unused = now - each.used > UNUSED_NANOS;
-                if (unused) {
-                    each.channel.shutdown();
-                }
-                return unused;
-            });
-            return channels.computeIfAbsent(address, _ -> new Dialed(dial.apply(resolved), now));
+            channels.values().removeIf(each -> now - each.used > UNUSED_NANOS && unused.add(each));
+            opened = channels.computeIfAbsent(address, _ -> new Dialed(dial.apply(resolved), now));
         }
+        unused.forEach(each -> each.channel.shutdown());
+        return opened;
     }
 
     /** Drops a connection, since a connection of gRPC pauses for long after failures. */
@@ -161,11 +194,13 @@ final class MembershipMessages {
 
     void close() {
         resolutions.shutdown(); // the waiting messages fail
+        List<Dialed> open;
         synchronized (this) {
             closed = true;
-            channels.values().forEach(each -> each.channel.shutdownNow());
+            open = List.copyOf(channels.values());
             channels.clear();
         }
+        open.forEach(each -> each.channel.shutdownNow()); // ends calls on this thread
     }
 
     /** Returns the sender named in the headers, after a look at the certificate. */
@@ -272,9 +307,8 @@ final class MembershipMessages {
                 call.close(Frames.refusal(e), new Metadata());
                 return new ServerCall.Listener<>() {};
             }
-            known.accept(call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
             call.request(2);
-            return new Answering(call, from, answer);
+            return new Answering(call, from, answer, known);
         };
     }
 
@@ -283,15 +317,18 @@ final class MembershipMessages {
         private final ServerCall<InputStream, InputStream> call;
         private final ClusterMember from;
         private final BiFunction<ClusterMember, byte[], byte[]> answer;
+        private final Consumer<@Nullable SocketAddress> known;
         private boolean answered; // calls of a listener come one after the other
 
         Answering(
                 ServerCall<InputStream, InputStream> call,
                 ClusterMember from,
-                BiFunction<ClusterMember, byte[], byte[]> answer) {
+                BiFunction<ClusterMember, byte[], byte[]> answer,
+                Consumer<@Nullable SocketAddress> known) {
             this.call = call;
             this.from = from;
             this.answer = answer;
+            this.known = known;
         }
 
         @Override
@@ -300,6 +337,7 @@ final class MembershipMessages {
                 return;
             }
             answered = true;
+            known.accept(call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
             try {
                 byte[] bytes = answer.apply(from, read(message));
                 Metadata headers = new Metadata();

@@ -5,6 +5,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.grpc.Status;
 import java.net.ConnectException;
+import java.net.NoRouteToHostException;
 import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertPathValidatorException;
 import java.security.cert.CertPathValidatorException.BasicReason;
@@ -33,6 +34,7 @@ final class Reasons {
                 IreeException.of(
                         StatusCode.DEADLINE_EXCEEDED,
                         "no answer within %s: it is paused, or no node".formatted(DurationText.of(limit)));
+            case NOT_FOUND -> IreeException.of(StatusCode.UNAVAILABLE, "it is in no cluster yet, or no more");
             case UNAVAILABLE -> unavailable(status);
             case UNIMPLEMENTED, INTERNAL, UNKNOWN, OK ->
                 refusal("it is no node of iree4j, or of another version: " + text(status));
@@ -43,6 +45,9 @@ final class Reasons {
     private static IreeException unavailable(Status status) {
         for (Throwable each = status.getCause(); each != null; each = each.getCause()) {
             String message = String.valueOf(each.getMessage());
+            if (each instanceof NoRouteToHostException) {
+                return IreeException.of(StatusCode.UNAVAILABLE, "no route to host");
+            }
             if (each instanceof ConnectException) {
                 return IreeException.of(StatusCode.UNAVAILABLE, message.contains(REFUSED) ? REFUSED : text(message));
             }
@@ -52,6 +57,9 @@ final class Reasons {
             }
         }
         String text = text(status);
+        if (text.contains("GOAWAY")) {
+            return IreeException.of(StatusCode.UNAVAILABLE, "it stops");
+        }
         if (text.contains("TLS negotiation")) {
             return refusal("it ended the connection in place of a TLS handshake");
         }

@@ -190,7 +190,13 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         start(2, 1, 2);
         ClusterMember other = new ClusterMember(member(2).identity(), "elsewhere", 7600);
         for (boolean leaving : List.of(true, false)) {
-            one.membership.asked(other, new Heartbeat(leaving, List.of(), new Standing(Set.of(1L), 9, true)).encode());
+            byte[] message = new Heartbeat(leaving, List.of(), new Standing(Set.of(1L), 9, true)).encode();
+            if (leaving) {
+                one.membership.asked(other, message);
+            } else {
+                assertThatThrownBy(() -> one.membership.asked(other, message))
+                        .hasMessageContaining("has the same identity");
+            }
             assertThat(one.sees()).isEqualTo(members(1, 2));
             assertThat(one.view.standings()).isEqualTo(Map.of(1L, Standing.PEACE, 2L, Standing.PEACE));
         }
@@ -229,7 +235,12 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         Node one = start(1);
         byte[] message = new Heartbeat(false, List.of(), Standing.PEACE).encode();
         for (int i = 2; i < 3 * Heartbeat.MOST; i++) {
-            one.membership.asked(new ClusterMember(new NodeIdentity(-5, i % 256, 1, i), "host" + i, 7600), message);
+            ClusterMember next = new ClusterMember(new NodeIdentity(-5, i % 256, 1, i), "host" + i, 7600);
+            if (i <= Heartbeat.MOST) {
+                one.membership.asked(next, message);
+            } else {
+                assertThatThrownBy(() -> one.membership.asked(next, message)).hasMessageContaining("the view is full");
+            }
         }
         assertThat(one.sees()).hasSize(Heartbeat.MOST);
         pass(TIMEOUT.plus(INTERVAL));
@@ -253,6 +264,19 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         assertThat(one.membership.unreached()).contains(new Unreached("host3:7600", false, "Connection refused"));
         start(3, 1);
         assertThat(one.membership.unreached()).hasSize(1);
+    }
+
+    /** A copied file grants a session twice. */
+    @Test
+    void aNodeWithTheIdentityOfThisNodeIsNoMemberAndIsNamed() {
+        ClusterMember copy = new ClusterMember(member(1).identity(), "copy", 7600);
+        new Node(copy, places());
+        Node one = new Node(member(1), new MembershipOptions.Discovery.Static(List.of(Wire.address(copy))));
+        assertThat(one.sees()).isEqualTo(members(1));
+        assertThat(one.membership.unreached()).singleElement().satisfies(each -> {
+            assertThat(each.refuses()).isTrue();
+            assertThat(each.cause()).contains("it has the identity of this node, node 1 (m1.s1)");
+        });
     }
 
     @Test

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 
 /** The connections of a node in a test, and why peers could not be reached. */
-final class Ends implements PeerHandler {
+class Ends implements PeerHandler {
 
     final BlockingQueue<End> accepted = new LinkedBlockingQueue<>();
     final BlockingQueue<End> dialed = new LinkedBlockingQueue<>();

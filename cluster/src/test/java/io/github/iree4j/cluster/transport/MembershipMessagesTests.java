@@ -61,7 +61,11 @@ class MembershipMessagesTests {
     }
 
     private GrpcTransport transport(TransportOptions options) {
-        GrpcTransport made = new GrpcTransport(options, new Ends());
+        return transport(options, new Ends());
+    }
+
+    private GrpcTransport transport(TransportOptions options, PeerHandler handler) {
+        GrpcTransport made = new GrpcTransport(options, handler);
         opened.add(made);
         return made;
     }
@@ -162,6 +166,22 @@ class MembershipMessagesTests {
         }
     }
 
+    /** As before it joins, or when it leaves. */
+    @Test
+    void aNodeOutsideOfTheClusterRefusesNobody() throws Exception {
+        PeerHandler outside = new Ends() {
+            @Override
+            public byte[] asked(ClusterMember peer, byte[] message) {
+                throw IreeException.of(StatusCode.UNAVAILABLE, "this node is in no cluster");
+            }
+        };
+        ClusterMember there = transport(PLAIN, outside).listen(identity(2), HOST);
+        refuses(
+                (IreeException) ask(PLAIN, address(there)),
+                StatusCode.UNAVAILABLE,
+                "it is in no cluster yet, or no more");
+    }
+
     private static InetSocketAddress there(int port) {
         return InetSocketAddress.createUnresolved("127.0.0.1", port);
     }
@@ -200,6 +220,46 @@ class MembershipMessagesTests {
                     "it refuses this node: ");
         }
         assertThat(ask(PLAIN, address(there), LIMIT, new byte[500_000])).isEqualTo(there);
+    }
+
+    /** A process that is closed with the port still bound cannot start again in the same JVM. */
+    @Test
+    void closingWhileMessagesWaitForConnectionsFreesThePort() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 10, LOOPBACK)) {
+            GrpcTransport asker = transport(near);
+            int port = asker.listen(identity(1), HOST).port();
+            ClusterMembership.Reply ignored = new ClusterMembership.Reply() {
+                @Override
+                public void answered(ClusterMember member, byte[] answer) {
+                    throw new AssertionError(member);
+                }
+
+                @Override
+                public void failed(IreeException cause) {
+                    // At the close.
+                }
+            };
+            for (String host : List.of(HOST, "localhost")) {
+                asker.ask(InetSocketAddress.createUnresolved(host, silent.getLocalPort()), MESSAGE, LIMIT, ignored);
+            }
+            try (Socket first = silent.accept();
+                    Socket second = silent.accept()) {
+                assertThat(first.isConnected() && second.isConnected()).isTrue();
+                asker.close();
+            }
+            try (ServerSocket free = new ServerSocket(port, 1, LOOPBACK)) {
+                assertThat(free.isBound()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void aPeerWithAHostThatIsNoneIsUnreachable() throws Exception {
+        Ends ends = new Ends();
+        GrpcTransport dialer = transport(PLAIN, ends);
+        dialer.listen(identity(1), HOST);
+        dialer.dial(new ClusterMember(identity(2), "not a host", 1));
+        assertThat(Ends.take(ends.unreachable)).hasMessageContaining("has no address");
     }
 
     @Test

@@ -13,6 +13,7 @@ final class Relay implements AutoCloseable {
     private final ServerSocket listening;
     private final int target;
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+    private final Set<Socket> muted = ConcurrentHashMap.newKeySet(); // pass nothing any more
     private volatile boolean silent;
     private volatile long most = Long.MAX_VALUE; // bytes of a connection and a direction
 
@@ -42,7 +43,9 @@ final class Relay implements AutoCloseable {
     /** Passes nothing on and resets nothing, or goes on. Bytes meanwhile are lost with their connections. */
     void silence(boolean silent) {
         this.silent = silent;
-        if (!silent) {
+        if (silent) {
+            muted.addAll(sockets);
+        } else {
             reset();
         }
     }
@@ -76,13 +79,17 @@ final class Relay implements AutoCloseable {
                     to.setSoLinger(true, 0);
                     return;
                 }
-                if (!silent) {
+                if (silent) {
+                    muted.add(from);
+                }
+                if (!muted.contains(from)) { // also when the silence has ended since the bytes came
                     to.getOutputStream().write(bytes, 0, length);
                 }
             }
         } finally {
             sockets.remove(from);
             sockets.remove(to);
+            muted.remove(from);
         }
     }
 

@@ -167,6 +167,13 @@ final class ClusterSettings {
         IreeClusterProperties.FailureDetection detection = properties.failureDetection();
         positive("failure-detection.timeout", detection.timeout());
         positive("failure-detection.interval", detection.interval());
+        if (detection.timeout().compareTo(detection.interval().multipliedBy(3)) < 0) {
+            throw invalid(
+                    "failure-detection.timeout",
+                    detection.timeout(),
+                    "It must be at least three times 'iree.cluster.failure-detection.interval', %s."
+                            .formatted(detection.interval()));
+        }
         return new MembershipOptions(discovery(), detection.timeout(), detection.interval());
     }
 

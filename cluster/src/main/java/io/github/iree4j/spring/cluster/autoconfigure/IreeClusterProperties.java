@@ -151,7 +151,7 @@ public record IreeClusterProperties(
     /**
      * When the connections with other nodes are doubted.
      *
-     * @param timeout Time of silence before a node leaves the view, and its connections are tried.
+     * @param timeout Time of silence before a node leaves the view, at least three intervals.
      * @param interval Time between two signs of life.
      */
     public record FailureDetection(

@@ -27,8 +27,37 @@ final class RotatingCertificates {
 
     private static final Logger log = LoggerFactory.getLogger(RotatingCertificates.class);
 
-    private volatile X509ExtendedKeyManager key;
+    private volatile Keys keys;
     private volatile X509ExtendedTrustManager authorities;
+
+    /**
+     * The key of the present bundle and of the bundle before. Aliases have the generation in front, so a handshake under way
+     * has a chain and a key of one bundle.
+     */
+    private record Keys(int generation, X509ExtendedKeyManager present, X509ExtendedKeyManager former) {
+        private static final char MARK = ':';
+
+        @Nullable
+        String mark(@Nullable String alias) {
+            return alias == null ? null : generation + String.valueOf(MARK) + alias;
+        }
+
+        String @Nullable [] mark(String @Nullable [] aliases) {
+            String[] marked = aliases == null ? null : aliases.clone();
+            for (int i = 0; marked != null && i < marked.length; i++) {
+                marked[i] = generation + String.valueOf(MARK) + marked[i];
+            }
+            return marked;
+        }
+
+        X509ExtendedKeyManager of(String marked) {
+            return marked.startsWith(generation + String.valueOf(MARK)) ? present : former;
+        }
+
+        static String alias(String marked) {
+            return marked.substring(marked.indexOf(MARK) + 1);
+        }
+    }
 
     /**
      * Takes the certificates of a bundle.
@@ -36,15 +65,15 @@ final class RotatingCertificates {
      * @throws IllegalArgumentException when the bundle has no keys or authorities in the form of X.509
      */
     RotatingCertificates(SslBundle bundle) {
-        this.key = keyOf(bundle);
+        this.keys = new Keys(0, keyOf(bundle), keyOf(bundle));
         this.authorities = authoritiesOf(bundle);
     }
 
     /** Takes the certificates of a later bundle, for later handshakes. */
-    void replace(SslBundle bundle) {
-        X509ExtendedKeyManager nextKey = keyOf(bundle);
+    synchronized void replace(SslBundle bundle) {
+        Keys next = new Keys(keys.generation + 1, keyOf(bundle), keys.present);
         authorities = authoritiesOf(bundle);
-        key = nextKey;
+        keys = next;
         log.info("the certificates of this node were replaced, for new connections");
     }
 
@@ -74,46 +103,52 @@ final class RotatingCertificates {
     private final class Key extends X509ExtendedKeyManager {
         @Override
         public String @Nullable [] getClientAliases(String type, Principal @Nullable [] issuers) {
-            return key.getClientAliases(type, null);
+            Keys now = keys;
+            return now.mark(now.present.getClientAliases(type, null));
         }
 
         @Override
         public @Nullable String chooseClientAlias(
                 String[] types, Principal @Nullable [] issuers, @Nullable Socket socket) {
-            return key.chooseClientAlias(types, null, socket);
+            Keys now = keys;
+            return now.mark(now.present.chooseClientAlias(types, null, socket));
         }
 
         @Override
         public @Nullable String chooseEngineClientAlias(
                 String[] types, Principal @Nullable [] issuers, @Nullable SSLEngine engine) {
-            return key.chooseEngineClientAlias(types, null, engine);
+            Keys now = keys;
+            return now.mark(now.present.chooseEngineClientAlias(types, null, engine));
         }
 
         @Override
         public String @Nullable [] getServerAliases(String type, Principal @Nullable [] issuers) {
-            return key.getServerAliases(type, null);
+            Keys now = keys;
+            return now.mark(now.present.getServerAliases(type, null));
         }
 
         @Override
         public @Nullable String chooseServerAlias(
                 String type, Principal @Nullable [] issuers, @Nullable Socket socket) {
-            return key.chooseServerAlias(type, null, socket);
+            Keys now = keys;
+            return now.mark(now.present.chooseServerAlias(type, null, socket));
         }
 
         @Override
         public @Nullable String chooseEngineServerAlias(
                 String type, Principal @Nullable [] issuers, @Nullable SSLEngine engine) {
-            return key.chooseEngineServerAlias(type, null, engine);
+            Keys now = keys;
+            return now.mark(now.present.chooseEngineServerAlias(type, null, engine));
         }
 
         @Override
         public X509Certificate @Nullable [] getCertificateChain(String alias) {
-            return key.getCertificateChain(alias);
+            return keys.of(alias).getCertificateChain(Keys.alias(alias));
         }
 
         @Override
         public @Nullable PrivateKey getPrivateKey(String alias) {
-            return key.getPrivateKey(alias);
+            return keys.of(alias).getPrivateKey(Keys.alias(alias));
         }
     }
 

@@ -47,24 +47,19 @@ public final class ClusterNode implements AutoCloseable {
      * a peer may run many callbacks.
      */
     private static final Logger log = LoggerFactory.getLogger(ClusterNode.class);
-    private static final String SAID_NOTHING = "%s connected to %s and said nothing within %d ms";
-    // a peer needs a single silent connection; more come from malicious peers
-    private static final int MOST_SILENT = 64;
 
     private final NodeIdentity identity;
     private final RemoteNode node;
     private final GrpcTransport transport;
     private final ClusterMembership membership;
     private final String host;
-    private final long silentNanos;
+    private final SilentLinks silent;
     private final LongSupplier nanoTime;
     private final Executor executor;
     private final List<ClusterListener> listeners;
 
     // Guarded by this.
     private final Map<Long, PeerLink> links = new HashMap<>(); // by incarnation; dialed, or with a session
-    // accepted connections without frames from members, with the time of acceptance
-    private final Map<PeerLink, Long> silent = new HashMap<>();
     private final Map<Long, Attempt> attempts = new HashMap<>(); // by incarnation; attempts to dial peers
     // by incarnation; causes from members that have failed this node
     private final Map<Long, IreeException> rejected = new HashMap<>();
@@ -110,7 +105,7 @@ public final class ClusterNode implements AutoCloseable {
         this.host = host;
         this.graceNanos = grace.toNanos();
         this.conflicts = new Conflicts(identity, graceNanos);
-        this.silentNanos = transport.connectTimeout().toNanos();
+        this.silent = new SilentLinks(identity, transport.connectTimeout().toNanos(), nanoTime);
         this.nanoTime = nanoTime;
         this.decided = nanoTime.getAsLong();
         this.executor = executor;
@@ -224,26 +219,8 @@ public final class ClusterNode implements AutoCloseable {
         }
         node.sessions().forEach(RemoteSession::measure);
         executor.execute(this::connect);
-        executor.execute(this::endSilent);
+        executor.execute(silent::endLate);
         executor.execute(this::decide);
-    }
-
-    private void endSilent() {
-        List<PeerLink> late = new ArrayList<>();
-        synchronized (this) {
-            long now = nanoTime.getAsLong();
-            silent.keySet().removeIf(link -> !link.isSilent());
-            silent.forEach((link, since) -> {
-                if (now - since >= silentNanos) {
-                    late.add(link);
-                }
-            });
-        }
-        for (PeerLink each : late) {
-            String why = each.isHeld() ? "%s connected to %s, and was no member within %d ms" : SAID_NOTHING;
-            each.drop(IreeException.of(
-                    StatusCode.DEADLINE_EXCEEDED, why.formatted(each.peer, identity, silentNanos / 1_000_000)));
-        }
     }
 
     private void seeLatest() {
@@ -255,12 +232,10 @@ public final class ClusterNode implements AutoCloseable {
 
     private void see(ClusterView next) {
         ClusterView before;
-        List<PeerLink> waiting;
         synchronized (this) {
             if (closed) {
                 return;
             }
-            waiting = List.copyOf(silent.keySet());
             before = view;
             view = next;
             if (!next.members().equals(before.members())) {
@@ -283,7 +258,7 @@ public final class ClusterNode implements AutoCloseable {
                 }
             }
             listeners.forEach(each -> each.viewChanged(next));
-            waiting.forEach(PeerLink::look);
+            silent.links().forEach(PeerLink::look);
         }
         connect();
         decide();
@@ -509,23 +484,6 @@ public final class ClusterNode implements AutoCloseable {
         return member.equals(view.find(member.identity().incarnation()));
     }
 
-    /** Watches a connection opened by a peer, and ends the connection when too many connections are silent. */
-    private PeerLink admitted(PeerLink link) {
-        int count;
-        synchronized (this) {
-            silent.keySet().removeIf(each -> !each.isSilent());
-            silent.put(link, nanoTime.getAsLong());
-            count = silent.size();
-        }
-        if (count > MOST_SILENT) {
-            link.drop(IreeException.of(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "%s has %d connections on which nothing is said, the limit is %d"
-                            .formatted(identity, count, MOST_SILENT)));
-        }
-        return link;
-    }
-
     private void ended(PeerLink link, IreeException cause) {
         synchronized (this) {
             long incarnation = link.peer.identity().incarnation();
@@ -551,7 +509,7 @@ public final class ClusterNode implements AutoCloseable {
         @Override
         public PeerListener accepted(PeerConnection connection, ClusterMember peer) {
             PeerLink link = new PeerLink(peer, connection, false, ClusterNode.this::sees, ClusterNode.this::ended);
-            return admitted(link.attach(node.accept(link)));
+            return silent.admitted(link.attach(node.accept(link)));
         }
 
         @Override

@@ -101,24 +101,19 @@ final class Conflicts {
         int weight = stay.contains(own) ? stay.size() : 0;
         Map<Long, Standing> known = new HashMap<>();
         ofSelf.forEach(each -> known.put(each, view.standing(each)));
+        boolean unbeaten = ofSelf.stream().noneMatch(each -> beats(each, view.standing(each), weight));
+        known.put(own, new Standing(failed.keySet(), weight, unbeaten));
         standings = known;
-        known.put(own, new Standing(failed.keySet(), weight, true));
-        known.put(own, new Standing(failed.keySet(), weight, ofSelf.stream().noneMatch(this::beats)));
     }
 
     /** Returns whether an opponent is to stay instead of this node. */
-    private boolean beats(long opponent) {
-        int difference = known(opponent).weight() - standing().weight();
-        return difference > 0 || difference == 0 && opponent < self.incarnation();
-    }
-
-    private Standing known(long incarnation) {
-        return standings.getOrDefault(incarnation, Standing.PEACE);
+    private boolean beats(long opponent, Standing of, int ownWeight) {
+        return of.weight() > ownWeight || of.weight() == ownWeight && opponent < self.incarnation();
     }
 
     /** Returns the standing of this node, for the other members. */
     Standing standing() {
-        return known(self.incarnation());
+        return standings.getOrDefault(self.incarnation(), Standing.PEACE);
     }
 
     private boolean isTwin(ClusterMember member) {
@@ -136,8 +131,13 @@ final class Conflicts {
     /** Returns the reason for this node to yield; null without a reason. */
     @Nullable
     IreeException whyYield(long now) {
-        for (long each : standings.keySet()) {
-            if (each != self.incarnation() && beats(each) && known(each).unbeaten() && isDue(each, now)) {
+        for (Map.Entry<Long, Standing> opponent : standings.entrySet()) {
+            long each = opponent.getKey();
+            Standing of = opponent.getValue();
+            if (each != self.incarnation()
+                    && beats(each, of, standing().weight())
+                    && of.unbeaten()
+                    && isDue(each, now)) {
                 IreeException cause = failed.get(each);
                 String text = "%s and %s have failed each other, and this one yields; it needs a new identity: %s"
                         .formatted(view.find(each), self, cause == null ? "it said so" : cause.getMessage());

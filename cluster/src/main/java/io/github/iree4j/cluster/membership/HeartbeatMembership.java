@@ -3,15 +3,11 @@ package io.github.iree4j.cluster.membership;
 import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -42,8 +38,6 @@ public final class HeartbeatMembership implements ClusterMembership {
     private static final Logger log = LoggerFactory.getLogger(HeartbeatMembership.class);
     private static final Duration FAREWELL = Duration.ofMillis(500);
     private static final Duration RESOLUTION = Duration.ofSeconds(5);
-    private static final long LONGEST_PAUSE_NANOS = 5_000_000_000L;
-    private static final int MOST_DOUBLINGS = 8;
     private static final int MOST_DEPARTED = 1024;
     private static final int MOST_CONTACTS = 2 * Heartbeat.MOST; // besides the configured addresses
     private static final long SELF_NANOS = 60_000_000_000L; // an address of this node may become another node's
@@ -55,8 +49,7 @@ public final class HeartbeatMembership implements ClusterMembership {
     // never come back; without the earliest beyond a limit
     private final Set<ClusterMember> departed = new LinkedHashSet<>();
     private final Set<ClusterMember> strangers = new HashSet<>(); // logged as no peers of this node
-    private List<InetSocketAddress> places = List.of(); // from discovery
-    private @Nullable Unreached unresolved; // the name of the discovery; null when resolved
+    private final Places places; // with a lock of its own
     private Standing standing = Standing.PEACE;
     private @Nullable Joined joined;
     private @Nullable ClusterView view; // last reported; null before the first round has ended
@@ -83,23 +76,6 @@ public final class HeartbeatMembership implements ClusterMembership {
         long incarnation() {
             return self.identity().incarnation();
         }
-    }
-
-    /** An address where this node looks for a node. */
-    private static final class Contact {
-        boolean asked; // without a reply yet
-        long notBefore; // by the clock
-        int failures; // since the last answer
-
-        @Nullable
-        IreeException failure; // of the last message
-
-        @Nullable
-        ClusterMember answered; // last, perhaps this node
-
-        long answeredAt; // of attention
-
-        final ContactLog told = new ContactLog();
     }
 
     /** A member. Times are of attention. */
@@ -133,6 +109,7 @@ public final class HeartbeatMembership implements ClusterMembership {
     HeartbeatMembership(MembershipOptions options, LongSupplier nanoTime) {
         this.options = options;
         this.nanoTime = nanoTime;
+        this.places = new Places(options.discovery());
     }
 
     @Override
@@ -146,10 +123,14 @@ public final class HeartbeatMembership implements ClusterMembership {
                     Thread.ofPlatform().daemon().name("iree-cluster-membership").factory());
             long nanos = options.interval().toNanos();
             looks.scheduleWithFixedDelay(this::keepLooking, nanos, nanos, TimeUnit.NANOSECONDS);
+            if (places.isNamed()) {
+                looks.scheduleWithFixedDelay(
+                        () -> Thread.startVirtualThread(places::resolve),
+                        RESOLUTION.toSeconds(),
+                        RESOLUTION.toSeconds(),
+                        TimeUnit.SECONDS);
+            }
             timer = looks;
-        }
-        if (options.discovery() instanceof MembershipOptions.Discovery.Dns) {
-            Thread.startVirtualThread(() -> keepResolving(begun));
         }
     }
 
@@ -164,11 +145,7 @@ public final class HeartbeatMembership implements ClusterMembership {
             looked = nanoTime.getAsLong();
         }
         try {
-            switch (options.discovery()) {
-                case MembershipOptions.Discovery.Static list -> places(list.addresses());
-                case MembershipOptions.Discovery.Dns dns ->
-                    Thread.startVirtualThread(() -> resolve(dns)).join(options.timeout());
-            }
+            Thread.startVirtualThread(places::resolve).join(options.timeout());
             look();
             endFirstRound();
             return begun;
@@ -191,39 +168,6 @@ public final class HeartbeatMembership implements ClusterMembership {
         }
         view = ClusterView.EMPTY;
         publish();
-    }
-
-    private synchronized void places(List<InetSocketAddress> found) {
-        places = List.copyOf(found);
-        unresolved = null;
-    }
-
-    private void keepResolving(Joined begun) {
-        while (options.discovery() instanceof MembershipOptions.Discovery.Dns dns) {
-            synchronized (this) {
-                if (joined != begun) {
-                    return;
-                }
-            }
-            resolve(dns);
-            try {
-                Thread.sleep(RESOLUTION);
-            } catch (InterruptedException e) {
-                return;
-            }
-        }
-    }
-
-    private void resolve(MembershipOptions.Discovery.Dns dns) {
-        try {
-            places(Arrays.stream(InetAddress.getAllByName(dns.query()))
-                    .map(each -> InetSocketAddress.createUnresolved(each.getHostAddress(), dns.port()))
-                    .toList());
-        } catch (UnknownHostException e) {
-            synchronized (this) { // and the former places stay
-                unresolved = new Unreached(dns.query(), false, "unknown host");
-            }
-        }
     }
 
     private void keepLooking() {
@@ -269,14 +213,11 @@ public final class HeartbeatMembership implements ClusterMembership {
             long now = nanoTime.getAsLong();
             for (InetSocketAddress each : wanted) {
                 Contact contact = contacts.get(each);
-                if (contact == null && contacts.size() < places.size() + MOST_CONTACTS) {
-                    contact = new Contact();
+                if (contact == null && contacts.size() < places.addresses().size() + MOST_CONTACTS) {
+                    contact = new Contact(each);
                     contacts.put(each, contact);
                 }
-                if (contact != null
-                        && !contact.asked
-                        && (contact.failures == 0 || now - contact.notBefore >= 0)
-                        && asks(each, contact, from)) {
+                if (contact != null && !contact.asked && contact.isDue(now) && asks(each, contact, from)) {
                     contact.asked = true;
                     due.add(each);
                 }
@@ -290,7 +231,7 @@ public final class HeartbeatMembership implements ClusterMembership {
 
     /** Returns the addresses where nodes may be. */
     private Set<InetSocketAddress> wanted(ClusterMember self) {
-        Set<InetSocketAddress> wanted = new LinkedHashSet<>(places);
+        Set<InetSocketAddress> wanted = new LinkedHashSet<>(places.addresses());
         for (Known each : members.values()) {
             wanted.add(each.address);
             for (InetSocketAddress seen : each.said.seen()) {
@@ -305,9 +246,9 @@ public final class HeartbeatMembership implements ClusterMembership {
 
     /** Returns whether this node sends signs of life to an address. */
     private boolean asks(InetSocketAddress address, Contact contact, Joined from) {
-        ClusterMember last = contact.answered;
+        ClusterMember last = contact.answered();
         if (last != null && last.equals(from.self)) {
-            return attention - contact.answeredAt > SELF_NANOS;
+            return attention - contact.answeredAt() > SELF_NANOS;
         }
         Known known = last == null ? at(address) : members.get(last.identity().incarnation());
         if (known == null) {
@@ -425,11 +366,7 @@ public final class HeartbeatMembership implements ClusterMembership {
                 failed(address, asker, IreeException.of(StatusCode.FAILED_PRECONDITION, refusal));
                 return;
             }
-            contact.failures = 0;
-            contact.failure = null;
-            contact.answered = from;
-            contact.answeredAt = attention;
-            contact.told.reached(log, text(address));
+            contact.answered(from, attention);
             Known known = learn(from, said, asker);
             more = false;
             if (known != null) {
@@ -489,17 +426,14 @@ public final class HeartbeatMembership implements ClusterMembership {
             return;
         }
         contact.asked = false;
-        contact.failure = cause;
-        contact.answered = null;
-        long pause = options.interval().toNanos() << Math.min(contact.failures++, MOST_DOUBLINGS);
-        contact.notBefore = nanoTime.getAsLong() + Math.min(pause, LONGEST_PAUSE_NANOS);
+        contact.failed(cause, nanoTime.getAsLong(), options.interval().toNanos());
         for (Known each : members.values()) {
             if (address.equals(each.at)) {
                 each.at = null; // the member may answer at another address
             }
         }
         if (at(address) == null) {
-            contact.told.failed(log, text(address), refuses(cause), message(cause));
+            contact.log();
         }
         notifyAll();
     }
@@ -615,28 +549,12 @@ public final class HeartbeatMembership implements ClusterMembership {
 
     @Override
     public synchronized List<Unreached> unreached() {
-        Map<String, Unreached> unreached = new LinkedHashMap<>();
-        if (unresolved != null) {
-            unreached.put(unresolved.address(), unresolved);
-        }
+        List<Unreached> unreached = new ArrayList<>(places.unreached());
         contacts.forEach((address, contact) -> {
-            IreeException cause = contact.failure;
-            if (cause != null && at(address) == null) {
-                unreached.put(text(address), new Unreached(text(address), refuses(cause), message(cause)));
+            if (at(address) == null) {
+                contact.unreached().ifPresent(unreached::add);
             }
         });
-        return List.copyOf(unreached.values());
-    }
-
-    private static String message(IreeException cause) {
-        return String.valueOf(cause.getMessage()).replaceAll("\\p{Cntrl}", " ");
-    }
-
-    private static boolean refuses(IreeException cause) {
-        return cause.code() != StatusCode.UNAVAILABLE && cause.code() != StatusCode.DEADLINE_EXCEEDED;
-    }
-
-    private static String text(InetSocketAddress address) {
-        return address.getHostString() + ":" + address.getPort();
+        return List.copyOf(unreached);
     }
 }

@@ -77,19 +77,15 @@ final class AcceptedStreams {
     private ServerCall.Listener<InputStream> accept(
             PeerStream stream, ServerCall<InputStream, InputStream> call, Metadata headers) {
         Accepted accepted = new Accepted(stream, call);
-        byte[] node = headers.get(Frames.NODE);
-        byte[] number = headers.get(Frames.CONNECTION);
-        if (node == null || number == null || number.length != CONNECTION_BYTES) {
-            return accepted.refuse(Status.INVALID_ARGUMENT.withDescription("not a node of iree4j"));
-        }
         ClusterMember peer;
         try {
-            peer = ClusterMember.decode(node);
-            if (tls) {
-                CertificateNames.check(call.getAttributes().get(Grpc.TRANSPORT_ATTR_SSL_SESSION), peer.host());
-            }
+            peer = Frames.sender(headers, call.getAttributes(), tls);
         } catch (IreeException e) {
-            return accepted.refuse(Status.PERMISSION_DENIED.withDescription(e.getMessage()));
+            return accepted.refuse(Frames.refusal(e));
+        }
+        byte[] number = headers.get(Frames.CONNECTION);
+        if (number == null || number.length != CONNECTION_BYTES) {
+            return accepted.refuse(Status.INVALID_ARGUMENT.withDescription("a stream without a connection"));
         }
         call.setOnReadyThreshold(windows.apply(stream.ordinal()));
         ByteBuffer key = ByteBuffer.wrap(number);

@@ -1,9 +1,12 @@
 package io.github.iree4j.cluster.transport;
 
+import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.hal.remote.PeerStream;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.grpc.Attributes;
 import io.grpc.Drainable;
+import io.grpc.Grpc;
 import io.grpc.HasByteBuffer;
 import io.grpc.KnownLength;
 import io.grpc.Metadata;
@@ -88,6 +91,26 @@ final class Frames {
                                         : ", " + reason.lines().findFirst().orElse(""),
                                 root == null ? "" : ", " + root),
                 cause);
+    }
+
+    /**
+     * Returns the sender named in the headers of a call.
+     *
+     * @param connection the attributes of the call
+     * @param tls whether nodes show certificates
+     * @throws IreeException INCOMPATIBLE without a sender, DATA_LOSS for a damaged sender, UNAUTHENTICATED or
+     *     PERMISSION_DENIED when the certificate does not name the sender's host
+     */
+    static ClusterMember sender(Metadata headers, Attributes connection, boolean tls) {
+        byte[] node = headers.get(NODE);
+        if (node == null) {
+            throw IreeException.of(StatusCode.INCOMPATIBLE, "it is no node of iree4j");
+        }
+        ClusterMember member = ClusterMember.decode(node);
+        if (tls) {
+            CertificateNames.check(connection.get(Grpc.TRANSPORT_ATTR_SSL_SESSION), member.host());
+        }
+        return member;
     }
 
     /** Refuses a message or stream of a peer. */

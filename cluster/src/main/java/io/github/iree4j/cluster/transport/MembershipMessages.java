@@ -4,7 +4,6 @@ import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.ClusterMembership;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Grpc;
@@ -203,19 +202,6 @@ final class MembershipMessages {
         open.forEach(each -> each.channel.shutdownNow()); // ends calls on this thread
     }
 
-    /** Returns the sender named in the headers, after a look at the certificate. */
-    private ClusterMember sender(Metadata headers, Attributes connection) {
-        byte[] node = headers.get(Frames.NODE);
-        if (node == null) {
-            throw IreeException.of(StatusCode.INCOMPATIBLE, "it is no node of iree4j");
-        }
-        ClusterMember member = ClusterMember.decode(node);
-        if (tls) {
-            CertificateNames.check(connection.get(Grpc.TRANSPORT_ATTR_SSL_SESSION), member.host());
-        }
-        return member;
-    }
-
     private static byte[] read(InputStream message) {
         try (message) {
             byte[] bytes = message.readNBytes(MOST_BYTES + 1);
@@ -257,7 +243,7 @@ final class MembershipMessages {
         @Override
         public void onHeaders(Metadata headers) {
             try {
-                from = sender(headers, call.getAttributes());
+                from = Frames.sender(headers, call.getAttributes(), tls);
             } catch (IreeException e) {
                 refuse(e);
             }
@@ -302,7 +288,7 @@ final class MembershipMessages {
         return (call, headers) -> {
             ClusterMember from;
             try {
-                from = sender(headers, call.getAttributes());
+                from = Frames.sender(headers, call.getAttributes(), tls);
             } catch (IreeException e) {
                 call.close(Frames.refusal(e), new Metadata());
                 return new ServerCall.Listener<>() {};

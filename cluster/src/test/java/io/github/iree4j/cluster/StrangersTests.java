@@ -9,14 +9,12 @@ import io.github.iree4j.cluster.membership.ClusterView;
 import io.github.iree4j.cluster.membership.HeartbeatMembership;
 import io.github.iree4j.cluster.membership.MembershipOptions;
 import io.github.iree4j.cluster.transport.GrpcTransport;
-import io.github.iree4j.cluster.transport.PeerHandler;
+import io.github.iree4j.cluster.transport.NoConnections;
 import io.github.iree4j.cluster.transport.TestCertificates;
 import io.github.iree4j.cluster.transport.TransportOptions;
 import io.github.iree4j.frontier.AxisAllocator;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.remote.NodeIdentity;
-import io.github.iree4j.hal.remote.PeerConnection;
-import io.github.iree4j.hal.remote.PeerListener;
 import io.github.iree4j.hal.remote.RemoteNode;
 import io.github.iree4j.status.IreeException;
 import java.io.IOException;
@@ -235,22 +233,7 @@ class StrangersTests {
     }
 
     /** Accepts nothing. */
-    private static final class Nobody implements PeerHandler {
-        @Override
-        public PeerListener accepted(PeerConnection connection, ClusterMember peer) {
-            throw new AssertionError(peer);
-        }
-
-        @Override
-        public PeerListener dialed(PeerConnection connection, ClusterMember peer) {
-            throw new AssertionError(peer);
-        }
-
-        @Override
-        public void unreachable(ClusterMember peer, IreeException cause) {
-            throw new AssertionError(cause);
-        }
-
+    private static final class Nobody extends NoConnections {
         @Override
         public byte[] asked(ClusterMember peer, byte[] message) {
             throw new AssertionError(peer);

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -228,6 +229,59 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         assertThat(wire.messages.get())
                 .as("addresses mentioned by nobody are forgotten")
                 .isZero();
+    }
+
+    /** New addresses with each message, where nobody answers in time: the node waits for a bounded number of answers. */
+    @Test
+    void mentionedAddressesAreBoundedOverTime() {
+        AtomicInteger asked = new AtomicInteger();
+        HeartbeatMembership one = new HeartbeatMembership(new MembershipOptions(places(), TIMEOUT, INTERVAL), clock);
+        one.begin(member(1), (_, _, _, _) -> asked.incrementAndGet(), _ -> {});
+        for (int message = 0; message < 20; message++) {
+            int number = message;
+            List<InetSocketAddress> mentioned = IntStream.range(0, Heartbeat.MOST)
+                    .mapToObj(each -> InetSocketAddress.createUnresolved("ghost" + number + "-" + each, 7600))
+                    .toList();
+            one.asked(member(2), new Heartbeat(false, mentioned, Standing.PEACE).encode());
+            clock.advance(INTERVAL);
+            one.look();
+        }
+        assertThat(asked.get()).isBetween(Heartbeat.MOST / 2, 2 * Heartbeat.MOST);
+        one.leave();
+    }
+
+    /** A balancer in front of several nodes, or a name that moves. */
+    @Test
+    void anAddressThatLedToThisNodeIsTriedAgain() {
+        InetSocketAddress balanced = InetSocketAddress.createUnresolved("balanced", 7600);
+        HeartbeatMembership membership = new HeartbeatMembership(
+                new MembershipOptions(new MembershipOptions.Discovery.Static(List.of(balanced)), TIMEOUT, INTERVAL),
+                clock);
+        ClusterMembership.Carrier carrier = wire.add(member(1), membership);
+        wire.alias(balanced, member(1));
+        List<ClusterView> views = new ArrayList<>();
+        membership.begin(member(1), carrier, views::add);
+        Node two = start(2);
+        wire.alias(balanced, member(2));
+        for (int look = 0; look < 130; look++) { // a minute and some
+            clock.advance(INTERVAL);
+            membership.look();
+            two.membership.look();
+        }
+        assertThat(views.getLast().members()).isEqualTo(members(1, 2));
+        assertThat(two.sees()).isEqualTo(members(1, 2));
+        membership.leave();
+    }
+
+    @Test
+    void nodesAreFoundByAName() {
+        ClusterMember local = new ClusterMember(member(2).identity(), "127.0.0.1", 7600);
+        new Node(local, places());
+        Node one = new Node(member(1), new MembershipOptions.Discovery.Dns("localhost", 7600));
+        assertThat(one.sees()).containsExactly(member(1), local);
+        Node alone = new Node(member(3), new MembershipOptions.Discovery.Dns("nohost.invalid", 7600));
+        assertThat(alone.membership.unreached())
+                .containsExactly(new Unreached("nohost.invalid", false, "unknown host"));
     }
 
     @Test

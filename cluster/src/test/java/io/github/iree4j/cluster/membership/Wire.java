@@ -5,6 +5,7 @@ import io.github.iree4j.status.StatusCode;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -29,6 +30,11 @@ final class Wire {
         nodes.values().removeIf(each -> each.membership == membership);
         nodes.put(address(member), new Node(member, membership));
         return (address, message, limit, reply) -> ask(member, address, message, reply);
+    }
+
+    /** Lets another address lead to a node, as a name or a balancer does. */
+    void alias(InetSocketAddress address, ClusterMember member) {
+        nodes.put(address, Objects.requireNonNull(nodes.get(address(member))));
     }
 
     /** Ends a process, without a farewell. */

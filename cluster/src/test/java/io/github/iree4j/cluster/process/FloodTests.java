@@ -6,14 +6,11 @@ import io.github.iree4j.cluster.FreePorts;
 import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.HeartbeatMembership;
 import io.github.iree4j.cluster.transport.GrpcTransport;
-import io.github.iree4j.cluster.transport.PeerHandler;
+import io.github.iree4j.cluster.transport.NoConnections;
 import io.github.iree4j.cluster.transport.TransportOptions;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.hal.remote.NodeIdentity;
-import io.github.iree4j.hal.remote.PeerConnection;
-import io.github.iree4j.hal.remote.PeerListener;
-import io.github.iree4j.status.IreeException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -68,7 +65,7 @@ class FloodTests {
     }
 
     /** The membership of a peer, since no other has a session. */
-    private static final class Member implements PeerHandler {
+    private static final class Member extends NoConnections {
         final HeartbeatMembership membership;
         final ClusterMember self;
         private final GrpcTransport transport =
@@ -88,21 +85,6 @@ class FloodTests {
         @Override
         public byte[] asked(ClusterMember peer, byte[] message) {
             return membership.asked(peer, message);
-        }
-
-        @Override
-        public PeerListener accepted(PeerConnection connection, ClusterMember peer) {
-            throw new AssertionError(peer);
-        }
-
-        @Override
-        public PeerListener dialed(PeerConnection connection, ClusterMember peer) {
-            throw new AssertionError(peer);
-        }
-
-        @Override
-        public void unreachable(ClusterMember peer, IreeException cause) {
-            throw new AssertionError(peer);
         }
     }
 

@@ -6,12 +6,10 @@ import io.github.iree4j.cluster.FreePorts;
 import io.github.iree4j.cluster.membership.ClusterMember;
 import io.github.iree4j.cluster.membership.ClusterMembership;
 import io.github.iree4j.cluster.transport.GrpcTransport;
-import io.github.iree4j.cluster.transport.PeerHandler;
+import io.github.iree4j.cluster.transport.NoConnections;
 import io.github.iree4j.cluster.transport.TestCertificates;
 import io.github.iree4j.cluster.transport.TransportOptions;
 import io.github.iree4j.hal.remote.NodeIdentity;
-import io.github.iree4j.hal.remote.PeerConnection;
-import io.github.iree4j.hal.remote.PeerListener;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.status.IreeException;
 import java.net.InetAddress;
@@ -45,7 +43,7 @@ class RotatingCertificatesTests {
     private Path directory;
 
     /** Another node, with certificates of one of two authorities. */
-    private static final class Peer implements PeerHandler, AutoCloseable {
+    private static final class Peer extends NoConnections implements AutoCloseable {
         final BlockingQueue<ClusterMember> asked = new LinkedBlockingQueue<>(); // of members whose certificate is good
         final int port;
         private final GrpcTransport transport;
@@ -82,21 +80,6 @@ class RotatingCertificatesTests {
         public byte[] asked(ClusterMember member, byte[] message) {
             asked.add(member);
             return message;
-        }
-
-        @Override
-        public PeerListener accepted(PeerConnection connection, ClusterMember peer) {
-            throw new AssertionError(peer);
-        }
-
-        @Override
-        public PeerListener dialed(PeerConnection connection, ClusterMember peer) {
-            throw new AssertionError(peer);
-        }
-
-        @Override
-        public void unreachable(ClusterMember peer, IreeException cause) {
-            throw new AssertionError(cause);
         }
 
         @Override

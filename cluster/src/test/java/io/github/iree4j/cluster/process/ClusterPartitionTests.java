@@ -125,7 +125,7 @@ class ClusterPartitionTests {
         machines.checkHistories();
     }
 
-    /** Silence of one node, both ways and one way, a link that flaps, and a cut that JGroups answers with views. */
+    /** Silence of one node, both ways and one way, and a link that flaps. */
     @Test
     @Tag("nightly")
     void whateverTheNetworkDoesForAShortTimeNobodyFails() throws Exception {

@@ -17,7 +17,7 @@ import org.springframework.util.unit.DataSize;
  * @param insecure Whether plain text is allowed where other machines reach this machine.
  * @param onFence Action when this node must not use its identity any more.
  * @param serve Names of the devices for use by other nodes. All devices when empty.
- * @param bind Address and ports of this node.
+ * @param bind Address and port of this node.
  * @param discovery Discovery of the other nodes.
  * @param identity Machine index and session of this node.
  * @param failureDetection When the connections with other nodes are doubted.
@@ -73,7 +73,7 @@ public record IreeClusterProperties(
     }
 
     /**
-     * Address and ports of this node.
+     * Address and port of this node.
      *
      * @param address Address to listen on. A single address of this machine, not all addresses.
      * @param port Port of this node.
@@ -86,8 +86,8 @@ public record IreeClusterProperties(
      * Discovery of the other nodes.
      *
      * @param type Way to find the other nodes.
-     * @param hosts Hosts and first ports of some or all nodes, as host:port.
-     * @param query Name with the nodes as address records. All nodes use the same ports.
+     * @param hosts Hosts and ports of some or all nodes, as host:port.
+     * @param query Name with the nodes as address records. All nodes use the same port.
      */
     public record Discovery(
             @DefaultValue("static") DiscoveryType type,

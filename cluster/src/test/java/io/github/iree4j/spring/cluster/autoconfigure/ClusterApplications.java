@@ -25,7 +25,7 @@ abstract class ClusterApplications {
     Path directory;
 
     final MemoryMembership.Network network = new MemoryMembership.Network();
-    final int port = FreePorts.from(24_000 + (int) (ProcessHandle.current().pid() % 5_000)); // and the three behind it
+    final int port = FreePorts.from(24_000 + (int) (ProcessHandle.current().pid() % 5_000)); // of the first node
     private final List<ConfigurableApplicationContext> applications = new ArrayList<>();
 
     @Configuration(proxyBeanMethods = false)

@@ -67,7 +67,7 @@ class FencedNodeTests {
 
     private final MemoryMembership.Network network = new MemoryMembership.Network();
     private final int port =
-            FreePorts.from(29_000 + (int) (ProcessHandle.current().pid() % 2_000)); // and the three behind it
+            FreePorts.from(29_000 + (int) (ProcessHandle.current().pid() % 2_000)); // of the first node
     private final Map<Integer, ConfigurableApplicationContext> applications = new ConcurrentHashMap<>(); // by machine
     private final Map<Integer, Integer> sessions = new ConcurrentHashMap<>(); // by machine
     private final List<AvailabilityState> states = new CopyOnWriteArrayList<>();

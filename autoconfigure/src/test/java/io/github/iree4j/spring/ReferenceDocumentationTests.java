@@ -237,7 +237,7 @@ class ReferenceDocumentationTests {
                     .formatted(
                             name + keys(type),
                             describe(type, raw),
-                            values.isEmpty() ? "–" : "`" + String.join(", ", values) + "`",
+                            values.stream().allMatch(String::isEmpty) ? "–" : "`" + String.join(", ", values) + "`",
                             description);
         }
 
@@ -248,10 +248,6 @@ class ReferenceDocumentationTests {
         /** The name in the metadata. */
         String key() {
             return name.replace("<name>", "*").replace("[n]", "[*]");
-        }
-
-        private static Class<?> boxed(Class<?> primitive) {
-            return MethodType.methodType(primitive).wrap().returnType();
         }
 
         ObjectNode metadata() {
@@ -326,17 +322,19 @@ class ReferenceDocumentationTests {
             return raw == Map.class ? describe(last, element) : "list";
         }
         return Map.<Class<?>, String>of(
-                        boolean.class, "boolean",
                         Boolean.class, "boolean",
-                        int.class, "number",
-                        long.class, "number",
                         Integer.class, "number",
-                        double.class, "number",
+                        Long.class, "number",
+                        Double.class, "number",
                         String.class, "text",
                         List.class, "list",
                         Duration.class, "duration",
                         DataSize.class, "size")
-                .getOrDefault(raw, raw.getSimpleName());
+                .getOrDefault(boxed(raw), raw.getSimpleName());
+    }
+
+    private static Class<?> boxed(Class<?> type) {
+        return MethodType.methodType(type).wrap().returnType();
     }
 
     private static String dashed(String name) {

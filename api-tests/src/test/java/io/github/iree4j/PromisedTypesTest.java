@@ -21,6 +21,11 @@ class PromisedTypesTest {
                 .hasSizeLessThanOrEqualTo(180);
     }
 
+    @Test
+    void theRuntimePromisesFewTypes() {
+        assertThat(types(Path.of("..", "runtime-core", LISTING))).hasSizeBetween(50, 70);
+    }
+
     /** Operators' types are in {@code monitor}, drivers' types in {@code hal.spi}. */
     @Test
     void theRootPackageIsSmallAndSoAreItsCentralTypes() throws IOException {

@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.spi.DeviceOptions;
 
 /**
@@ -9,6 +10,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
  * @param uri the device to open: a driver's name ({@code local}) or {@code driver://id}
  * @param options the device's options; without an executor the device shares the workers of the runtime
  */
+@NotForApplications
 public record DeviceSource(String name, String uri, DeviceOptions options) {
     /**
      * Returns a device named after its URI, with default options.

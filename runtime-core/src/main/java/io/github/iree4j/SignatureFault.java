@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.FailureDetail;
 
 /**
@@ -7,4 +8,5 @@ import io.github.iree4j.status.FailureDetail;
  *
  * @param function the function, as named in the options
  */
+@NotForApplications
 public record SignatureFault(String function) implements FailureDetail {}

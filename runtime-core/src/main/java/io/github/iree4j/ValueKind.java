@@ -1,8 +1,10 @@
 package io.github.iree4j;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.List;
 
 /** The kind of an argument or result in the calling convention of programs: known also without a declared type. */
+@NotForApplications
 public enum ValueKind {
     /** An integer of 32 bits, also for booleans and shorter integers. */
     I32("i32"),

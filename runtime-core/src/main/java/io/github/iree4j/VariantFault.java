@@ -1,5 +1,6 @@
 package io.github.iree4j;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.FailureDetail;
 
 /**
@@ -7,4 +8,5 @@ import io.github.iree4j.status.FailureDetail;
  *
  * @param function the function with the variants
  */
+@NotForApplications
 public record VariantFault(String function) implements FailureDetail {}

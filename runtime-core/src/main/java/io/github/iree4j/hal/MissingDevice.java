@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.FailureDetail;
 
 /**
@@ -8,4 +9,5 @@ import io.github.iree4j.status.FailureDetail;
  * @param name the program's name of the device
  * @param given number of devices given to the program
  */
+@NotForApplications
 public record MissingDevice(String name, int given) implements FailureDetail {}

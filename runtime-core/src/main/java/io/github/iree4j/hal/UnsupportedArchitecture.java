@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.FailureDetail;
 
 /**
@@ -8,4 +9,5 @@ import io.github.iree4j.status.FailureDetail;
  * @param device id of the device
  * @param remedy instruction to the user, as the rest of a sentence
  */
+@NotForApplications
 public record UnsupportedArchitecture(String device, String remedy) implements FailureDetail {}

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.FailureDetail;
 import java.util.List;
 
@@ -8,6 +9,7 @@ import java.util.List;
  *
  * @param wanted formats of executables, or patterns of devices; any of these would suffice
  */
+@NotForApplications
 public record UnsupportedTarget(List<String> wanted) implements FailureDetail {
     /** Copies the list. */
     public UnsupportedTarget {

@@ -1,5 +1,7 @@
 package io.github.iree4j.status;
 
+import io.github.iree4j.api.NotForApplications;
+
 /**
  * The detail of failures caused by a mapped file that was changed or touched while in use, or whose file system gives no
  * answer: neither the program nor the device has failed.
@@ -7,6 +9,7 @@ package io.github.iree4j.status;
  * <p>Java code may read beyond the end of a mapped file that has become shorter. The virtual machine survives the
  * signal and throws {@link InternalError}.
  */
+@NotForApplications
 public record FileFault() implements FailureDetail {
     /**
      * Returns the failure of a read; INTERNAL when the virtual machine threw for another reason.

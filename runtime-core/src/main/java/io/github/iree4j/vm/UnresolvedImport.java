@@ -1,5 +1,6 @@
 package io.github.iree4j.vm;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.FailureDetail;
 
 /**
@@ -10,4 +11,5 @@ import io.github.iree4j.status.FailureDetail;
  * @param moduleIsThere whether the module exists, but lacks the import or has too low a version; in a call, whether another
  *     import from the module was found
  */
+@NotForApplications
 public record UnresolvedImport(String importer, String module, boolean moduleIsThere) implements FailureDetail {}

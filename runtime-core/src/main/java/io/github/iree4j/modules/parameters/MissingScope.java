@@ -1,5 +1,6 @@
 package io.github.iree4j.modules.parameters;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.FailureDetail;
 
 /**
@@ -7,4 +8,5 @@ import io.github.iree4j.status.FailureDetail;
  *
  * @param scope the scope; empty for the unnamed scope
  */
+@NotForApplications
 public record MissingScope(String scope) implements FailureDetail {}

@@ -1,5 +1,6 @@
 package io.github.iree4j.modules.parameters;
 
+import io.github.iree4j.api.NotForApplications;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -11,6 +12,7 @@ import java.util.stream.Collectors;
  * @param blockElements elements stored together; 1 unless the type is quantised in blocks
  * @param blockBits bits of such a block
  */
+@NotForApplications
 public record ParameterType(String name, List<Long> shape, int blockElements, int blockBits) {
     /** Copies the shape. */
     public ParameterType {

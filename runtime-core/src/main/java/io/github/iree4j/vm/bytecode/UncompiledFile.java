@@ -1,5 +1,6 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.FailureDetail;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param kind the kind of file, with an article
  * @param remedy instruction to the user, as the rest of a sentence
  */
+@NotForApplications
 public record UncompiledFile(String kind, String remedy) implements FailureDetail {
     private static final int SHORTEST = 8;
     private static final int TEXT = 64; // bytes examined; the tables of a module have zeros earlier

@@ -1,5 +1,6 @@
 package io.github.iree4j.vm.bytecode;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.FailureDetail;
 
 /**
@@ -8,4 +9,5 @@ import io.github.iree4j.status.FailureDetail;
  * @param major the major version of the bytecode
  * @param minor the minor version of the bytecode
  */
+@NotForApplications
 public record UnsupportedVersion(int major, int minor) implements FailureDetail {}

@@ -235,7 +235,7 @@ class IntegrityTests {
                 .run(loaded -> assertThat(loaded).hasNotFailed());
     }
 
-    /** The commands of docs/spring.md. */
+    /** The commands of docs/trust.md. */
     @Test
     void opensslMakesSignatures() throws Exception {
         String commands = """
@@ -243,7 +243,7 @@ class IntegrityTests {
                 openssl dgst -sha256 -binary -out digest x.vmfb
                 openssl pkeyutl -sign -rawin -inkey key.pem -in digest -out x.vmfb.sig
                 """;
-        assertThat(Files.readString(Path.of("../docs/spring.md"))).contains(commands);
+        assertThat(Files.readString(Path.of("../docs/trust.md"))).contains(commands);
         Path signed = Files.copy(module, directory.resolve("x.vmfb"));
         Process shell = new ProcessBuilder("sh", "-ec", "command -v openssl || exit 77; " + commands)
                 .directory(directory.toFile())

@@ -32,11 +32,11 @@ class CommandPagesTests {
     /**
      * A container needs Docker, pods need Kubernetes (a test compares the manifests with the properties), a release a key
      * and an account ({@code bin/release} tries the rest); the page for operators shows commands for the sample with a
-     * call in progress, whose profile other tests start; a test of signatures runs the commands of the page on Spring
-     * Boot.
+     * call in progress, whose profile other tests start; a test of signatures runs the commands of the page on
+     * trust.
      */
     private static final Set<String> NOT_AT_NIGHT = Set.of(
-            "docs/containers.md", "docs/kubernetes.md", "docs/versions.md", "docs/operations.md", "docs/spring.md");
+            "docs/containers.md", "docs/kubernetes.md", "docs/versions.md", "docs/operations.md", "docs/trust.md");
 
     @Test
     void eachPageWithCommandsOrFilesIsRunAtNight() throws IOException {

@@ -30,6 +30,7 @@ public final class Iree4jCommand implements Runnable {
         commands.put("benchmark", BenchmarkCommand::new);
         commands.put("check", CheckCommand::new);
         commands.put("batch", BatchCommand::new);
+        commands.put("generate", GenerateCommand::new);
         commands.put("trace", TraceCommand::new);
         commands.put("record", RecordCommand::new);
         commands.put("replay", ReplayCommand::new);

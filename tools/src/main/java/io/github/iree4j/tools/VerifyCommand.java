@@ -1,5 +1,10 @@
 package io.github.iree4j.tools;
 
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.generation.Generator;
+import io.github.iree4j.generation.GeneratorOptions;
 import io.github.iree4j.hal.gpu.GpuCode;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -18,11 +23,13 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code iree4j verify}: lists all defects of modules without running them. */
+/** {@code iree4j verify}: lists all defects of modules without running them, and the differences of rows of language models. */
 @Command(
         name = "verify",
         description =
@@ -37,6 +44,28 @@ final class VerifyCommand implements Callable<Integer> {
 
     @Parameters(paramLabel = "FILE", description = "The modules.", arity = "1..*")
     private List<Path> files;
+
+    @Option(
+            names = "--generation",
+            description =
+                    "Also runs the modules, which are language models, and measures on the CPU which functions, rows and shapes compute equal bits. A difference is a finding.")
+    private boolean generation;
+
+    @Option(
+            names = "--parameters",
+            paramLabel = "[SCOPE=]FILE",
+            description = "A parameter file for --generation. Repeat for several.")
+    private List<String> parameters = new ArrayList<>();
+
+    @Option(names = "--config", paramLabel = "FILE", description = "The config.json of the exporter, for --generation.")
+    private @Nullable Path config;
+
+    @Option(
+            names = "--prompts",
+            paramLabel = "N",
+            defaultValue = "16",
+            description = "Number of prompts for --generation. Default: ${DEFAULT-VALUE}.")
+    private int prompts;
 
     VerifyCommand() {}
 
@@ -60,8 +89,27 @@ final class VerifyCommand implements Callable<Integer> {
                             "%s: code for GPUs (%s): %s".formatted(file, format, String.join(", ", targets))));
             verified.warnings().forEach(warning -> out.println("%s: warning: %s".formatted(file, warning)));
             status = findings.isEmpty() ? status : FAILED;
+            if (generation && findings.isEmpty() && isRestricted(file, out)) {
+                status = FAILED;
+            }
         }
         return status;
+    }
+
+    /** Prints which rows and shapes of a language model compute equal bits. */
+    private boolean isRestricted(Path file, PrintWriter out) {
+        ProgramOptions.Builder options = ProgramOptions.builder().module(file);
+        for (String each : parameters) {
+            ProgramFlags.ScopedFile archive = ProgramFlags.ScopedFile.of(each);
+            options.parameters(archive.scope(), archive.path());
+        }
+        GeneratorOptions probe = GeneratorOptions.DEFAULTS.withConfig(config).withProbePrompts(prompts);
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = runtime.load(options.build());
+                Generator generator = Generator.create(program, probe)) {
+            generator.description().lines().forEach(line -> out.println("%s: generation: %s".formatted(file, line)));
+            return generator.isRestricted();
+        }
     }
 
     /** The findings of a module; without findings, the CPUs with code, the GPUs with code, by format, and warnings. */

@@ -1,0 +1,130 @@
+package io.github.iree4j.generation;
+
+import io.github.iree4j.async.IreeFuture;
+import io.github.iree4j.generation.GenerationResult.FinishReason;
+import io.github.iree4j.status.IreeException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A submitted request. Tokens are kept until read, at most the maximum of the request, so a slow reader delays nobody.
+ * Thread-safe.
+ */
+public final class Generation {
+    private final GenerationRequest request;
+    private final long number;
+    private final IreeFuture<GenerationResult> result = new IreeFuture<>("generation");
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final List<Integer> tokens = new ArrayList<>(); // guarded by lock
+    private int read; // guarded by lock
+    private volatile int sharedTokens;
+    private long deadline; // of System.nanoTime; set before the request arrives
+    private boolean limited;
+
+    Generation(GenerationRequest request, long number) {
+        this.request = request;
+        this.number = number;
+        result.whenComplete((_, _) -> signal());
+    }
+
+    /** Returns the request. */
+    public GenerationRequest request() {
+        return request;
+    }
+
+    /** Returns the place in the order of submission to the generator, from 0. */
+    public long number() {
+        return number;
+    }
+
+    /**
+     * Returns the future of the result. Completing the future from outside cancels the generation: its pages are free
+     * at the end of the step in progress.
+     *
+     * @return completes with the result, or with an {@link IreeException}: DEADLINE_EXCEEDED after the request's timeout;
+     *     CANCELLED when the generator is closed; any failure of the program
+     */
+    public IreeFuture<GenerationResult> result() {
+        return result;
+    }
+
+    /** Cancels the generation. */
+    public void cancel() {
+        result.cancel(false);
+    }
+
+    /**
+     * Waits for the next token. Each token is returned once.
+     *
+     * @return empty after the last token
+     * @throws IreeException the failure of the generation, after the tokens before the failure
+     * @throws InterruptedException when the waiting thread is interrupted; the generation continues
+     */
+    public OptionalInt next() throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            while (read == tokens.size() && !result.isDone()) {
+                changed.await();
+            }
+            if (read < tokens.size()) {
+                return OptionalInt.of(tokens.get(read++));
+            }
+        } finally {
+            lock.unlock();
+        }
+        result.await();
+        return OptionalInt.empty();
+    }
+
+    private void signal() {
+        lock.lock();
+        try {
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void deadline(long time) {
+        deadline = time;
+        limited = true;
+    }
+
+    boolean isLate(long now) {
+        return limited && now - deadline >= 0;
+    }
+
+    /** Records how many tokens of the prompt were found in the cache. */
+    void shared(int count) {
+        sharedTokens = count;
+    }
+
+    void append(int token) {
+        lock.lock();
+        try {
+            tokens.add(token);
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void finish(FinishReason reason) {
+        List<Integer> all;
+        lock.lock();
+        try {
+            all = List.copyOf(tokens);
+        } finally {
+            lock.unlock();
+        }
+        result.complete(new GenerationResult(all, reason, sharedTokens));
+    }
+
+    void fail(IreeException failure) {
+        result.completeExceptionally(failure);
+    }
+}

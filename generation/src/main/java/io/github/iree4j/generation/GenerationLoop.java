@@ -1,0 +1,258 @@
+package io.github.iree4j.generation;
+
+import io.github.iree4j.async.IreeFuture;
+import io.github.iree4j.generation.GenerationResult.FinishReason;
+import io.github.iree4j.status.DeviceLostException;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntConsumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes steps as long as there are sequences, on a virtual thread: takes new requests, ends cancelled and late requests,
+ * computes the planner's next step, and chooses a token for each sequence whose last token was read.
+ *
+ * <p>Sequences, planner and logits are confined to the thread. Requests arrive under the lock.
+ */
+final class GenerationLoop implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(GenerationLoop.class);
+
+    private final String name;
+    private final int stride;
+    private final StepPlanner planner;
+    private final StepRunner runner;
+    private final IntConsumer scrub;
+    private final int maximumWaiting;
+    private final LongSupplier nanoTime;
+    private final Logits logits = new Logits();
+    private final AtomicLong steps = new AtomicLong();
+    private final Thread thread;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition arrived = lock.newCondition();
+    private final List<Generation> arrivals = new ArrayList<>(); // guarded by lock
+    private long submitted; // guarded by lock
+    private boolean closed; // guarded by lock
+    private @Nullable IreeException broken; // guarded by lock
+    private volatile int waiting; // sequences without pages; written by the thread
+
+    /**
+     * Starts the thread.
+     *
+     * @param name of the program, for messages
+     * @param stride tokens per page
+     * @param planner chooses the steps
+     * @param runner computes the steps
+     * @param scrub zeroes a page
+     * @param maximumWaiting most requests that wait
+     * @param nanoTime for deadlines
+     */
+    GenerationLoop(
+            String name,
+            int stride,
+            StepPlanner planner,
+            StepRunner runner,
+            IntConsumer scrub,
+            int maximumWaiting,
+            LongSupplier nanoTime) {
+        this.name = name;
+        this.stride = stride;
+        this.planner = planner;
+        this.runner = runner;
+        this.scrub = scrub;
+        this.maximumWaiting = maximumWaiting;
+        this.nanoTime = nanoTime;
+        this.thread = Thread.ofVirtual().name("iree4j-generation " + name).start(this::run);
+    }
+
+    /** Submits a request that fits, see {@link Generator#submit}. */
+    Generation submit(GenerationRequest request) {
+        lock.lock();
+        try {
+            if (closed) {
+                throw IreeException.of(StatusCode.FAILED_PRECONDITION, "generator of '%s' is closed".formatted(name));
+            }
+            if (broken != null) {
+                throw broken;
+            }
+            int before = arrivals.size() + waiting;
+            if (before >= maximumWaiting) {
+                throw IreeException.of(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "%d requests wait for '%s', the most allowed; try again later".formatted(before, name));
+            }
+            Generation generation = new Generation(request, submitted++);
+            long now = request.timeout().isPresent() ? nanoTime.getAsLong() : 0;
+            request.timeout().ifPresent(limit -> generation.deadline(now + limit.toNanos()));
+            arrivals.add(generation);
+            arrived.signal();
+            return generation;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    long steps() {
+        return steps.get();
+    }
+
+    private void run() {
+        while (takeArrivals()) {
+            try {
+                endLate();
+                step();
+            } catch (RuntimeException | Error e) { // a defect of this package: nothing may hang
+                log.error("generation with '{}' fails", name, e);
+                breakDown(IreeFuture.failureOf(e));
+            }
+            waiting = planner.waitingCount();
+        }
+        IreeException end = IreeException.of(StatusCode.CANCELLED, "generator of '%s' was closed".formatted(name));
+        for (Sequence each : planner.sequences()) {
+            planner.remove(each);
+            each.generation().fail(end);
+        }
+    }
+
+    /** Takes the requests that have arrived, waiting for a request if there are no sequences. Returns false when closed. */
+    private boolean takeArrivals() {
+        lock.lock();
+        try {
+            while (arrivals.isEmpty() && planner.isIdle() && !closed) {
+                arrived.awaitUninterruptibly();
+            }
+            for (Generation each : arrivals) {
+                planner.add(new Sequence(each, stride));
+            }
+            arrivals.clear();
+            waiting = planner.waitingCount();
+            return !closed;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Removes sequences that are cancelled or late. */
+    private void endLate() {
+        long now = nanoTime.getAsLong();
+        for (Sequence each : planner.sequences()) {
+            Generation generation = each.generation();
+            if (generation.isLate(now)) {
+                generation.fail(IreeException.of(
+                        StatusCode.DEADLINE_EXCEEDED,
+                        "generation with '%s' has %d of at most %d tokens after %s"
+                                .formatted(
+                                        name,
+                                        each.length() - each.promptLength(),
+                                        generation.request().maximumTokens(),
+                                        generation.request().timeout().orElseThrow())));
+            }
+            if (generation.result().isDone()) {
+                planner.remove(each);
+            }
+        }
+    }
+
+    private void step() {
+        Step step = planner.next();
+        waiting = planner.waitingCount();
+        if (step == null) {
+            return;
+        }
+        steps.incrementAndGet();
+        try {
+            runner.run(step, logits);
+        } catch (DeviceLostException e) {
+            breakDown(e.during(step.toString()));
+            return;
+        } catch (IreeException e) {
+            for (Sequence each : List.copyOf(step.sequences())) {
+                fail(each, e.during(step.toString()));
+            }
+            return;
+        }
+        planner.completed(step);
+        for (int row = 0; row < step.sequences().size(); row++) {
+            Sequence sequence = step.sequences().get(row);
+            if (sequence.computed() == sequence.length()) { // otherwise the next token is known
+                choose(sequence, row, step.count(row) - 1);
+            }
+        }
+    }
+
+    private void choose(Sequence sequence, int row, int last) {
+        Generation generation = sequence.generation();
+        int token;
+        try {
+            token = logits.choose(row, last, sequence.sampler());
+        } catch (IreeException e) {
+            fail(sequence, e);
+            return;
+        }
+        sequence.append(token);
+        generation.append(token);
+        FinishReason reason = null;
+        if (generation.request().stopTokens().contains(token)) {
+            reason = FinishReason.STOP;
+        } else if (sequence.length() - sequence.promptLength()
+                == generation.request().maximumTokens()) {
+            reason = FinishReason.LENGTH;
+        }
+        if (reason != null) {
+            planner.remove(sequence);
+            generation.finish(reason);
+        }
+    }
+
+    /** Fails a sequence whose pages may hold infinities. */
+    private void fail(Sequence sequence, IreeException failure) {
+        planner.remove(sequence).forEach(scrub::accept);
+        sequence.generation().fail(failure);
+    }
+
+    /** Fails all sequences and all later requests. */
+    private void breakDown(IreeException failure) {
+        lock.lock();
+        try {
+            broken = failure;
+        } finally {
+            lock.unlock();
+        }
+        for (Sequence each : planner.sequences()) {
+            planner.remove(each);
+            each.generation().fail(failure);
+        }
+    }
+
+    /** Ends all generations, and waits for the step in progress. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+            arrived.signal();
+        } finally {
+            lock.unlock();
+        }
+        boolean interrupted = false;
+        while (true) {
+            try {
+                thread.join();
+                break;
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package io.github.iree4j.generation;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A prompt, and how to continue the prompt. Immutable. */
+public final class GenerationRequest {
+    private final int[] prompt;
+    private final int maximumTokens;
+    private final Set<Integer> stopTokens;
+    private final SamplingOptions sampling;
+    private final @Nullable Duration timeout;
+
+    private GenerationRequest(
+            int[] prompt,
+            int maximumTokens,
+            Set<Integer> stopTokens,
+            SamplingOptions sampling,
+            @Nullable Duration timeout) {
+        this.prompt = prompt;
+        this.maximumTokens = maximumTokens;
+        this.stopTokens = stopTokens;
+        this.sampling = sampling;
+        this.timeout = timeout;
+    }
+
+    /**
+     * Creates a request for greedy decoding without stop tokens.
+     *
+     * @param maximumTokens most tokens to generate, at least 1
+     * @param prompt tokens, not empty; copied
+     * @return the request
+     * @throws IreeException INVALID_ARGUMENT for an empty prompt or a maximum below 1
+     */
+    public static GenerationRequest of(int maximumTokens, int... prompt) {
+        if (prompt.length == 0) {
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "the prompt has no tokens; give a token or more");
+        }
+        if (maximumTokens < 1) {
+            throw IreeException.of(
+                    StatusCode.INVALID_ARGUMENT,
+                    "at most %d tokens are requested; request at least 1".formatted(maximumTokens));
+        }
+        return new GenerationRequest(prompt.clone(), maximumTokens, Set.of(), SamplingOptions.GREEDY, null);
+    }
+
+    /**
+     * Returns a request that also ends after any of these tokens.
+     *
+     * @param tokens the tokens; a stop token is the last token of the result
+     * @return the request
+     */
+    public GenerationRequest stopAt(Set<Integer> tokens) {
+        return new GenerationRequest(prompt, maximumTokens, Set.copyOf(tokens), sampling, timeout);
+    }
+
+    /**
+     * Returns a request with other rules for the choice of tokens.
+     *
+     * @param options the rules
+     * @return the request
+     */
+    public GenerationRequest sampling(SamplingOptions options) {
+        return new GenerationRequest(prompt, maximumTokens, stopTokens, options, timeout);
+    }
+
+    /**
+     * Returns a request that fails with DEADLINE_EXCEEDED after a time, counted from the submission.
+     *
+     * @param limit the time, checked before each step; null for none
+     * @return the request
+     */
+    public GenerationRequest timeout(@Nullable Duration limit) {
+        return new GenerationRequest(prompt, maximumTokens, stopTokens, sampling, limit);
+    }
+
+    /** Returns the tokens of the prompt, a copy. */
+    public int[] prompt() {
+        return prompt.clone();
+    }
+
+    /** Returns the number of tokens of the prompt. */
+    public int promptLength() {
+        return prompt.length;
+    }
+
+    /** Returns the most tokens to generate. */
+    public int maximumTokens() {
+        return maximumTokens;
+    }
+
+    /** Returns the tokens that end the result. */
+    public Set<Integer> stopTokens() {
+        return stopTokens;
+    }
+
+    /** Returns the rules for the choice of tokens. */
+    public SamplingOptions sampling() {
+        return sampling;
+    }
+
+    /** Returns the time limit. */
+    public Optional<Duration> timeout() {
+        return Optional.ofNullable(timeout);
+    }
+
+    /** Returns the highest token of the prompt, which programs do not check. */
+    int highestToken() {
+        return Arrays.stream(prompt).max().orElseThrow();
+    }
+
+    /** Returns the lowest token of the prompt. */
+    int lowestToken() {
+        return Arrays.stream(prompt).min().orElseThrow();
+    }
+
+    @Override
+    public String toString() {
+        return "request of %d tokens for at most %d".formatted(prompt.length, maximumTokens);
+    }
+}

@@ -1,0 +1,25 @@
+package io.github.iree4j.generation;
+
+import java.util.List;
+
+/**
+ * The tokens generated for a request.
+ *
+ * @param tokens the tokens, without the prompt; a stop token included
+ * @param reason why generation ended
+ * @param sharedTokens tokens of the prompt whose keys and values were in the cache
+ */
+public record GenerationResult(List<Integer> tokens, FinishReason reason, int sharedTokens) {
+    /** Why generation ended. */
+    public enum FinishReason {
+        /** The last token is a stop token. */
+        STOP,
+        /** The maximum of the request is reached. */
+        LENGTH
+    }
+
+    /** Copies the tokens. */
+    public GenerationResult {
+        tokens = List.copyOf(tokens);
+    }
+}

@@ -1,0 +1,203 @@
+package io.github.iree4j.generation;
+
+import io.github.iree4j.Program;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Generates text for any number of requests with a program. Requests are batched step by step; a request begins as
+ * soon as there is room, and ends independently of the others. Thread-safe.
+ *
+ * <p><b>Contract.</b> The tokens of a request are the same as if the request were alone: see the package.
+ *
+ * <p><b>Admission.</b> A request that needs more pages than a sequence may have is rejected with numbers. An accepted
+ * request ends: with its tokens, or the failure of its own steps, its timeout, its cancellation, or when the generator
+ * is closed. When pages are short, the request submitted last loses its pages and begins again later.
+ *
+ * <p><b>Failures.</b> A failed step fails the sequences of the step, and their pages are zeroed before further use. A
+ * lost device fails all sequences, and all later requests.
+ *
+ * <p><b>Threads.</b> A virtual thread submits the steps and chooses tokens; kernels run on the workers of the runtime.
+ *
+ * <p><b>Ownership.</b> The program stays the caller's, and must be open as long as the generator.
+ */
+public final class Generator implements AutoCloseable {
+    private static final Logger log = LoggerFactory.getLogger(Generator.class);
+
+    private final ModelInterface model;
+    private final ModelConfig config;
+    private final StepShapes shapes;
+    private final CacheMemory cache;
+    private final Measured measured;
+    private final List<String> findings;
+    private final GenerationLoop loop;
+
+    private Generator(ModelInterface model, ModelConfig config, GeneratorOptions options, LongSupplier nanoTime) {
+        this.model = model;
+        this.config = config;
+        this.shapes = StepShapes.of(config, options.chunkTokens());
+        this.cache = new CacheMemory(model, config.pages());
+        try {
+            StepRunner runner = StepRunner.on(model, cache);
+            RowProbe probe = new RowProbe(
+                    model.prefills(),
+                    model.decodes(),
+                    model.prefillPosition(),
+                    model.vocabulary(),
+                    shapes,
+                    runner,
+                    config.pages(),
+                    options.probePrompts());
+            this.measured = probe.measure();
+            this.findings = List.copyOf(probe.findings());
+            if (!findings.isEmpty()) {
+                log.warn(
+                        "results of '{}' depend on neighbours or shapes, so steps are restricted: {}",
+                        name(),
+                        findings);
+            }
+            this.loop = new GenerationLoop(
+                    name(),
+                    shapes.stride(),
+                    new StepPlanner(model.prefillPosition(), shapes, measured, config.pages()),
+                    runner,
+                    cache::scrub,
+                    options.maximumWaiting(),
+                    nanoTime);
+        } catch (RuntimeException | Error e) {
+            cache.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Creates a generator: allocates the cache, and measures which functions and shapes of the program compute equal
+     * bits, with some dozens of short steps.
+     *
+     * @param program a program with functions {@code prefill_bs{N}} and {@code decode_bs{N}}
+     * @param options the options
+     * @return the generator, closed by the caller
+     * @throws IreeException INVALID_ARGUMENT for a program with another interface, a configuration that does not fit, or
+     *     too few pages; RESOURCE_EXHAUSTED when the device has not enough memory for the pages; any failure of a step
+     */
+    public static Generator create(Program program, GeneratorOptions options) {
+        return create(program, options, System::nanoTime);
+    }
+
+    static Generator create(Program program, GeneratorOptions options, LongSupplier nanoTime) {
+        ModelConfig config = options.config() == null ? ModelConfig.DEFAULT : ModelConfig.read(options.config());
+        if (options.pages() > 0) {
+            config = config.withPages(options.pages());
+        }
+        return new Generator(ModelInterface.of(program, config), config, options, nanoTime);
+    }
+
+    private String name() {
+        return model.name();
+    }
+
+    /**
+     * Submits a request, and returns at once.
+     *
+     * @param request the request
+     * @return the generation
+     * @throws IreeException INVALID_ARGUMENT for tokens unknown to the model, or more tokens than a sequence may have;
+     *     RESOURCE_EXHAUSTED when too many requests wait; FAILED_PRECONDITION when the generator is closed; the failure
+     *     of the device once lost
+     */
+    public Generation submit(GenerationRequest request) {
+        int vocabulary = model.vocabulary();
+        if (request.lowestToken() < 0 || vocabulary > 0 && request.highestToken() >= vocabulary) {
+            int wrong = request.lowestToken() < 0 ? request.lowestToken() : request.highestToken();
+            throw IreeException.of(
+                    StatusCode.INVALID_ARGUMENT,
+                    "the prompt has token %d; tokens of '%s' are from 0 to %d"
+                            .formatted(wrong, name(), vocabulary - 1));
+        }
+        long tokens = (long) request.promptLength() + request.maximumTokens() - 1; // the last token is never read
+        if (tokens > shapes.maximumTokens()) {
+            throw IreeException.of(
+                    StatusCode.INVALID_ARGUMENT,
+                    "a prompt of %d tokens and %d further tokens need %d pages of %d tokens; a sequence of '%s' has at most %d (%s): shorten the prompt, or request at most %d tokens"
+                            .formatted(
+                                    request.promptLength(),
+                                    request.maximumTokens(),
+                                    Math.ceilDiv(tokens, shapes.stride()),
+                                    shapes.stride(),
+                                    name(),
+                                    shapes.maximumColumns(),
+                                    limit(),
+                                    Math.max(0, shapes.maximumTokens() - request.promptLength() + 1)));
+        }
+        return loop.submit(request);
+    }
+
+    /** Returns the limit of the length of a sequence. */
+    private String limit() {
+        if (shapes.maximumColumns() == config.pages() - 1) {
+            return "the cache has %d pages, 1 of them for padding; add pages".formatted(config.pages());
+        }
+        return config.maximumTokens() == 0
+                ? "the configuration gives no max_seq_len, so longer sequences might leave the model's tables"
+                : "max_seq_len is %d, of which exporters allow one page less".formatted(config.maximumTokens());
+    }
+
+    /**
+     * Returns whether the measurement at the start found differences, which {@link #description} lists: then steps have
+     * a single sequence or shape, or fewer functions are used.
+     *
+     * @return true if steps are restricted
+     */
+    public boolean isRestricted() {
+        return !findings.isEmpty();
+    }
+
+    /**
+     * Returns the functions in use and the differences measured at the start, for diagnostics.
+     *
+     * @return several lines
+     */
+    public String description() {
+        StringBuilder text = new StringBuilder();
+        text.append("prefill by %s, decode by %s%n".formatted(measured.prefills(), measured.decodes()));
+        text.append("%s per step, steps of %s; %d pages of %d tokens%n"
+                .formatted(
+                        measured.rows() ? "several sequences" : "a single sequence",
+                        measured.shapes() ? "any shape" : "a single shape",
+                        config.pages(),
+                        shapes.stride()));
+        findings.forEach(each -> text.append(each).append(System.lineSeparator()));
+        return text.toString();
+    }
+
+    /**
+     * Returns the number of tokens of the model.
+     *
+     * @return the number; 0 if the program does not declare the number
+     */
+    public int vocabulary() {
+        return model.vocabulary();
+    }
+
+    /**
+     * Returns the number of steps made for requests.
+     *
+     * @return a snapshot
+     */
+    public long steps() {
+        return loop.steps();
+    }
+
+    /**
+     * Ends all generations with CANCELLED, waits for the step in progress, and frees the cache. Closing twice is harmless.
+     */
+    @Override
+    public void close() {
+        loop.close();
+        cache.close();
+    }
+}

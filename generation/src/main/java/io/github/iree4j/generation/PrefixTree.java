@@ -1,0 +1,138 @@
+package io.github.iree4j.generation;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pages full of prompt tokens, kept for later prompts that begin with the same tokens: a radix tree whose edges are
+ * the tokens of a page. Not thread-safe.
+ *
+ * <p>A sequence <em>pins</em> all nodes from the root to its last shared page. Unpinned nodes are idle, and are evicted
+ * in the order of their last unpinning.
+ *
+ * <p>Invariant: the first idle node has no children. A node is pinned as long as any descendant is pinned, and paths
+ * are unpinned from the end, so descendants become idle before the node.
+ */
+final class PrefixTree {
+    private final int stride;
+    private final Node root = new Node(null, new Key(new int[0]), PagePool.SCRATCH);
+    private final LinkedHashSet<Node> idle = new LinkedHashSet<>();
+
+    PrefixTree(int stride) {
+        this.stride = stride;
+    }
+
+    /** The tokens of a page. */
+    private record Key(int[] tokens) {
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Key key && Arrays.equals(tokens, key.tokens);
+        }
+
+        @Override
+        public int hashCode() {
+            return Arrays.hashCode(tokens);
+        }
+    }
+
+    /** A full page whose tokens follow the tokens of its parents. */
+    static final class Node {
+        private final @Nullable Node parent;
+        private final Key key;
+        private final int page;
+        private final Map<Key, Node> children = new HashMap<>();
+        private int pins;
+
+        private Node(@Nullable Node parent, Key key, int page) {
+            this.parent = parent;
+            this.key = key;
+            this.page = page;
+        }
+
+        int page() {
+            return page;
+        }
+    }
+
+    /** Returns the number of pages not used by any sequence. */
+    int idlePages() {
+        return idle.size();
+    }
+
+    /** Returns the longest path of at most {@code pages} pages with the first tokens; not pinned yet. */
+    List<Node> match(int[] tokens, int pages) {
+        List<Node> path = new ArrayList<>();
+        Node node = root;
+        for (int i = 0; i < pages; i++) {
+            node = node.children.get(key(tokens, i));
+            if (node == null) {
+                break;
+            }
+            path.add(node);
+        }
+        return path;
+    }
+
+    /** Returns how many nodes of a path are idle. */
+    static int unpinned(List<Node> path) {
+        int count = 0;
+        for (Node each : path) {
+            count += each.pins == 0 ? 1 : 0;
+        }
+        return count;
+    }
+
+    /** Pins a path. */
+    void pin(List<Node> path) {
+        for (Node each : path) {
+            if (each.pins++ == 0) {
+                idle.remove(each);
+            }
+        }
+    }
+
+    /** Unpins a path. */
+    void unpin(List<Node> path) {
+        for (Node each : path.reversed()) {
+            if (--each.pins == 0) {
+                idle.add(each);
+            }
+        }
+    }
+
+    /**
+     * Adds a page after a pinned path, or finds the page with the same tokens, and pins the node, which the caller adds
+     * to the path.
+     *
+     * @param path the pinned nodes of the pages before
+     * @param tokens all tokens of the sequence
+     * @param page the page; kept by the tree unless the node has another page
+     */
+    Node extend(List<Node> path, int[] tokens, int page) {
+        Node parent = path.isEmpty() ? root : path.getLast();
+        Node node = parent.children.computeIfAbsent(key(tokens, path.size()), key -> new Node(parent, key, page));
+        if (node.pins++ == 0) {
+            idle.remove(node);
+        }
+        return node;
+    }
+
+    /** Removes the page unused for the longest time; there must be an idle page. */
+    int evict() {
+        Node node = idle.removeFirst();
+        if (!node.children.isEmpty() || node.parent == null) {
+            throw new IllegalStateException("page " + node.page + " is evicted before the pages after it");
+        }
+        node.parent.children.remove(node.key);
+        return node.page;
+    }
+
+    private Key key(int[] tokens, int page) {
+        return new Key(Arrays.copyOfRange(tokens, page * stride, (page + 1) * stride));
+    }
+}

@@ -1,0 +1,229 @@
+package io.github.iree4j.generation;
+
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeSet;
+
+/**
+ * Measures whether a program computes a row with the same bits whatever else is in the step. Compilers may vectorise,
+ * tile or split differently for other batch sizes, places and shapes, and then the sums differ in their last bits, and
+ * tokens with nearly equal logits are exchanged.
+ *
+ * <p>A probe runs prompts through a function, alone with padding for the reference, and compares the bits of all logits
+ * that generation reads. The pages of the cache are used from page 1 on, and mean nothing afterwards.
+ */
+final class RowProbe {
+    private static final long SEED = 0x69726565; // any; the same for every run
+
+    private final List<Entry> allPrefills;
+    private final List<Entry> allDecodes;
+    private final boolean prefillPosition;
+    private final int vocabulary;
+    private final StepShapes shapes;
+    private final StepRunner runner;
+    private final int pages;
+    private final List<String> findings = new ArrayList<>();
+
+    /** Prompts, by ascending length. */
+    private final List<int[]> prompts;
+
+    /**
+     * Creates a probe.
+     *
+     * @param prefills the prefill functions, by ascending batch size
+     * @param decodes the decode functions, by ascending batch size
+     * @param prefillPosition whether prefill functions take positions
+     * @param vocabulary number of tokens; 0 if unknown
+     * @param pages pages of the cache, page 0 included
+     * @param prompts number of prompts for each comparison, at least 1
+     */
+    RowProbe(
+            List<Entry> prefills,
+            List<Entry> decodes,
+            boolean prefillPosition,
+            int vocabulary,
+            StepShapes shapes,
+            StepRunner runner,
+            int pages,
+            int prompts) {
+        this.allPrefills = prefills;
+        this.allDecodes = decodes;
+        this.prefillPosition = prefillPosition;
+        this.vocabulary = vocabulary == 0 ? 2 : vocabulary;
+        this.shapes = shapes;
+        this.runner = runner;
+        this.pages = pages;
+        this.prompts = prompts(prompts);
+    }
+
+    /** Returns differences found, each naming functions and shapes. */
+    List<String> findings() {
+        return findings;
+    }
+
+    private List<int[]> prompts(int count) {
+        SplittableRandom random = new SplittableRandom(SEED);
+        int rows = Math.max(allPrefills.getLast().batch(), allDecodes.getLast().batch());
+        int most =
+                Math.min(shapes.maximumTokens() - 1, (pages - 1) / rows * shapes.stride() - 2); // all rows have pages
+        int longest = Math.max(1, Math.min(most, 2 * shapes.stride() + shapes.stride() / 2 + 1));
+        List<int[]> made = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            int length = count == 1 ? longest : 1 + (longest - 1) * i / (count - 1);
+            made.add(random.ints(length, 0, vocabulary).toArray());
+        }
+        return made;
+    }
+
+    /** Measures all functions; of a program whose rows are not independent, the functions for the fewest sequences. */
+    Measured measure() {
+        Entry prefill = allPrefills.getLast();
+        Entry decode = allDecodes.getLast();
+        boolean rows = true;
+        List<Entry> prefills = new ArrayList<>(allPrefills);
+        List<Entry> decodes = new ArrayList<>(allDecodes);
+        for (int[] prompt : prompts) {
+            Run reference = alone(prompt, prefill, decode, 0);
+            for (int place : places(Math.max(prefill.batch(), decode.batch()))) {
+                rows &= equal(reference, among(prompt, prefill, decode, place), "beside other rows");
+            }
+            prefills.removeIf(each -> !each.equals(prefill)
+                    && !equal(reference, among(prompt, each, decode, each.batch() - 1), "by '" + each + "'"));
+            decodes.removeIf(each -> !each.equals(decode)
+                    && !equal(reference, among(prompt, prefill, each, each.batch() - 1), "by '" + each + "'"));
+        }
+        if (rows) {
+            return new Measured(prefills, decodes, true, dependsOnNoShape(prefill, decode));
+        }
+        Entry smallPrefill = allPrefills.getFirst();
+        Entry smallDecode = allDecodes.getFirst();
+        return new Measured(
+                List.of(smallPrefill), List.of(smallDecode), false, dependsOnNoShape(smallPrefill, smallDecode));
+    }
+
+    private boolean dependsOnNoShape(Entry prefill, Entry decode) {
+        boolean equal = true;
+        for (int[] prompt : prompts) {
+            Run reference = alone(prompt, prefill, decode, 0);
+            int room = shapes.maximumColumns() - shapes.pagesFor(prompt.length + 1);
+            for (int more : room > 1 ? new int[] {1, room} : new int[] {room}) {
+                Run wide = alone(prompt, prefill, decode, more);
+                equal &= more == 0 || equal(reference, wide, "in more columns");
+            }
+            if (prefillPosition && prompt.length > shapes.stride() && shapes.chunkPages() > 1) {
+                equal &= equal(reference, run(prompt, prefill, decode, 0, false, 0, 1), "page by page");
+            }
+        }
+        return equal;
+    }
+
+    /** Runs a prompt in row 0, with padding in the other rows. */
+    private Run alone(int[] prompt, Entry prefill, Entry decode, int more) {
+        return run(prompt, prefill, decode, 0, false, more, shapes.chunkPages());
+    }
+
+    /** Runs a prompt with another prompt in each other row. */
+    private Run among(int[] prompt, Entry prefill, Entry decode, int place) {
+        return run(prompt, prefill, decode, place, true, 0, shapes.chunkPages());
+    }
+
+    /** Returns rows other than row 0: the powers of two and the last row; none of functions for a single sequence. */
+    private static Set<Integer> places(int batch) {
+        Set<Integer> places = new TreeSet<>();
+        for (int place = 1; place < batch; place *= 2) {
+            places.add(place);
+        }
+        if (batch > 1) {
+            places.add(batch - 1);
+        }
+        return places;
+    }
+
+    /** The logits of a prompt's end and of two decode steps, as bytes. */
+    private record Run(List<byte[]> logits, String description) {}
+
+    private boolean equal(Run reference, Run other, String how) {
+        for (int i = 0; i < reference.logits.size(); i++) {
+            int at = Arrays.mismatch(reference.logits.get(i), other.logits.get(i));
+            if (at >= 0) {
+                findings.add("%s: %s of %s, byte %d of logits differs from %s"
+                        .formatted(how, i == 0 ? "prefill" : "decode", other.description, at, reference.description));
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Computes a prompt and two further tokens.
+     *
+     * @param place the wanted row; the last row of smaller functions
+     * @param neighbours whether all other rows compute another prompt, otherwise padding
+     * @param more columns beyond the smallest number
+     * @param chunk pages of the prompt read by a step
+     */
+    private Run run(int[] prompt, Entry prefill, Entry decode, int place, boolean neighbours, int more, int chunk) {
+        List<byte[]> logits = new ArrayList<>();
+        int promptPages = shapes.pagesFor(prompt.length);
+        for (int from = 0; from < prompt.length; ) {
+            int first = from / shapes.stride();
+            int read = prefillPosition
+                    ? Math.min(promptPages - first, chunk)
+                    : Math.max(promptPages, StepShapes.MINIMUM_COLUMNS);
+            int columns = Math.min(shapes.maximumColumns(), Math.max(first + read, StepShapes.MINIMUM_COLUMNS) + more);
+            int wide = prefillPosition ? read : columns;
+            int count = Math.min(prompt.length - from, wide * shapes.stride());
+            byte[] end = step(prefill, prompt, from, count, wide * shapes.stride(), columns, place, neighbours);
+            from += count;
+            if (from == prompt.length) {
+                logits.add(end);
+            }
+        }
+        int[] tokens = Arrays.copyOf(prompt, prompt.length + 2);
+        tokens[prompt.length] = prompt[0];
+        for (int at = prompt.length; at < tokens.length && at < shapes.maximumTokens(); at++) {
+            int columns = Math.min(
+                    shapes.maximumColumns(), Math.max(shapes.pagesFor(at + 1), StepShapes.MINIMUM_COLUMNS) + more);
+            logits.add(step(decode, tokens, at, 1, 1, columns, place, neighbours));
+        }
+        return new Run(
+                logits,
+                "%d tokens by '%s' and '%s' in row %d with %d more columns"
+                        .formatted(prompt.length, prefill, decode, place, more));
+    }
+
+    private byte[] step(
+            Entry entry,
+            int[] tokens,
+            int from,
+            int count,
+            int tokensPerRow,
+            int columns,
+            int place,
+            boolean neighbours) {
+        Step step = new Step(entry, tokensPerRow, columns);
+        int row = Math.min(place, entry.batch() - 1);
+        int used = shapes.pagesFor(from + count);
+        for (int other = 0; other < entry.batch(); other++) {
+            int base = other == row ? 1 : 1 + (other < row ? other + 1 : other) * used;
+            if (other != row && !neighbours || base + used > pages) {
+                continue;
+            }
+            step.set(other, other == row ? tokens : shifted(tokens, other), from, count);
+            for (int i = 0; i < used; i++) {
+                step.setPage(other, i, base + i);
+            }
+        }
+        Logits logits = new Logits();
+        runner.run(step, logits);
+        return logits.bytes(row, count - 1).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    private int[] shifted(int[] tokens, int by) {
+        return Arrays.stream(tokens).map(each -> (each + by) % vocabulary).toArray();
+    }
+}

@@ -1,0 +1,134 @@
+package io.github.iree4j.generation;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The state of a request: its tokens, and the pages with keys and values of the first tokens. Confined to the thread of
+ * the generator.
+ *
+ * <pre>
+ *   tokens   [ prompt ............ | generated ... ]
+ *            0        computed     promptLength    length
+ *                     tokens before have keys and values in the pages
+ * </pre>
+ *
+ * <p>A sequence that loses its pages has {@code computed} 0 again, and reads its prompt by prefill steps and its
+ * generated tokens by decode steps, as at first: the same functions give the same bits, so preemption changes nothing.
+ */
+final class Sequence {
+    private final Generation generation;
+    private final Sampler sampler;
+    private final int promptLength;
+    private final int stride;
+    private int[] tokens;
+    private int length;
+    private int computed;
+
+    /** Pages shared with other sequences, the first pages of the table. */
+    private final List<PrefixTree.Node> shared = new ArrayList<>();
+
+    private int[] pages = new int[4];
+    private int pageCount;
+
+    Sequence(Generation generation, int stride) {
+        this.generation = generation;
+        this.stride = stride;
+        this.tokens = generation.request().prompt();
+        this.promptLength = tokens.length;
+        this.length = tokens.length;
+        this.sampler = new Sampler(generation.request().sampling());
+    }
+
+    Generation generation() {
+        return generation;
+    }
+
+    Sampler sampler() {
+        return sampler;
+    }
+
+    /** Returns the tokens; longer than {@link #length()}. */
+    int[] tokens() {
+        return tokens;
+    }
+
+    int length() {
+        return length;
+    }
+
+    int promptLength() {
+        return promptLength;
+    }
+
+    int computed() {
+        return computed;
+    }
+
+    boolean isPrefilling() {
+        return computed < promptLength;
+    }
+
+    /** Returns the most pages that the sequence may ever need. */
+    int mostPages() {
+        // The last token is never read.
+        return pagesFor(promptLength + generation.request().maximumTokens() - 1);
+    }
+
+    /** Returns the number of pages for a number of tokens. */
+    int pagesFor(int count) {
+        return Math.ceilDiv(count, stride);
+    }
+
+    /** Records that steps have computed keys and values of further tokens. */
+    void advance(int count) {
+        computed += count;
+    }
+
+    /** Appends a generated token. */
+    void append(int token) {
+        if (length == tokens.length) {
+            tokens = Arrays.copyOf(tokens, Math.max(16, 2 * length));
+        }
+        tokens[length++] = token;
+    }
+
+    int pageCount() {
+        return pageCount;
+    }
+
+    int page(int index) {
+        return pages[index];
+    }
+
+    void addPage(int page) {
+        if (pageCount == pages.length) {
+            pages = Arrays.copyOf(pages, 2 * pageCount);
+        }
+        pages[pageCount++] = page;
+    }
+
+    void replacePage(int index, int page) {
+        pages[index] = page;
+    }
+
+    List<PrefixTree.Node> shared() {
+        return shared;
+    }
+
+    /** Begins with the pages of an earlier prompt. */
+    void adopt(List<PrefixTree.Node> path) {
+        shared.addAll(path);
+        path.forEach(each -> addPage(each.page()));
+        computed = path.size() * stride;
+        generation.shared(computed);
+    }
+
+    /** Forgets all pages. */
+    void forget() {
+        shared.clear();
+        pageCount = 0;
+        computed = 0;
+    }
+}

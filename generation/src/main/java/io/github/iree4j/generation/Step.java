@@ -1,0 +1,112 @@
+package io.github.iree4j.generation;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The inputs of a call of a program: a row for each sequence, and rows of padding. A row of padding has a token 0
+ * at position 0, and writes to page 0 only.
+ */
+final class Step {
+    private final Entry entry;
+    private final int tokensPerRow;
+    private final int columns;
+    private final List<Sequence> sequences = new ArrayList<>();
+    private final long[] tokens;
+    private final long[] starts;
+    private final long[] lengths;
+    private final long[] pages;
+    private final int[] counts;
+
+    /**
+     * Creates a step of padding only.
+     *
+     * @param entry the function
+     * @param tokensPerRow tokens of each row, padding included; 1 for a decode
+     * @param columns pages of each row, padding included
+     */
+    Step(Entry entry, int tokensPerRow, int columns) {
+        this.entry = entry;
+        this.tokensPerRow = tokensPerRow;
+        this.columns = columns;
+        this.tokens = new long[entry.batch() * tokensPerRow];
+        this.starts = new long[entry.batch()];
+        this.lengths = new long[entry.batch()];
+        this.pages = new long[entry.batch() * columns]; // PagePool.SCRATCH
+        this.counts = new int[entry.batch()];
+        Arrays.fill(lengths, 1);
+    }
+
+    Entry entry() {
+        return entry;
+    }
+
+    /** Returns the sequences, in the order of rows from row 0. */
+    List<Sequence> sequences() {
+        return sequences;
+    }
+
+    /** Returns the tokens of all rows, for the function's argument. */
+    long[] tokens() {
+        return tokens;
+    }
+
+    /** Returns the position of the first token of each row. */
+    long[] starts() {
+        return starts;
+    }
+
+    /** Returns the length of each row's sequence after the step. */
+    long[] lengths() {
+        return lengths;
+    }
+
+    /** Returns the pages of all rows. */
+    long[] pages() {
+        return pages;
+    }
+
+    int tokensPerRow() {
+        return tokensPerRow;
+    }
+
+    int columns() {
+        return columns;
+    }
+
+    /** Returns the number of tokens that the step reads of a row's sequence. */
+    int count(int row) {
+        return counts[row];
+    }
+
+    /** Adds the next tokens of a sequence, whose pages are known, as the next row. */
+    void add(Sequence sequence, int count) {
+        int row = sequences.size();
+        set(row, sequence.tokens(), sequence.computed(), count);
+        for (int i = 0; i < Math.min(sequence.pageCount(), columns); i++) {
+            setPage(row, i, sequence.page(i));
+        }
+        sequences.add(sequence);
+    }
+
+    /** Sets the tokens of a row. */
+    void set(int row, int[] source, int from, int count) {
+        for (int i = 0; i < count; i++) {
+            tokens[row * tokensPerRow + i] = source[from + i];
+        }
+        starts[row] = from;
+        lengths[row] = (long) from + count;
+        counts[row] = count;
+    }
+
+    /** Sets the page of a row's column. */
+    void setPage(int row, int column, int page) {
+        pages[row * columns + column] = page;
+    }
+
+    @Override
+    public String toString() {
+        return "%s of %d sequences, %d tokens, %d columns".formatted(entry, sequences.size(), tokensPerRow, columns);
+    }
+}

@@ -1,0 +1,374 @@
+package io.github.iree4j.generation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
+import io.github.iree4j.status.CallTimeoutException;
+import io.github.iree4j.status.DeviceLost;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.status.TransientFailureException;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Generation with a model in Java, whose next token depends on all tokens before. */
+@Timeout(60)
+class GenerationLoopTest {
+    private static final int TRIALS = Integer.getInteger("test.generation.trials", 400);
+
+    /** A random generator with a random model. */
+    private static final class Setting implements AutoCloseable {
+        final int stride;
+        final int pages;
+        final StepShapes shapes;
+        final boolean position;
+        final PagedModel model;
+        final StepPlanner planner;
+        final GenerationLoop loop;
+
+        Setting(SplittableRandom random, int pages) {
+            this(random, pages, random.nextBoolean(), System::nanoTime);
+        }
+
+        Setting(SplittableRandom random, int pages, boolean position, java.util.function.LongSupplier clock) {
+            this.pages = pages;
+            this.position = position;
+            stride = random.nextInt(1, 5);
+            int columns = Math.max(2, Math.min(pages - 1, random.nextInt(2, 12)));
+            shapes = new StepShapes(stride, columns, random.nextInt(1, columns + 1));
+            boolean rows = random.nextInt(4) > 0;
+            Measured measured =
+                    new Measured(entries(random, true), entries(random, false), rows, random.nextInt(3) > 0);
+            model = new PagedModel(shapes, position, pages);
+            planner = new StepPlanner(position, shapes, measured, pages);
+            loop = new GenerationLoop("fake", stride, planner, model, model::scrub, 10_000, clock);
+        }
+
+        private static List<Entry> entries(SplittableRandom random, boolean prefill) {
+            List<Entry> entries = new ArrayList<>();
+            for (int batch = 1; batch <= 8; batch *= 2) {
+                if (random.nextBoolean() || batch == 8 && entries.isEmpty()) {
+                    entries.add(new Entry((prefill ? "prefill_bs" : "decode_bs") + batch, prefill, batch));
+                }
+            }
+            return entries;
+        }
+
+        /** Returns a random request, perhaps with the first tokens of an earlier request. */
+        GenerationRequest request(SplittableRandom random, List<GenerationRequest> earlier) {
+            int most = shapes.maximumTokens();
+            int length = random.nextInt(1, most + 1);
+            int[] prompt = random.ints(length, 0, PagedModel.VOCABULARY).toArray();
+            if (!earlier.isEmpty() && random.nextInt(3) > 0) {
+                int[] other = earlier.get(random.nextInt(earlier.size())).prompt();
+                System.arraycopy(other, 0, prompt, 0, random.nextInt(Math.min(other.length, length) + 1));
+            }
+            GenerationRequest request = GenerationRequest.of(random.nextInt(1, most - length + 2), prompt);
+            if (random.nextInt(4) == 0) {
+                request = request.stopAt(Set.of(random.nextInt(PagedModel.VOCABULARY)));
+            }
+            return random.nextInt(3) > 0
+                    ? request
+                    : request.sampling(new SamplingOptions(
+                            1, random.nextInt(5), 0.5f + random.nextInt(2) / 2f, 0.1f, random.nextLong()));
+        }
+
+        @Override
+        public void close() {
+            loop.close();
+        }
+
+        /** Closes, and checks that all pages are free and no step was wrong. */
+        void end() {
+            loop.close();
+            assertThat(planner.availablePages()).as("free pages").isEqualTo(pages - 1);
+            assertThat(planner.isIdle()).as("idle").isTrue();
+            assertThat(model.violations()).isEmpty();
+        }
+    }
+
+    @Test
+    void tokensOfARequestDoNotDependOnOtherRequests() {
+        long seed = Long.getLong("test.seed", System.nanoTime());
+        long preemptions = 0;
+        for (int trial = 0; trial < TRIALS; trial++) {
+            SplittableRandom random = new SplittableRandom(seed + trial);
+            try (Setting setting = new Setting(random, random.nextInt(3, 30))) {
+                long[] oldest = {-1, 0}; // number and position
+                setting.model.before(step -> {
+                    Sequence first = step.sequences().getFirst();
+                    if (first.generation().number() == oldest[0] && first.computed() < oldest[1]) {
+                        setting.model.violations().add("the oldest sequence lost its pages");
+                    }
+                    if (setting.planner.sequences().getFirst() == first) {
+                        oldest[0] = first.generation().number();
+                        oldest[1] = first.computed();
+                    }
+                });
+                List<GenerationRequest> requests = new ArrayList<>();
+                List<Generation> generations = new ArrayList<>();
+                for (int i = random.nextInt(1, 25); i > 0; i--) {
+                    requests.add(setting.request(random, requests));
+                    generations.add(setting.loop.submit(requests.getLast()));
+                }
+                for (int i = 0; i < requests.size(); i++) {
+                    assertThat(generations.get(i).result().await().tokens())
+                            .as("request %d of trial %d, seed %d", i, trial, seed)
+                            .isEqualTo(PagedModel.expected(requests.get(i)));
+                }
+                setting.end();
+                preemptions += setting.planner.preemptions();
+            }
+        }
+        assertThat(preemptions).as("trials are short of pages").isGreaterThan(TRIALS / 10);
+    }
+
+    @Test
+    void aCancelledRequestFreesItsPagesAtTheNextStepAndChangesNoOther() {
+        long seed = Long.getLong("test.seed", System.nanoTime());
+        for (int trial = 0; trial < TRIALS; trial++) {
+            SplittableRandom random = new SplittableRandom(seed + trial);
+            try (Setting setting = new Setting(random, random.nextInt(3, 30))) {
+                List<GenerationRequest> requests = new ArrayList<>();
+                List<Generation> generations = new ArrayList<>();
+                Set<Integer> cancelled = new HashSet<>();
+                AtomicLong left = new AtomicLong(random.nextInt(20));
+                int victim = random.nextInt(10);
+                List<Generation> known = java.util.Collections.synchronizedList(generations);
+                setting.model.before(step -> {
+                    if (left.get() < 0
+                            && step.sequences().stream().anyMatch(each -> each.generation() == known.get(victim))) {
+                        setting.model.violations().add("a step after the cancellation");
+                    }
+                    if (known.size() > victim && left.getAndDecrement() == 0) {
+                        known.get(victim).cancel();
+                    }
+                });
+                for (int i = 0; i < 10; i++) {
+                    requests.add(setting.request(random, requests));
+                    known.add(setting.loop.submit(requests.getLast()));
+                }
+                for (int i = 0; i < requests.size(); i++) {
+                    try {
+                        assertThat(generations.get(i).result().await().tokens())
+                                .as("request %d of trial %d, seed %d", i, trial, seed)
+                                .isEqualTo(PagedModel.expected(requests.get(i)));
+                    } catch (CancellationException | IreeException e) {
+                        cancelled.add(i);
+                    }
+                }
+                assertThat(cancelled).isSubsetOf(victim);
+                setting.end();
+            }
+        }
+    }
+
+    @Test
+    void aPromptBeginningLikeAnEarlierPromptReadsOnlyTheRest() {
+        Measured measured = new Measured(
+                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs4", false, 4)), true, true);
+        StepShapes shapes = new StepShapes(4, 8, 8);
+        PagedModel model = new PagedModel(shapes, true, 20);
+        StepPlanner planner = new StepPlanner(true, shapes, measured, 20);
+        try (GenerationLoop loop = new GenerationLoop("fake", 4, planner, model, model::scrub, 10, System::nanoTime)) {
+            int[] prompt = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+            assertThat(loop.submit(GenerationRequest.of(3, prompt))
+                            .result()
+                            .await()
+                            .sharedTokens())
+                    .isZero();
+            GenerationRequest again = GenerationRequest.of(3, 1, 2, 3, 4, 5, 6, 7, 8, 10, 1);
+            GenerationResult result = loop.submit(again).result().await();
+            assertThat(result.sharedTokens()).isEqualTo(8);
+            assertThat(result.tokens()).isEqualTo(PagedModel.expected(again));
+            // The last token of a prompt is always read, since its logits are needed.
+            GenerationRequest whole = GenerationRequest.of(3, 1, 2, 3, 4, 5, 6, 7, 8);
+            assertThat(loop.submit(whole).result().await().sharedTokens()).isEqualTo(4);
+        }
+        assertThat(model.violations()).isEmpty();
+    }
+
+    @Test
+    void aLateRequestFailsWithTheNumberOfItsTokens() {
+        AtomicLong now = new AtomicLong();
+        SplittableRandom random = new SplittableRandom(1);
+        try (Setting setting = new Setting(random, 30, true, now::get)) {
+            setting.model.before(_ -> now.addAndGet(Duration.ofSeconds(1).toNanos()));
+            Generation late = setting.loop.submit(GenerationRequest.of(setting.shapes.maximumTokens() - 1, 1, 2)
+                    .timeout(Duration.ofMillis(2500)));
+            assertThatThrownBy(() -> late.result().await())
+                    .isInstanceOf(CallTimeoutException.class)
+                    .hasMessageContaining("has 3 of at most")
+                    .hasMessageContaining("after PT2.5S");
+            setting.end();
+        }
+    }
+
+    @Test
+    void aFailedStepFailsItsSequencesOnly() {
+        long seed = Long.getLong("test.seed", System.nanoTime());
+        for (int trial = 0; trial < TRIALS; trial++) {
+            SplittableRandom random = new SplittableRandom(seed + trial);
+            try (Setting setting = new Setting(random, random.nextInt(3, 30))) {
+                AtomicLong left = new AtomicLong(random.nextInt(20));
+                Set<Long> hit = java.util.concurrent.ConcurrentHashMap.newKeySet();
+                setting.model.before(step -> {
+                    if (left.getAndDecrement() == 0) {
+                        step.sequences()
+                                .forEach(each -> hit.add(each.generation().number()));
+                        setting.model.spoil(step);
+                        throw IreeException.of(StatusCode.INTERNAL, "kernel failed");
+                    }
+                });
+                List<GenerationRequest> requests = new ArrayList<>();
+                List<Generation> generations = new ArrayList<>();
+                for (int i = 0; i < 10; i++) {
+                    requests.add(setting.request(random, requests));
+                    generations.add(setting.loop.submit(requests.getLast()));
+                }
+                Set<Long> failed = new HashSet<>();
+                for (int i = 0; i < requests.size(); i++) {
+                    try {
+                        assertThat(generations.get(i).result().await().tokens())
+                                .as("request %d of trial %d, seed %d", i, trial, seed)
+                                .isEqualTo(PagedModel.expected(requests.get(i)));
+                    } catch (IreeException e) {
+                        assertThat(e).hasMessageContaining("kernel failed");
+                        failed.add((long) i);
+                    }
+                }
+                assertThat(failed).as("trial %d, seed %d", trial, seed).isEqualTo(hit);
+                setting.end();
+            }
+        }
+    }
+
+    @Test
+    void aLongPromptDelaysOtherSequencesByOneChunk() {
+        Measured measured = new Measured(
+                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs4", false, 4)), true, true);
+        StepShapes shapes = new StepShapes(2, 20, 1);
+        PagedModel model = new PagedModel(shapes, true, 60);
+        StepPlanner planner = new StepPlanner(true, shapes, measured, 60);
+        StringBuilder steps = new StringBuilder();
+        GenerationLoop[] loop = new GenerationLoop[1];
+        List<Generation> later = new ArrayList<>();
+        model.before(step -> {
+            steps.append(step.entry().prefill() ? 'p' : 'd');
+            if (steps.length() == 3) {
+                later.add(loop[0].submit(GenerationRequest.of(1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)));
+            }
+        });
+        loop[0] = new GenerationLoop("fake", 2, planner, model, model::scrub, 10, System::nanoTime);
+        loop[0].submit(GenerationRequest.of(12, 5)).result().await();
+        later.getFirst().result().await();
+        loop[0].close();
+        assertThat(steps.toString()).isEqualTo("pdd" + "pdpdpdpdp" + "ddddd");
+    }
+
+    @Test
+    void moreRequestsThanMayWaitAreRejectedForNow() throws InterruptedException {
+        Measured measured = new Measured(
+                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs1", false, 1)), true, true);
+        StepShapes shapes = new StepShapes(2, 4, 1);
+        PagedModel model = new PagedModel(shapes, true, 6);
+        StepPlanner planner = new StepPlanner(true, shapes, measured, 6);
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        model.before(_ -> {
+            started.countDown();
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        try (GenerationLoop loop = new GenerationLoop("fake", 2, planner, model, model::scrub, 2, System::nanoTime)) {
+            try {
+                Generation running = loop.submit(GenerationRequest.of(1, 1));
+                assertThat(started.await(10, TimeUnit.SECONDS)).isTrue();
+                loop.submit(GenerationRequest.of(1, 2));
+                loop.submit(GenerationRequest.of(1, 3));
+                assertThatThrownBy(() -> loop.submit(GenerationRequest.of(1, 4)))
+                        .isInstanceOf(TransientFailureException.class)
+                        .hasMessageContaining("2 requests wait for 'fake'");
+                end.countDown();
+                assertThat(running.result().await().tokens()).hasSize(1);
+            } finally {
+                end.countDown();
+            }
+        }
+    }
+
+    @Test
+    void logitsThatAreNoNumbersFailTheSequenceAndItsPagesAreZeroed() {
+        List<Integer> scrubbed = new ArrayList<>();
+        StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10);
+        StepRunner broken = (step, logits) -> logits.reshape(
+                        step.entry(), ElementType.F32, Shape.of(step.entry().batch(), 1, 3))
+                .setAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, 1, Float.NaN);
+        try (GenerationLoop loop = new GenerationLoop("fake", 2, planner, broken, scrubbed::add, 2, System::nanoTime)) {
+            Generation generation = loop.submit(GenerationRequest.of(1, 1, 2, 3));
+            assertThatThrownBy(() -> generation.result().await()).hasMessageContaining("the logit of token 1 is NaN");
+        }
+        assertThat(scrubbed).containsExactly(2); // page 1 is full, and kept for later prompts
+    }
+
+    private static Measured measured() {
+        return new Measured(
+                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs1", false, 1)), true, true);
+    }
+
+    @Test
+    void aLostDeviceFailsAllSequencesAndAllLaterRequests() {
+        SplittableRandom random = new SplittableRandom(2);
+        try (Setting setting = new Setting(random, 30)) {
+            setting.model.before(_ -> {
+                throw IreeException.of(StatusCode.ABORTED, "gone", null, new DeviceLost("fake"));
+            });
+            List<Generation> generations = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                try {
+                    generations.add(setting.loop.submit(GenerationRequest.of(1, 1)));
+                } catch (IreeException e) {
+                    assertThat(e).hasMessageContaining("gone");
+                }
+            }
+            for (Generation each : generations) {
+                assertThatThrownBy(() -> each.result().await()).hasMessageContaining("gone");
+            }
+            assertThatThrownBy(() -> setting.loop.submit(GenerationRequest.of(1, 1)))
+                    .hasMessageContaining("gone");
+            setting.end();
+        }
+    }
+
+    @Test
+    void closingEndsEveryGeneration() {
+        for (int trial = 0; trial < 50; trial++) {
+            SplittableRandom random = new SplittableRandom(trial);
+            Setting setting = new Setting(random, 30);
+            List<Generation> generations = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                generations.add(setting.loop.submit(setting.request(random, List.of())));
+            }
+            setting.end();
+            generations.forEach(each -> assertThat(each.result()).isDone());
+            assertThatThrownBy(() -> setting.loop.submit(GenerationRequest.of(1, 1)))
+                    .hasMessageContaining("generator of 'fake' is closed");
+        }
+    }
+}

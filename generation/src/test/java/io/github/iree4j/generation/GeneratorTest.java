@@ -1,0 +1,209 @@
+package io.github.iree4j.generation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.Fixtures;
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.status.InvalidInputException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Generation by compiled decoders, see {@code fixtures/generation}. */
+@Timeout(120)
+class GeneratorTest {
+    private static final String DECODER = "3.13.0/generation/decoder.vmfb";
+    private static final String FROM_START = "3.13.0/generation/decoder_from_start.vmfb";
+
+    @TempDir
+    private Path folder;
+
+    private static Path config(String module) {
+        return Fixtures.DIRECTORY.resolve(
+                module.equals(FROM_START) ? "generation/decoder_from_start.json" : "generation/decoder.json");
+    }
+
+    private static Program load(IreeRuntime runtime, String module) {
+        return runtime.load(ProgramOptions.builder()
+                .module(Fixtures.file(module))
+                .parameters("model", Fixtures.file("decoder.irpa"))
+                .name("chat")
+                .build());
+    }
+
+    /** Greedy tokens computed by {@code decode_bs1} with IREE's Python runtime 3.13.0. */
+    @ParameterizedTest
+    @ValueSource(strings = {DECODER, FROM_START, "3.11.0/generation/decoder.vmfb"})
+    void tokensAreTheTokensOfIreesRuntime(String module) {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, module);
+                Generator generator = Generator.create(
+                        program,
+                        GeneratorOptions.DEFAULTS.withConfig(config(module)).withPages(64))) {
+            assertThat(generator.vocabulary()).isEqualTo(256);
+            Generation hello = generator.submit(GenerationRequest.of(24, 72, 101, 108, 108, 111));
+            Generation zero = generator.submit(GenerationRequest.of(12, 0));
+            assertThat(hello.result().await().tokens())
+                    .containsExactly(
+                            210, 15, 65, 165, 105, 49, 43, 20, 31, 249, 31, 249, 150, 7, 57, 170, 42, 67, 41, 203, 232,
+                            105, 59, 158);
+            assertThat(zero.result().await().tokens())
+                    .containsExactly(44, 44, 44, 229, 229, 229, 229, 229, 229, 229, 150, 62);
+        }
+    }
+
+    /** Requests one after the other, and the same requests together, with too few pages for all. */
+    @ParameterizedTest
+    @ValueSource(strings = {DECODER, FROM_START})
+    void tokensOfARequestAreTheSameAloneAndAmongOthers(String module) {
+        long seed = Long.getLong("test.seed", System.nanoTime());
+        SplittableRandom random = new SplittableRandom(seed);
+        List<GenerationRequest> requests = new ArrayList<>();
+        for (int i = 0; i < 24; i++) {
+            int[] prompt = random.ints(random.nextInt(1, 90), 0, 256).toArray();
+            if (i % 3 > 0) {
+                int[] other = requests.get(random.nextInt(i)).prompt();
+                System.arraycopy(other, 0, prompt, 0, Math.min(other.length, prompt.length));
+            }
+            requests.add(GenerationRequest.of(random.nextInt(1, 40), prompt)
+                    .sampling(i % 2 == 0 ? SamplingOptions.GREEDY : new SamplingOptions(0.8f, 20, 0.95f, 0, i)));
+        }
+        GeneratorOptions options =
+                GeneratorOptions.DEFAULTS.withConfig(config(module)).withChunkTokens(32);
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, module)) {
+            List<List<Integer>> alone = new ArrayList<>();
+            for (GenerationRequest each : requests) {
+                try (Generator generator = Generator.create(program, options.withPages(12))) {
+                    alone.add(generator.submit(each).result().await().tokens());
+                }
+            }
+            for (int pages : new int[] {11, 200}) {
+                try (Generator generator = Generator.create(program, options.withPages(pages))) {
+                    List<Generation> generations =
+                            requests.stream().map(generator::submit).toList();
+                    List<List<Integer>> together = new ArrayList<>();
+                    generations.forEach(
+                            each -> together.add(each.result().await().tokens()));
+                    assertThat(together).as("%d pages, seed %d", pages, seed).isEqualTo(alone);
+                }
+            }
+        }
+    }
+
+    @Test
+    void aStepCopiesNoCache() {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, DECODER);
+                Generator generator = Generator.create(
+                        program,
+                        GeneratorOptions.DEFAULTS.withConfig(config(DECODER)).withPages(20_000))) {
+            generator.submit(GenerationRequest.of(20, 1, 2, 3)).result().await();
+            long live = runtime.device().allocator().statistics().bytesLive();
+            assertThat(live).as("cache").isGreaterThan(20_000L * 4096);
+            assertThat(runtime.device().allocator().statistics().bytesPeak() - live)
+                    .as("memory of steps")
+                    .isLessThan(20_000L * 4096 / 4);
+        }
+    }
+
+    @Test
+    void aReaderReceivesEachTokenOnceAndThenTheEnd() throws InterruptedException {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, DECODER);
+                Generator generator =
+                        Generator.create(program, GeneratorOptions.DEFAULTS.withConfig(config(DECODER)))) {
+            Generation generation = generator.submit(GenerationRequest.of(10, 7));
+            List<Integer> tokens = new ArrayList<>();
+            for (OptionalInt next = generation.next(); next.isPresent(); next = generation.next()) {
+                tokens.add(next.getAsInt());
+            }
+            assertThat(tokens).isEqualTo(generation.result().await().tokens()).hasSize(10);
+        }
+    }
+
+    @Test
+    void aRequestThatCannotFitIsRejectedWithNumbers() throws IOException {
+        Path small = Files.writeString(
+                folder.resolve("config.json"),
+                "{\"max_seq_len\": 128, \"paged_kv_cache\": {\"block_seq_stride\": 16, \"device_block_count\": 100}}");
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, DECODER)) {
+            GeneratorOptions options = GeneratorOptions.DEFAULTS.withConfig(small);
+            try (Generator generator = Generator.create(program, options)) {
+                assertThat(generator
+                                .submit(GenerationRequest.of(112, 1))
+                                .result()
+                                .await()
+                                .tokens())
+                        .hasSize(112);
+                assertThatThrownBy(() -> generator.submit(GenerationRequest.of(113, 1)))
+                        .isInstanceOf(InvalidInputException.class)
+                        .hasMessageContaining("need 8 pages of 16 tokens; a sequence of 'chat' has at most 7")
+                        .hasMessageContaining("max_seq_len is 128")
+                        .hasMessageContaining("request at most 112 tokens");
+                assertThatThrownBy(() -> generator.submit(GenerationRequest.of(1, 5, 256)))
+                        .hasMessageContaining("the prompt has token 256; tokens of 'chat' are from 0 to 255");
+                assertThatThrownBy(() -> generator.submit(GenerationRequest.of(1, -1)))
+                        .hasMessageContaining("the prompt has token -1");
+            }
+            try (Generator generator = Generator.create(program, options.withPages(4))) {
+                assertThatThrownBy(() -> generator.submit(GenerationRequest.of(49, 1)))
+                        .hasMessageContaining("a sequence of 'chat' has at most 3 (the cache has 4 pages");
+            }
+            assertThatThrownBy(() -> Generator.create(program, options.withPages(2)))
+                    .hasMessageContaining("a cache of 2 pages leaves 1 for sequences beside page 0");
+        }
+    }
+
+    @Test
+    void aSequenceOfAModelOfUnknownLengthHasTwoPages() {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, DECODER);
+                Generator generator = Generator.create(program, GeneratorOptions.DEFAULTS)) {
+            assertThatThrownBy(() -> generator.submit(GenerationRequest.of(65, 1)))
+                    .hasMessageContaining("has at most 2 (the configuration gives no max_seq_len");
+        }
+    }
+
+    @Test
+    void aProgramWithAnotherInterfaceIsRejectedByName() throws IOException {
+        Path wrong = Files.writeString(folder.resolve("config.json"), "{\"has_prefill_position\": true}");
+        Path missing = Files.writeString(folder.resolve("bs.json"), "{\"decode_batch_sizes\": [4, 16]}");
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program add = runtime.load(Fixtures.file("3.13.0/cpu/add.vmfb"));
+                Program program = load(runtime, FROM_START)) {
+            assertThatThrownBy(() -> Generator.create(add, GeneratorOptions.DEFAULTS))
+                    .hasMessageContaining("has no function prefill_bs{N} for text generation; its functions are [add]");
+            assertThatThrownBy(() -> Generator.create(program, GeneratorOptions.DEFAULTS.withConfig(wrong)))
+                    .hasMessageContaining("takes 3 inputs before the caches, but has_prefill_position");
+            assertThatThrownBy(() -> Generator.create(program, GeneratorOptions.DEFAULTS.withConfig(missing)))
+                    .hasMessageContaining("has no function decode_bs[16]");
+        }
+    }
+
+    @Test
+    void everyPageIsFreedWithTheGenerator() {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, DECODER)) {
+            long before = runtime.device().allocator().statistics().bytesLive();
+            try (Generator generator =
+                    Generator.create(program, GeneratorOptions.DEFAULTS.withConfig(config(DECODER)))) {
+                generator.submit(GenerationRequest.of(500, 1)); // closed in the middle
+            }
+            assertThat(runtime.device().allocator().statistics().bytesLive()).isEqualTo(before);
+        }
+    }
+}

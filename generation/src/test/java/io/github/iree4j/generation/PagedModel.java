@@ -1,0 +1,200 @@
+package io.github.iree4j.generation;
+
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+
+/**
+ * A model in Java whose cache holds tokens instead of keys and values, so that a wrong, stale or foreign page changes
+ * the logits. Logits are small integers, with many ties.
+ */
+final class PagedModel implements StepRunner {
+    static final int VOCABULARY = 11;
+    private static final long NOTHING = -1;
+    private static final long INFINITE = -2;
+    private static final long CHUNKED = 1000;
+
+    private final int stride;
+    private final boolean prefillPosition;
+    private final int maximumColumns;
+    private final long[][] memory;
+    private final List<String> violations = new ArrayList<>();
+    private Consumer<Step> before = _ -> {};
+
+    /** What the bits of a row depend on beside the row. */
+    enum Dependence {
+        NOTHING,
+        PLACE,
+        NEIGHBOURS,
+        COLUMNS,
+        BATCH,
+        /** Pages depend on the chunk of the prompt that they were computed in. */
+        CHUNK
+    }
+
+    private Dependence dependence = Dependence.NOTHING;
+
+    PagedModel(StepShapes shapes, boolean prefillPosition, int pages) {
+        this.stride = shapes.stride();
+        this.maximumColumns = shapes.maximumColumns();
+        this.prefillPosition = prefillPosition;
+        this.memory = new long[pages][shapes.stride()];
+        for (long[] each : memory) {
+            Arrays.fill(each, NOTHING);
+        }
+    }
+
+    PagedModel depends(Dependence on) {
+        dependence = on;
+        return this;
+    }
+
+    /** Runs a hook before each step. */
+    PagedModel before(Consumer<Step> hook) {
+        before = hook;
+        return this;
+    }
+
+    List<String> violations() {
+        return violations;
+    }
+
+    /** Fills the pages that a step writes to with infinities, as a failed step may do. */
+    void spoil(Step step) {
+        for (int row = 0; row < step.entry().batch(); row++) {
+            for (int i = (int) (step.starts()[row] / stride); i < step.columns(); i++) {
+                long page = step.pages()[row * step.columns() + i];
+                if (page != PagePool.SCRATCH) {
+                    Arrays.fill(memory[(int) page], INFINITE);
+                }
+            }
+        }
+    }
+
+    void scrub(int page) {
+        Arrays.fill(memory[page], NOTHING);
+    }
+
+    /** Returns the tokens of a request alone. */
+    static List<Integer> expected(GenerationRequest request) {
+        int[] tokens = request.prompt();
+        int length = tokens.length;
+        tokens = Arrays.copyOf(tokens, length + request.maximumTokens());
+        Sampler sampler = new Sampler(request.sampling());
+        List<Integer> generated = new ArrayList<>();
+        while (generated.size() < request.maximumTokens()) {
+            int token = sampler.choose(logits(hash(tokens, length)), VOCABULARY);
+            tokens[length++] = token;
+            generated.add(token);
+            if (request.stopTokens().contains(token)) {
+                break;
+            }
+        }
+        return generated;
+    }
+
+    private static long hash(int[] tokens, int length) {
+        long hash = 17;
+        for (int i = 0; i < length; i++) {
+            hash = hash * 31 + tokens[i];
+        }
+        return hash;
+    }
+
+    private static float[] logits(long hash) {
+        SplittableRandom random = new SplittableRandom(hash);
+        float[] logits = new float[VOCABULARY];
+        for (int i = 0; i < VOCABULARY; i++) {
+            logits[i] = random.nextInt(6) - 3;
+        }
+        return logits;
+    }
+
+    @Override
+    public void run(Step step, Logits logits) {
+        before.accept(step);
+        int batch = step.entry().batch();
+        int wide = step.tokensPerRow();
+        if (step.entry().prefill() && !prefillPosition && wide != step.columns() * stride) {
+            violations.add(step + " has other than columns times stride tokens");
+        }
+        if (step.columns() > maximumColumns) {
+            violations.add(step + " is wider than any sequence");
+        }
+        if (step.columns() < StepShapes.MINIMUM_COLUMNS
+                || wide % stride != 0 && step.entry().prefill()) {
+            violations.add(step + " is too small");
+        }
+        for (int row = 0; row < batch; row++) {
+            for (int i = 0; i < wide; i++) {
+                long at = step.starts()[row] + i;
+                int column = (int) (at / stride);
+                if (column >= step.columns()) {
+                    violations.add("%s writes to column %d in row %d".formatted(step, column, row));
+                    continue;
+                }
+                long page = step.pages()[row * step.columns() + column];
+                long chunk =
+                        dependence == Dependence.CHUNK && wide > 1 ? CHUNKED * (step.starts()[row] * 64 + wide) : 0;
+                memory[(int) page][(int) (at % stride)] = step.tokens()[row * wide + i] + chunk;
+            }
+        }
+        MemorySegment out = logits.reshape(step.entry(), ElementType.F32, Shape.of(batch, wide, VOCABULARY));
+        for (int row = 0; row < batch; row++) {
+            int length = (int) step.lengths()[row];
+            int last = (int) (length - 1 - step.starts()[row]);
+            float[] values = logits(rowHash(step, row, length));
+            disturb(step, row, values);
+            for (int i = 0; i < VOCABULARY; i++) {
+                out.setAtIndex(
+                        ValueLayout.JAVA_FLOAT_UNALIGNED, ((long) row * wide + last) * VOCABULARY + i, values[i]);
+            }
+        }
+    }
+
+    private long rowHash(Step step, int row, int length) {
+        for (int i = 0; i < step.columns(); i++) {
+            long page = step.pages()[row * step.columns() + i];
+            if (page != PagePool.SCRATCH && Arrays.stream(memory[(int) page]).anyMatch(each -> each == INFINITE)) {
+                violations.add("%s reads infinities of page %d, masked or not".formatted(step, page));
+            }
+        }
+        int[] tokens = new int[length];
+        for (int i = 0; i < length; i++) {
+            long page = step.pages()[row * step.columns() + i / stride];
+            long token = memory[(int) page][i % stride];
+            if (token == NOTHING
+                    || page == PagePool.SCRATCH && row < step.sequences().size()) {
+                violations.add("%s reads nothing at %d in row %d".formatted(step, i, row));
+            }
+            tokens[i] = (int) token;
+        }
+        return hash(tokens, length);
+    }
+
+    private void disturb(Step step, int row, float[] values) {
+        long cause = switch (dependence) {
+            case NOTHING, CHUNK -> 0;
+            case PLACE -> row;
+            case NEIGHBOURS -> {
+                long others = 0;
+                for (int i = 0; i < step.entry().batch(); i++) {
+                    others += i == row ? 0 : step.lengths()[i] - 1;
+                }
+                yield others;
+            }
+            case COLUMNS -> step.columns();
+            case BATCH -> step.entry().batch();
+        };
+        SplittableRandom errors = new SplittableRandom(cause);
+        for (int i = 0; cause != 0 && i < values.length; i++) {
+            values[i] += errors.nextInt(3) / 4f;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package io.github.iree4j.generation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.generation.PagedModel.Dependence;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The probe, and generation restricted to measured equality. */
+@Timeout(60)
+class RowProbeTest {
+    private static final int STRIDE = 4;
+    private static final int PAGES = 40;
+    private static final StepShapes SHAPES = new StepShapes(STRIDE, 8, 2);
+    private static final List<Entry> PREFILLS =
+            List.of(new Entry("prefill_bs1", true, 1), new Entry("prefill_bs4", true, 4));
+    private static final List<Entry> DECODES = List.of(
+            new Entry("decode_bs1", false, 1), new Entry("decode_bs2", false, 2), new Entry("decode_bs4", false, 4));
+
+    private static Measured measure(Dependence dependence) {
+        PagedModel model = new PagedModel(SHAPES, true, PAGES).depends(dependence);
+        return new RowProbe(PREFILLS, DECODES, true, PagedModel.VOCABULARY, SHAPES, model, PAGES, 3).measure();
+    }
+
+    @Test
+    void everythingIsUsedOfAProgramWhoseRowsAreIndependent() {
+        Measured measured = measure(Dependence.NOTHING);
+        assertThat(measured.prefills()).isEqualTo(PREFILLS);
+        assertThat(measured.decodes()).isEqualTo(DECODES);
+        assertThat(measured.rows()).isTrue();
+        assertThat(measured.shapes()).isTrue();
+    }
+
+    @Test
+    void functionsWithOtherBitsAreNotUsed() {
+        Measured measured = measure(Dependence.BATCH);
+        assertThat(measured.prefills()).containsExactly(PREFILLS.getLast());
+        assertThat(measured.decodes()).containsExactly(DECODES.getLast());
+        assertThat(measured.rows()).isTrue();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"PLACE", "NEIGHBOURS"})
+    void stepsHaveOneSequenceIfRowsDependOnPlacesOrNeighbours(Dependence dependence) {
+        Measured measured = measure(dependence);
+        assertThat(measured.rows()).isFalse();
+        assertThat(measured.prefills()).containsExactly(PREFILLS.getFirst());
+        assertThat(measured.decodes()).containsExactly(DECODES.getFirst());
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"COLUMNS", "CHUNK"})
+    void stepsHaveOneShapeIfRowsDependOnShapes(Dependence dependence) {
+        Measured measured = measure(dependence);
+        assertThat(measured.shapes()).isFalse();
+        assertThat(measured.rows()).isTrue();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void tokensAreTheTokensOfTheRequestAloneWhateverRowsDependOn(Dependence dependence) {
+        long seed = Long.getLong("test.seed", System.nanoTime());
+        Measured measured = measure(dependence);
+        for (int trial = 0; trial < 40; trial++) {
+            SplittableRandom random = new SplittableRandom(seed + trial);
+            List<GenerationRequest> requests = new ArrayList<>();
+            for (int i = 0; i < 8; i++) {
+                int length = random.nextInt(1, SHAPES.maximumTokens());
+                requests.add(GenerationRequest.of(
+                        random.nextInt(1, SHAPES.maximumTokens() - length + 2),
+                        random.ints(length, 0, 2)
+                                .map(each -> length > 9 ? each / 2 : each)
+                                .toArray()));
+            }
+            List<List<Integer>> alone = new ArrayList<>();
+            for (GenerationRequest each : requests) {
+                alone.addAll(tokens(measured, dependence, List.of(each), PAGES));
+            }
+            assertThat(tokens(measured, dependence, requests, random.nextInt(9, PAGES)))
+                    .as("%s, trial %d, seed %d", dependence, trial, seed)
+                    .isEqualTo(alone);
+        }
+    }
+
+    private static List<List<Integer>> tokens(
+            Measured measured, Dependence dependence, List<GenerationRequest> requests, int pages) {
+        PagedModel model = new PagedModel(SHAPES, true, PAGES).depends(dependence);
+        StepPlanner planner = new StepPlanner(true, SHAPES, measured, pages);
+        List<List<Integer>> tokens = new ArrayList<>();
+        try (GenerationLoop loop =
+                new GenerationLoop("fake", STRIDE, planner, model, model::scrub, 100, System::nanoTime)) {
+            List<Generation> generations = requests.stream().map(loop::submit).toList();
+            generations.forEach(each -> tokens.add(each.result().await().tokens()));
+        }
+        assertThat(model.violations()).isEmpty();
+        return tokens;
+    }
+}

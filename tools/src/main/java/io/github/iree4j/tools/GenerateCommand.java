@@ -1,0 +1,208 @@
+package io.github.iree4j.tools;
+
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.generation.Generation;
+import io.github.iree4j.generation.GenerationRequest;
+import io.github.iree4j.generation.GenerationResult;
+import io.github.iree4j.generation.Generator;
+import io.github.iree4j.generation.GeneratorOptions;
+import io.github.iree4j.generation.SamplingOptions;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+
+/** {@code iree4j generate}: continues a prompt with a module for text generation. */
+@Command(
+        name = "generate",
+        description = "Continues a prompt with a compiled language model (functions prefill_bs{N} and decode_bs{N}).",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        footer = {
+            "",
+            "Prints the generated tokens of each sequence in a line, and with --prompt the text in a further line.",
+            "Decoding is greedy unless --temperature is given."
+        })
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class GenerateCommand implements Callable<Integer> {
+    private static final int BYTES = 256;
+
+    @CommandLine.Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    @Mixin
+    private ProgramFlags flags;
+
+    @Option(
+            names = "--config",
+            paramLabel = "FILE",
+            description = "The config.json of the exporter. Default: 32 tokens per page, 512 pages.")
+    private @Nullable Path config;
+
+    @ArgGroup(multiplicity = "1")
+    private Prompt prompt;
+
+    /** The prompt: tokens or text. */
+    static final class Prompt {
+        @Option(names = "--tokens", split = ",", paramLabel = "TOKEN", description = "The tokens of the prompt.")
+        private int @Nullable [] tokens;
+
+        @Option(
+                names = "--prompt",
+                paramLabel = "TEXT",
+                description = "The prompt, for models with a token for each byte (vocabulary of 256).")
+        private @Nullable String text;
+
+        Prompt() {}
+    }
+
+    @Option(
+            names = "--max-tokens",
+            paramLabel = "N",
+            defaultValue = "16",
+            description = "Most tokens to generate for each sequence. Default: ${DEFAULT-VALUE}.")
+    private int maximumTokens;
+
+    @Option(
+            names = "--sequences",
+            paramLabel = "K",
+            defaultValue = "1",
+            description =
+                    "Number of sequences generated at the same time from the prompt, the i-th with the seed plus i."
+                            + " Default: ${DEFAULT-VALUE}.")
+    private int sequences;
+
+    @Option(names = "--stop-token", paramLabel = "TOKEN", description = "A token to end at. Repeat for several.")
+    private List<Integer> stopTokens = new ArrayList<>();
+
+    @Option(
+            names = "--temperature",
+            paramLabel = "X",
+            defaultValue = "0",
+            description = "0 for greedy decoding; otherwise tokens are drawn at random. Default: ${DEFAULT-VALUE}.")
+    private float temperature;
+
+    @Option(
+            names = "--top-k",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Draw from the N most probable tokens.")
+    private int topK;
+
+    @Option(
+            names = "--top-p",
+            paramLabel = "X",
+            defaultValue = "1",
+            description = "Draw from the most probable tokens with this share of the probability.")
+    private float topP;
+
+    @Option(
+            names = "--min-p",
+            paramLabel = "X",
+            defaultValue = "0",
+            description = "Draw from tokens with at least this share of the highest probability.")
+    private float minP;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "The same seed gives the same tokens. Default: ${DEFAULT-VALUE}.")
+    private long seed;
+
+    @Option(
+            names = "--pages",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Pages of the cache. Default: the number of the configuration.")
+    private int pages;
+
+    @Option(names = "--print_statistics", description = "Prints functions in use, steps and memory to standard error.")
+    private boolean printStatistics;
+
+    GenerateCommand() {}
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if (sequences < 1) {
+            throw new ParameterException(
+                    spec.commandLine(), "--sequences is %d, at least 1 is needed".formatted(sequences));
+        }
+        GeneratorOptions options = GeneratorOptions.DEFAULTS.withConfig(config);
+        if (pages != 0) {
+            options = options.withPages(pages);
+        }
+        try (IreeRuntime runtime = flags.open();
+                Program program = runtime.load(flags.options().build());
+                Generator generator = Generator.create(program, options)) {
+            generate(generator);
+            if (printStatistics) {
+                PrintWriter err = spec.commandLine().getErr();
+                err.print(generator.description());
+                err.println(generator.steps() + " steps");
+                ProgramFlags.printStatistics(runtime, err);
+            }
+        }
+        return 0;
+    }
+
+    private void generate(Generator generator) {
+        int[] tokens = tokens(generator);
+        Set<Integer> stops = new HashSet<>(stopTokens);
+        List<Generation> generations = new ArrayList<>();
+        for (int i = 0; i < sequences; i++) {
+            generations.add(generator.submit(GenerationRequest.of(maximumTokens, tokens)
+                    .stopAt(stops)
+                    .sampling(new SamplingOptions(temperature, topK, topP, minP, seed + i))));
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        for (Generation each : generations) {
+            GenerationResult result = each.result().await();
+            out.println(result.tokens().stream().map(String::valueOf).collect(Collectors.joining(" ")));
+            if (prompt.text != null) {
+                out.println(text(result.tokens()));
+            }
+        }
+    }
+
+    private int[] tokens(Generator generator) {
+        if (prompt.text == null) {
+            int[] tokens = prompt.tokens;
+            return tokens == null ? new int[0] : tokens;
+        }
+        if (generator.vocabulary() != BYTES) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--prompt needs a model with a token for each byte, this model has %s tokens; give the prompt as --tokens"
+                            .formatted(generator.vocabulary() == 0 ? "an unknown number of" : generator.vocabulary()));
+        }
+        byte[] bytes = prompt.text.getBytes(StandardCharsets.UTF_8);
+        int[] tokens = new int[bytes.length];
+        for (int i = 0; i < bytes.length; i++) {
+            tokens[i] = Byte.toUnsignedInt(bytes[i]);
+        }
+        return tokens;
+    }
+
+    private static String text(List<Integer> tokens) {
+        byte[] bytes = new byte[tokens.size()];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = tokens.get(i).byteValue();
+        }
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+}

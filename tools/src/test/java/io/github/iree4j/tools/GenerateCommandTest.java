@@ -1,0 +1,95 @@
+package io.github.iree4j.tools;
+
+import static io.github.iree4j.tools.CommandLineRun.fixture;
+import static io.github.iree4j.tools.CommandLineRun.iree4j;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Language models as scripts call them. */
+class GenerateCommandTest {
+    private static final String HELLO =
+            "210 15 65 165 105 49 43 20 31 249 31 249 150 7 57 170 42 67 41 203 232 105 59 158";
+
+    private static CommandLineRun generate(String... more) {
+        List<String> arguments = new ArrayList<>(List.of(
+                "generate",
+                "--module=" + fixture("3.13.0/generation/decoder.vmfb"),
+                "--parameters=model=" + fixture("decoder.irpa"),
+                "--config=../fixtures/generation/decoder.json",
+                "--pages=40"));
+        arguments.addAll(List.of(more));
+        return iree4j(arguments.toArray(String[]::new));
+    }
+
+    @Test
+    void greedyTokensArePrintedInALine() {
+        CommandLineRun run = generate("--tokens=72,101,108,108,111", "--max-tokens=24");
+        assertThat(run.err()).isEmpty();
+        assertThat(run.status()).isZero();
+        assertThat(run.out()).isEqualTo(HELLO + "\n");
+    }
+
+    @Test
+    void sequencesArePrintedOneInALine() {
+        CommandLineRun run = generate("--tokens=72,101,108,108,111", "--max-tokens=24", "--sequences=5");
+        assertThat(run.out()).isEqualTo((HELLO + "\n").repeat(5));
+    }
+
+    @Test
+    void aPromptOfBytesHasAnAnswerAsText() {
+        CommandLineRun run = generate("--prompt=Hello", "--max-tokens=3");
+        assertThat(run.out().lines().toList()).hasSize(2).first().isEqualTo("210 15 65");
+    }
+
+    @Test
+    void generationEndsAfterAStopToken() {
+        assertThat(generate("--prompt=Hello", "--max-tokens=24", "--stop-token=65")
+                        .out())
+                .startsWith("210 15 65\n");
+    }
+
+    @Test
+    void drawnTokensDependOnTheSeed() {
+        String[] flags = {
+            "--tokens=1", "--max-tokens=20", "--sequences=2", "--temperature=1.5", "--top-k=50", "--seed=7"
+        };
+        List<String> lines = generate(flags).out().lines().toList();
+        assertThat(generate(flags).out().lines().toList()).isEqualTo(lines);
+        assertThat(lines.get(0)).isNotEqualTo(lines.get(1));
+        flags[5] = "--seed=8";
+        assertThat(generate(flags).out().lines().toList().getFirst()).isEqualTo(lines.get(1));
+    }
+
+    @Test
+    void wrongFlagsAreRejectedByName() {
+        assertThat(generate().status()).isEqualTo(2);
+        assertThat(generate("--tokens=1", "--prompt=a").status()).isEqualTo(2);
+        assertThat(generate("--tokens=1", "--sequences=0").err()).contains("--sequences is 0, at least 1 is needed");
+        assertThat(generate("--tokens=300").err())
+                .contains("the prompt has token 300; tokens of 'module' are from 0 to 255");
+        assertThat(generate("--tokens=1", "--max-tokens=0").err()).contains("at most 0 tokens are requested");
+        assertThat(generate("--tokens=1", "--temperature=-1").err()).contains("temperature is -1.0");
+        assertThat(generate("--tokens=1", "--max-tokens=700").err())
+                .contains("need 44 pages of 16 tokens; a sequence of 'module' has at most 39");
+    }
+
+    @Test
+    void verifyMeasuresWhichRowsAndShapesComputeEqualBits() {
+        CommandLineRun run = iree4j(
+                "verify",
+                "--generation",
+                "--parameters=model=" + fixture("decoder.irpa"),
+                "--config=../fixtures/generation/decoder.json",
+                "--prompts=3",
+                fixture("3.13.0/generation/decoder.vmfb"));
+        assertThat(run.err()).isEmpty();
+        assertThat(run.status()).isZero();
+        assertThat(run.out())
+                .contains(
+                        "generation: prefill by [module.prefill_bs1, module.prefill_bs4], decode by [module.decode_bs1, module.decode_bs4]")
+                .contains("generation: several sequences per step, steps of any shape; 512 pages of 16 tokens");
+    }
+}

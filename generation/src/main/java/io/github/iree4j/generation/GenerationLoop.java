@@ -5,6 +5,7 @@ import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -24,6 +25,9 @@ import org.slf4j.LoggerFactory;
  */
 final class GenerationLoop implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(GenerationLoop.class);
+
+    /** A longer limit is no limit: deadlines are numbers of nanoseconds. */
+    private static final Duration LONGEST = Duration.ofDays(36_500);
 
     private final String name;
     private final int stride;
@@ -90,8 +94,9 @@ final class GenerationLoop implements AutoCloseable {
                         "%d requests wait for '%s', the most allowed; try again later".formatted(before, name));
             }
             Generation generation = new Generation(request, submitted++);
-            long now = request.timeout().isPresent() ? nanoTime.getAsLong() : 0;
-            request.timeout().ifPresent(limit -> generation.deadline(now + limit.toNanos()));
+            request.timeout()
+                    .filter(limit -> limit.compareTo(LONGEST) < 0)
+                    .ifPresent(limit -> generation.deadline(nanoTime.getAsLong() + limit.toNanos()));
             arrivals.add(generation);
             arrived.signal();
             return generation;
@@ -214,8 +219,8 @@ final class GenerationLoop implements AutoCloseable {
 
     /** Fails a sequence whose pages may hold infinities. */
     private void fail(Sequence sequence, IreeException failure) {
-        planner.remove(sequence).forEach(scrub::accept);
-        sequence.generation().fail(failure);
+        sequence.generation().fail(failure); // before anything that may fail, too
+        planner.discard(sequence).forEach(scrub::accept);
     }
 
     /** Fails all sequences and all later requests. */

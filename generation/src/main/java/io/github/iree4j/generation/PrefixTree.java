@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -120,6 +121,30 @@ final class PrefixTree {
             idle.remove(node);
         }
         return node;
+    }
+
+    /**
+     * Unpins a path whose pages may hold infinities, and removes the pages that no other path pins.
+     *
+     * @return the removed pages, and the pages after them
+     */
+    List<Integer> discard(List<Node> path) {
+        unpin(path);
+        List<Integer> pages = new ArrayList<>();
+        for (Node each : path) {
+            if (each.pins == 0) { // and so are all descendants
+                Objects.requireNonNull(each.parent).children.remove(each.key);
+                remove(each, pages);
+                break;
+            }
+        }
+        return pages;
+    }
+
+    private void remove(Node node, List<Integer> pages) {
+        node.children.values().forEach(each -> remove(each, pages));
+        idle.remove(node);
+        pages.add(node.page);
     }
 
     /** Removes the page unused for the longest time; there must be an idle page. */

@@ -73,11 +73,24 @@ final class StepPlanner {
         return pool.available() + tree.idlePages();
     }
 
-    /** Removes a sequence. Returns the pages that nothing else used, which are free now. */
-    List<Integer> remove(Sequence sequence) {
+    /** Removes a sequence; full pages of the prompt stay for later prompts. */
+    void remove(Sequence sequence) {
         waiting.remove(sequence);
         running.remove(sequence);
-        return takePages(sequence);
+        takePages(sequence);
+    }
+
+    /** Removes a sequence whose pages may hold infinities. Returns these pages, which are free now. */
+    List<Integer> discard(Sequence sequence) {
+        waiting.remove(sequence);
+        running.remove(sequence);
+        List<Integer> freed = tree.discard(sequence.shared());
+        for (int i = sequence.shared().size(); i < sequence.pageCount(); i++) {
+            freed.add(sequence.page(i));
+        }
+        freed.forEach(pool::give);
+        sequence.forget();
+        return freed;
     }
 
     /** Returns the next step, or null when there are no sequences. */
@@ -233,14 +246,11 @@ final class StepPlanner {
         waiting.add(sequence);
     }
 
-    private List<Integer> takePages(Sequence sequence) {
-        List<Integer> freed = new ArrayList<>();
+    private void takePages(Sequence sequence) {
         for (int i = sequence.shared().size(); i < sequence.pageCount(); i++) {
             pool.give(sequence.page(i));
-            freed.add(sequence.page(i));
         }
         tree.unpin(sequence.shared());
         sequence.forget();
-        return freed;
     }
 }

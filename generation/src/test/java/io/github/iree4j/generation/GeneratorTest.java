@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,18 +23,18 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Generation by compiled decoders, see {@code fixtures/generation}. */
 @Timeout(120)
 class GeneratorTest {
-    private static final String DECODER = "3.13.0/generation/decoder.vmfb";
-    private static final String FROM_START = "3.13.0/generation/decoder_from_start.vmfb";
+    static final String DECODER = "3.13.0/generation/decoder.vmfb";
+    static final String FROM_START = "3.13.0/generation/decoder_from_start.vmfb";
 
     @TempDir
     private Path folder;
 
-    private static Path config(String module) {
+    static Path config(String module) {
         return Fixtures.DIRECTORY.resolve(
                 module.equals(FROM_START) ? "generation/decoder_from_start.json" : "generation/decoder.json");
     }
 
-    private static Program load(IreeRuntime runtime, String module) {
+    static Program load(IreeRuntime runtime, String module) {
         return runtime.load(ProgramOptions.builder()
                 .module(Fixtures.file(module))
                 .parameters("model", Fixtures.file("decoder.irpa"))
@@ -61,45 +60,6 @@ class GeneratorTest {
                             105, 59, 158);
             assertThat(zero.result().await().tokens())
                     .containsExactly(44, 44, 44, 229, 229, 229, 229, 229, 229, 229, 150, 62);
-        }
-    }
-
-    /** Requests one after the other, and the same requests together, with too few pages for all. */
-    @ParameterizedTest
-    @ValueSource(strings = {DECODER, FROM_START})
-    void tokensOfARequestAreTheSameAloneAndAmongOthers(String module) {
-        long seed = Long.getLong("test.seed", System.nanoTime());
-        SplittableRandom random = new SplittableRandom(seed);
-        List<GenerationRequest> requests = new ArrayList<>();
-        for (int i = 0; i < 24; i++) {
-            int[] prompt = random.ints(random.nextInt(1, 90), 0, 256).toArray();
-            if (i % 3 > 0) {
-                int[] other = requests.get(random.nextInt(i)).prompt();
-                System.arraycopy(other, 0, prompt, 0, Math.min(other.length, prompt.length));
-            }
-            requests.add(GenerationRequest.of(random.nextInt(1, 40), prompt)
-                    .sampling(i % 2 == 0 ? SamplingOptions.GREEDY : new SamplingOptions(0.8f, 20, 0.95f, 0, i)));
-        }
-        GeneratorOptions options =
-                GeneratorOptions.DEFAULTS.withConfig(config(module)).withChunkTokens(32);
-        try (IreeRuntime runtime = IreeRuntime.create();
-                Program program = load(runtime, module)) {
-            List<List<Integer>> alone = new ArrayList<>();
-            for (GenerationRequest each : requests) {
-                try (Generator generator = Generator.create(program, options.withPages(12))) {
-                    alone.add(generator.submit(each).result().await().tokens());
-                }
-            }
-            for (int pages : new int[] {11, 200}) {
-                try (Generator generator = Generator.create(program, options.withPages(pages))) {
-                    List<Generation> generations =
-                            requests.stream().map(generator::submit).toList();
-                    List<List<Integer>> together = new ArrayList<>();
-                    generations.forEach(
-                            each -> together.add(each.result().await().tokens()));
-                    assertThat(together).as("%d pages, seed %d", pages, seed).isEqualTo(alone);
-                }
-            }
         }
     }
 

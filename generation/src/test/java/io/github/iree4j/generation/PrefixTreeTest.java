@@ -2,6 +2,7 @@ package io.github.iree4j.generation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.generation.PrefixTree.Node;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -19,8 +20,9 @@ class PrefixTreeTest {
     /** Compares the tree with a map from the tokens up to the end of a page to the page. */
     @Test
     void aPathHasThePagesOfTheTokensWhateverIsEvicted() {
-        long seed = Long.getLong("test.seed", System.nanoTime());
-        for (int trial = 0; trial < 200; trial++) {
+        int trials = Effort.rounds(800, 20_000);
+        long seed = Effort.seed(PrefixTreeTest.class, trials + " trees", 48);
+        for (int trial = 0; trial < trials; trial++) {
             SplittableRandom random = new SplittableRandom(seed + trial);
             PrefixTree tree = new PrefixTree(STRIDE);
             Map<String, Integer> pages = new HashMap<>();
@@ -45,7 +47,16 @@ class PrefixTreeTest {
                 }
                 pinned.add(path);
                 while (pinned.size() > 3) {
-                    tree.unpin(pinned.remove(random.nextInt(pinned.size())));
+                    List<Node> removed = pinned.remove(random.nextInt(pinned.size()));
+                    if (random.nextInt(4) > 0) {
+                        tree.unpin(removed);
+                        continue;
+                    }
+                    for (int page : tree.discard(removed)) {
+                        assertThat(pages.values().remove(page)).isTrue();
+                        pinned.forEach(each ->
+                                each.forEach(node -> assertThat(node.page()).isNotEqualTo(page)));
+                    }
                 }
                 pinnedPages.clear();
                 pinned.forEach(each -> each.forEach(node -> pinnedPages.add(node.page())));

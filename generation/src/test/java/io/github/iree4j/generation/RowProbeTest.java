@@ -2,6 +2,7 @@ package io.github.iree4j.generation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.generation.PagedModel.Dependence;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,9 +65,10 @@ class RowProbeTest {
     @ParameterizedTest
     @EnumSource
     void tokensAreTheTokensOfTheRequestAloneWhateverRowsDependOn(Dependence dependence) {
-        long seed = Long.getLong("test.seed", System.nanoTime());
+        int trials = Effort.rounds(160, 2_000);
+        long seed = Effort.seed(RowProbeTest.class, trials + " mixes", 47);
         Measured measured = measure(dependence);
-        for (int trial = 0; trial < 40; trial++) {
+        for (int trial = 0; trial < trials; trial++) {
             SplittableRandom random = new SplittableRandom(seed + trial);
             List<GenerationRequest> requests = new ArrayList<>();
             for (int i = 0; i < 8; i++) {

@@ -1,0 +1,116 @@
+package io.github.iree4j.generation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.Effort;
+import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.Program;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Requests to compiled decoders, compared with a plain loop over the largest decode function: prompts with common
+ * beginnings, too few pages for all requests, cancellations, and requests with too little time.
+ */
+@Tag("long")
+@Timeout(7200)
+class GenerationMixTest {
+    private static final int REQUESTS = 25;
+    private static final int ROUNDS = Effort.rounds(16, 2_000);
+    private static final long SEED = Effort.seed(GenerationMixTest.class, ROUNDS + " rounds", 49);
+    private static final int STRIDE = 16;
+    private static final int PAGES = 24;
+
+    @ParameterizedTest
+    @ValueSource(strings = {GeneratorTest.DECODER, GeneratorTest.FROM_START})
+    void tokensOfARequestAreTheTokensOfAPlainLoop(String module) throws InterruptedException {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = GeneratorTest.load(runtime, module)) {
+            ModelConfig config = ModelConfig.read(GeneratorTest.config(module)).withPages(PAGES);
+            ModelInterface model = ModelInterface.of(program, config);
+            GeneratorOptions options = GeneratorOptions.DEFAULTS
+                    .withConfig(GeneratorTest.config(module))
+                    .withProbePrompts(1);
+            try (CacheMemory memory = new CacheMemory(model, PAGES)) {
+                StepRunner runner = StepRunner.on(model, memory);
+                for (int round = 0; round < ROUNDS; round++) {
+                    SplittableRandom random = new SplittableRandom(SEED + round);
+                    List<GenerationRequest> requests = requests(random);
+                    try (Generator generator = Generator.create(
+                            program,
+                            options.withPages(random.nextInt(10, 60)).withChunkTokens(random.nextInt(1, 80)))) {
+                        List<Generation> generations = new ArrayList<>();
+                        for (GenerationRequest each : requests) {
+                            generations.add(generator.submit(each));
+                            if (random.nextInt(20) == 0) {
+                                generations
+                                        .get(random.nextInt(generations.size()))
+                                        .cancel();
+                            }
+                            if (random.nextInt(5) == 0) {
+                                generations.getLast().next();
+                            }
+                        }
+                        for (int i = 0; i < REQUESTS; i++) {
+                            try {
+                                assertThat(generations.get(i).result().await().tokens())
+                                        .as("request %d of round %d, seed %d", i, round, SEED)
+                                        .isEqualTo(loop(model, runner, requests.get(i)));
+                            } catch (IreeException e) {
+                                assertThat(e.code()).isIn(StatusCode.CANCELLED, StatusCode.DEADLINE_EXCEEDED);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static List<GenerationRequest> requests(SplittableRandom random) {
+        List<GenerationRequest> requests = new ArrayList<>();
+        for (int i = 0; i < REQUESTS; i++) {
+            int[] prompt = random.ints(random.nextInt(1, 80), 0, 256).toArray();
+            if (i > 0 && random.nextInt(3) > 0) {
+                int[] other = requests.get(random.nextInt(i)).prompt();
+                System.arraycopy(other, 0, prompt, 0, Math.min(other.length, prompt.length));
+            }
+            GenerationRequest request = GenerationRequest.of(random.nextInt(1, 40), prompt);
+            if (random.nextBoolean()) {
+                request = request.sampling(new SamplingOptions(0.8f, 20, 0.95f, 0, random.nextLong()));
+            }
+            requests.add(random.nextInt(10) == 0 ? request.timeout(Duration.ofMillis(random.nextInt(20))) : request);
+        }
+        return requests;
+    }
+
+    /** Generates by decode steps only, in row 0. */
+    private static List<Integer> loop(ModelInterface model, StepRunner runner, GenerationRequest request) {
+        int[] tokens = new int[request.promptLength() + request.maximumTokens()];
+        System.arraycopy(request.prompt(), 0, tokens, 0, request.promptLength());
+        Sampler sampler = new Sampler(request.sampling());
+        Logits logits = new Logits();
+        List<Integer> generated = new ArrayList<>();
+        for (int at = 0; at < tokens.length - 1; at++) {
+            int columns = Math.max(2, at / STRIDE + 1);
+            Step step = new Step(model.decodes().getLast(), 1, columns);
+            step.set(0, tokens, at, 1);
+            for (int i = 0; i < columns; i++) {
+                step.setPage(0, i, i + 1);
+            }
+            runner.run(step, logits);
+            if (at >= request.promptLength() - 1) {
+                tokens[at + 1] = logits.choose(0, 0, sampler);
+                generated.add(tokens[at + 1]);
+            }
+        }
+        return generated;
+    }
+}

@@ -28,21 +28,29 @@ final class Logits {
      *
      * @throws IreeException INTERNAL for results of another shape or type than declared
      */
-    void read(Entry entry, Results results) {
+    void read(Step step, Results results) {
         Tensor values = results.tensor(0);
-        reshape(entry, values.elementType(), values.shape());
-        candidates = results.size() == 1 ? null : candidates(entry, results.tensor(1), values.shape());
+        reshape(step, values.elementType(), values.shape());
+        if (results.size() > 1) {
+            Tensor indices = results.tensor(1);
+            if (!indices.shape().equals(values.shape())
+                    || !indices.elementType().isInteger()) {
+                throw unexpected(step.entry(), indices.elementType(), indices.shape());
+            }
+            candidates(indices.toLongArray());
+        }
         values.copyTo(MemorySegment.ofArray(memory));
     }
 
     /** Prepares for logits of all tokens in rows, and returns the memory to write the logits to. */
-    MemorySegment reshape(Entry entry, ElementType elementType, Shape shape) {
+    MemorySegment reshape(Step step, ElementType elementType, Shape shape) {
+        Entry entry = step.entry();
         boolean known = elementType.equals(ElementType.F32)
                 || elementType.equals(ElementType.F16)
                 || elementType.equals(ElementType.BF16);
         if (shape.rank() != 3
                 || shape.dimension(0) != entry.batch()
-                || shape.dimension(1) < 1
+                || shape.dimension(1) != 1 && shape.dimension(1) != step.tokensPerRow()
                 || shape.dimension(2) < 1
                 || shape.elementCount() * elementType.byteSize(1) > Integer.MAX_VALUE
                 || !known) {
@@ -62,11 +70,9 @@ final class Logits {
         return MemorySegment.ofArray(memory).asSlice(0, bytes);
     }
 
-    private static long[] candidates(Entry entry, Tensor indices, Shape shape) {
-        if (!indices.shape().equals(shape) || !indices.elementType().isInteger()) {
-            throw unexpected(entry, indices.elementType(), indices.shape());
-        }
-        return indices.toLongArray();
+    /** Sets the tokens of the logits, in any order; without candidates, a logit's index is the token. */
+    void candidates(long... tokens) {
+        candidates = tokens;
     }
 
     private static IreeException unexpected(Entry entry, ElementType type, Shape shape) {
@@ -94,13 +100,12 @@ final class Logits {
      *
      * @param row row of the sequence
      * @param token index of the token among the tokens that the step reads
-     * @throws IreeException DATA_LOSS when a logit is not a number, or plus infinity
+     * @throws IreeException DATA_LOSS when a logit is not a number or plus infinity, or a candidate no token
      */
     int choose(int row, int token, Sampler sampler) {
-        MemorySegment bytes = bytes(row, token);
+        decode(bytes(row, token));
         for (int i = 0; i < perToken; i++) {
-            logits[i] = logit(bytes, i);
-            if (Float.isNaN(logits[i]) || logits[i] == Float.POSITIVE_INFINITY) {
+            if (!(logits[i] < Float.POSITIVE_INFINITY)) { // not a number, too
                 throw IreeException.of(
                         StatusCode.DATA_LOSS,
                         "the logit of token %d is %s; the model or its parameters cannot compute this prompt"
@@ -110,25 +115,39 @@ final class Logits {
         if (candidates == null) {
             return sampler.choose(logits, perToken);
         }
-        long[] known = Arrays.copyOfRange(
-                candidates, (int) offset(row, token) * perToken, ((int) offset(row, token) + 1) * perToken);
+        int first = (int) offset(row, token) * perToken;
         long[] order = new long[perToken]; // by token, as logits of all tokens are
         for (int i = 0; i < perToken; i++) {
-            order[i] = known[i] << Integer.SIZE | i;
+            long candidate = candidates[first + i];
+            if (candidate < 0 || candidate > Integer.MAX_VALUE) {
+                throw IreeException.of(
+                        StatusCode.DATA_LOSS, "the model's candidate %d is no token".formatted(candidate));
+            }
+            order[i] = candidate << Integer.SIZE | i;
         }
         Arrays.sort(order);
         float[] sorted = new float[perToken];
         for (int i = 0; i < perToken; i++) {
             sorted[i] = logits[(int) order[i]];
         }
-        return Math.toIntExact(known[(int) order[sampler.choose(sorted, perToken)]]);
+        return (int) (order[sampler.choose(sorted, perToken)] >>> Integer.SIZE);
     }
 
-    private float logit(MemorySegment bytes, int index) {
+    private void decode(MemorySegment bytes) {
         if (type.equals(ElementType.F32)) {
-            return bytes.get(ValueLayout.JAVA_FLOAT_UNALIGNED, (long) index * Float.BYTES);
+            MemorySegment.copy(bytes, ValueLayout.JAVA_FLOAT_UNALIGNED, 0, logits, 0, perToken);
+        } else if (type.equals(ElementType.F16)) {
+            for (int i = 0; i < perToken; i++) {
+                logits[i] = Float.float16ToFloat(half(bytes, i));
+            }
+        } else {
+            for (int i = 0; i < perToken; i++) {
+                logits[i] = Float.intBitsToFloat(half(bytes, i) << Short.SIZE);
+            }
         }
-        short half = bytes.get(ValueLayout.JAVA_SHORT_UNALIGNED, (long) index * Short.BYTES);
-        return type.equals(ElementType.F16) ? Float.float16ToFloat(half) : Float.intBitsToFloat(half << Short.SIZE);
+    }
+
+    private static short half(MemorySegment bytes, int index) {
+        return bytes.get(ValueLayout.JAVA_SHORT_UNALIGNED, (long) index * Short.BYTES);
     }
 }

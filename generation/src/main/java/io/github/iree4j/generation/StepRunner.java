@@ -23,7 +23,7 @@ interface StepRunner {
             try (Results results = model.function(step.entry())
                     .invokeAsync(inputs(step, model.prefillPosition(), cache))
                     .await()) {
-                logits.read(step.entry(), results);
+                logits.read(step, results);
             }
         };
     }

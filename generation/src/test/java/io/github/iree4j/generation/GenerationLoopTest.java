@@ -322,7 +322,7 @@ class GenerationLoopTest {
         List<Integer> scrubbed = new ArrayList<>();
         StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10);
         StepRunner broken = (step, logits) -> logits.reshape(
-                        step.entry(), ElementType.F32, Shape.of(step.entry().batch(), 1, 3))
+                        step, ElementType.F32, Shape.of(step.entry().batch(), 1, 3))
                 .setAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, 1, Float.NaN);
         try (GenerationLoop loop = new GenerationLoop("fake", 2, planner, broken, scrubbed::add, 2, System::nanoTime)) {
             Generation generation = loop.submit(GenerationRequest.of(1, 1, 2, 3));

@@ -145,7 +145,7 @@ final class PagedModel implements StepRunner {
                 memory[(int) page][(int) (at % stride)] = step.tokens()[row * wide + i] + chunk;
             }
         }
-        MemorySegment out = logits.reshape(step.entry(), ElementType.F32, Shape.of(batch, wide, VOCABULARY));
+        MemorySegment out = logits.reshape(step, ElementType.F32, Shape.of(batch, wide, VOCABULARY));
         for (int row = 0; row < batch; row++) {
             int length = (int) step.lengths()[row];
             int last = (int) (length - 1 - step.starts()[row]);

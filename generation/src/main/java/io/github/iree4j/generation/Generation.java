@@ -3,8 +3,10 @@ package io.github.iree4j.generation;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.status.IreeException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -24,10 +26,14 @@ public final class Generation {
     private volatile int sharedTokens;
     private long deadline; // of System.nanoTime; set before the request arrives
     private boolean limited;
+    private final long submitted; // as the others, of the loop's clock
+    private long first; // guarded by lock, written with the first token
+    private long last; // guarded by lock, written with each token
 
-    Generation(GenerationRequest request, long number) {
+    Generation(GenerationRequest request, long number, long submitted) {
         this.request = request;
         this.number = number;
+        this.submitted = submitted;
         result.whenComplete((_, _) -> signal());
     }
 
@@ -80,6 +86,36 @@ public final class Generation {
         return OptionalInt.empty();
     }
 
+    /**
+     * Returns the time from the submission to the first token, without the time until a reader reads the token.
+     *
+     * @return empty before the first token
+     */
+    public Optional<Duration> timeToFirstToken() {
+        lock.lock();
+        try {
+            return tokens.isEmpty() ? Optional.empty() : Optional.of(Duration.ofNanos(first - submitted));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Returns the mean time between two tokens so far.
+     *
+     * @return empty before the second token
+     */
+    public Optional<Duration> timePerToken() {
+        lock.lock();
+        try {
+            return tokens.size() < 2
+                    ? Optional.empty()
+                    : Optional.of(Duration.ofNanos((last - first) / (tokens.size() - 1)));
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void signal() {
         lock.lock();
         try {
@@ -103,9 +139,13 @@ public final class Generation {
         sharedTokens = count;
     }
 
-    void append(int token) {
+    void append(int token, long now) {
         lock.lock();
         try {
+            if (tokens.isEmpty()) {
+                first = now;
+            }
+            last = now;
             tokens.add(token);
             changed.signalAll();
         } finally {

@@ -8,7 +8,6 @@ import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntConsumer;
@@ -37,7 +36,10 @@ final class GenerationLoop implements AutoCloseable {
     private final int maximumWaiting;
     private final LongSupplier nanoTime;
     private final Logits logits = new Logits();
-    private final AtomicLong steps = new AtomicLong();
+    private long prefillSteps;
+    private long decodeSteps;
+    private long generatedTokens;
+    private volatile GeneratorStatistics statistics;
     private final Thread thread;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -74,6 +76,7 @@ final class GenerationLoop implements AutoCloseable {
         this.scrub = scrub;
         this.maximumWaiting = maximumWaiting;
         this.nanoTime = nanoTime;
+        this.statistics = planner.statistics(0, 0, 0);
         this.thread = Thread.ofVirtual().name("iree4j-generation " + name).start(this::run);
     }
 
@@ -93,10 +96,11 @@ final class GenerationLoop implements AutoCloseable {
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%d requests wait for '%s', the most allowed; try again later".formatted(before, name));
             }
-            Generation generation = new Generation(request, submitted++);
+            long now = nanoTime.getAsLong();
+            Generation generation = new Generation(request, submitted++, now);
             request.timeout()
                     .filter(limit -> limit.compareTo(LONGEST) < 0)
-                    .ifPresent(limit -> generation.deadline(nanoTime.getAsLong() + limit.toNanos()));
+                    .ifPresent(limit -> generation.deadline(now + limit.toNanos()));
             arrivals.add(generation);
             arrived.signal();
             return generation;
@@ -105,8 +109,8 @@ final class GenerationLoop implements AutoCloseable {
         }
     }
 
-    long steps() {
-        return steps.get();
+    GeneratorStatistics statistics() {
+        return statistics;
     }
 
     private void run() {
@@ -119,6 +123,7 @@ final class GenerationLoop implements AutoCloseable {
                 breakDown(IreeFuture.failureOf(e));
             }
             waiting = planner.waitingCount();
+            statistics = planner.statistics(prefillSteps, decodeSteps, generatedTokens);
         }
         IreeException end = IreeException.of(StatusCode.CANCELLED, "generator of '%s' was closed".formatted(name));
         for (Sequence each : planner.sequences()) {
@@ -172,7 +177,8 @@ final class GenerationLoop implements AutoCloseable {
         if (step == null) {
             return;
         }
-        steps.incrementAndGet();
+        prefillSteps += step.entry().prefill() ? 1 : 0;
+        decodeSteps += step.entry().prefill() ? 0 : 1;
         try {
             runner.run(step, logits);
         } catch (DeviceLostException e) {
@@ -185,15 +191,16 @@ final class GenerationLoop implements AutoCloseable {
             return;
         }
         planner.completed(step);
+        long now = nanoTime.getAsLong();
         for (int row = 0; row < step.sequences().size(); row++) {
             Sequence sequence = step.sequences().get(row);
             if (sequence.computed() == sequence.length()) { // otherwise the next token is known
-                choose(sequence, row, step.count(row) - 1);
+                choose(sequence, row, step.count(row) - 1, now);
             }
         }
     }
 
-    private void choose(Sequence sequence, int row, int last) {
+    private void choose(Sequence sequence, int row, int last, long now) {
         Generation generation = sequence.generation();
         int token;
         try {
@@ -203,7 +210,8 @@ final class GenerationLoop implements AutoCloseable {
             return;
         }
         sequence.append(token);
-        generation.append(token);
+        generation.append(token, now);
+        generatedTokens++;
         FinishReason reason = null;
         if (generation.request().stopTokens().contains(token)) {
             reason = FinishReason.STOP;

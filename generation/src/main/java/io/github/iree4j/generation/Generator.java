@@ -184,12 +184,12 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Returns the number of steps made for requests.
+     * Returns the state after the last step.
      *
      * @return a snapshot
      */
-    public long steps() {
-        return loop.steps();
+    public GeneratorStatistics statistics() {
+        return loop.statistics();
     }
 
     /**

@@ -25,6 +25,7 @@ final class Sequence {
     private int[] tokens;
     private int length;
     private int computed;
+    private boolean begun;
 
     /** Pages shared with other sequences, the first pages of the table. */
     private final List<PrefixTree.Node> shared = new ArrayList<>();
@@ -117,12 +118,17 @@ final class Sequence {
         return shared;
     }
 
-    /** Begins with the pages of an earlier prompt. */
-    void adopt(List<PrefixTree.Node> path) {
+    /** Begins with the pages of an earlier prompt. Returns whether the sequence begins for the first time. */
+    boolean adopt(List<PrefixTree.Node> path) {
         shared.addAll(path);
         path.forEach(each -> addPage(each.page()));
         computed = path.size() * stride;
-        generation.shared(computed);
+        boolean fresh = !begun;
+        if (fresh) { // after a preemption the pages may be the sequence's own
+            generation.shared(computed);
+            begun = true;
+        }
+        return fresh;
     }
 
     /** Forgets all pages. */

@@ -27,6 +27,8 @@ final class StepPlanner {
     private final TreeSet<Sequence> running = new TreeSet<>(Comparator.comparingLong(StepPlanner::order));
     private boolean decodeNext;
     private long preemptions;
+    private long promptTokens;
+    private long sharedTokens;
 
     StepPlanner(boolean prefillPosition, StepShapes shapes, Measured measured, int pages) {
         this.shapes = shapes;
@@ -56,16 +58,24 @@ final class StepPlanner {
         return all;
     }
 
-    int runningCount() {
-        return running.size();
-    }
-
     int waitingCount() {
         return waiting.size();
     }
 
-    long preemptions() {
-        return preemptions;
+    /** Returns the state, with counters of the loop. */
+    GeneratorStatistics statistics(long prefillSteps, long decodeSteps, long generatedTokens) {
+        return new GeneratorStatistics(
+                pool.size(),
+                pool.available(),
+                tree.idlePages(),
+                running.size(),
+                waiting.size(),
+                prefillSteps,
+                decodeSteps,
+                promptTokens,
+                sharedTokens,
+                generatedTokens,
+                preemptions);
     }
 
     /** Returns the pages that no sequence uses. */
@@ -142,7 +152,10 @@ final class StepPlanner {
             }
             waiting.remove(first);
             tree.pin(path);
-            first.adopt(path);
+            if (first.adopt(path)) {
+                promptTokens += first.promptLength();
+                sharedTokens += first.computed();
+            }
             running.add(first);
         }
     }

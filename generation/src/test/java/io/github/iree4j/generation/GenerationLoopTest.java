@@ -135,7 +135,7 @@ class GenerationLoopTest {
                             .isEqualTo(PagedModel.expected(requests.get(i)));
                 }
                 setting.end();
-                preemptions += setting.planner.preemptions();
+                preemptions += setting.loop.statistics().preemptions();
             }
         }
         assertThat(preemptions).as("trials are short of pages").isGreaterThan(TRIALS / 10);
@@ -188,21 +188,27 @@ class GenerationLoopTest {
         StepShapes shapes = new StepShapes(4, 8, 8);
         PagedModel model = new PagedModel(shapes, true, 20);
         StepPlanner planner = new StepPlanner(true, shapes, measured, 20);
-        try (GenerationLoop loop = new GenerationLoop("fake", 4, planner, model, model::scrub, 10, System::nanoTime)) {
-            int[] prompt = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-            assertThat(loop.submit(GenerationRequest.of(3, prompt))
-                            .result()
-                            .await()
-                            .sharedTokens())
-                    .isZero();
-            GenerationRequest again = GenerationRequest.of(3, 1, 2, 3, 4, 5, 6, 7, 8, 10, 1);
-            GenerationResult result = loop.submit(again).result().await();
-            assertThat(result.sharedTokens()).isEqualTo(8);
-            assertThat(result.tokens()).isEqualTo(PagedModel.expected(again));
-            // The last token of a prompt is always read, since its logits are needed.
-            GenerationRequest whole = GenerationRequest.of(3, 1, 2, 3, 4, 5, 6, 7, 8);
-            assertThat(loop.submit(whole).result().await().sharedTokens()).isEqualTo(4);
-        }
+        GenerationLoop loop = new GenerationLoop("fake", 4, planner, model, model::scrub, 10, System::nanoTime);
+        int[] prompt = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+        assertThat(loop.submit(GenerationRequest.of(3, prompt)).result().await().sharedTokens())
+                .isZero();
+        GenerationRequest again = GenerationRequest.of(3, 1, 2, 3, 4, 5, 6, 7, 8, 10, 1);
+        GenerationResult result = loop.submit(again).result().await();
+        assertThat(result.sharedTokens()).isEqualTo(8);
+        assertThat(result.tokens()).isEqualTo(PagedModel.expected(again));
+        // The last token of a prompt is always read, since its logits are needed.
+        GenerationRequest whole = GenerationRequest.of(3, 1, 2, 3, 4, 5, 6, 7, 8);
+        assertThat(loop.submit(whole).result().await().sharedTokens()).isEqualTo(4);
+        loop.close();
+        GeneratorStatistics statistics = loop.statistics();
+        assertThat(statistics.promptTokens()).isEqualTo(9 + 10 + 8);
+        assertThat(statistics.sharedTokens()).isEqualTo(8 + 4);
+        assertThat(statistics.generatedTokens()).isEqualTo(9);
+        assertThat(statistics.prefillSteps()).isEqualTo(3);
+        assertThat(statistics.decodeSteps()).isEqualTo(6);
+        assertThat(statistics.keptPages()).isEqualTo(2);
+        assertThat(statistics.freePages()).isEqualTo(17);
+        assertThat(statistics.preemptions()).isZero();
         assertThat(model.violations()).isEmpty();
     }
 
@@ -218,6 +224,8 @@ class GenerationLoopTest {
                     .isInstanceOf(CallTimeoutException.class)
                     .hasMessageContaining("has 3 of at most")
                     .hasMessageContaining("after PT2.5S");
+            assertThat(late.timeToFirstToken()).contains(Duration.ofSeconds(1));
+            assertThat(late.timePerToken()).contains(Duration.ofSeconds(1));
             setting.end();
         }
     }

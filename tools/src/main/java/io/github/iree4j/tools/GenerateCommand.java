@@ -153,7 +153,7 @@ final class GenerateCommand implements Callable<Integer> {
             if (printStatistics) {
                 PrintWriter err = spec.commandLine().getErr();
                 err.print(generator.description());
-                err.println(generator.steps() + " steps");
+                err.println(generator.statistics());
                 ProgramFlags.printStatistics(runtime, err);
             }
         }

@@ -1,0 +1,29 @@
+package io.github.iree4j.generation;
+
+/**
+ * The state of a generator between two steps, and its counters since the start.
+ *
+ * @param pages pages of the cache, without page 0
+ * @param freePages pages without contents
+ * @param keptPages pages of earlier prompts that no sequence uses, free when needed
+ * @param running sequences with pages
+ * @param waiting sequences without pages
+ * @param prefillSteps steps that read prompts
+ * @param decodeSteps steps that read a token of each sequence
+ * @param promptTokens tokens of prompts, when a sequence begins for the first time
+ * @param sharedTokens tokens of these prompts whose pages were kept or in use
+ * @param generatedTokens tokens chosen
+ * @param preemptions sequences that lost their pages to an older sequence
+ */
+public record GeneratorStatistics(
+        int pages,
+        int freePages,
+        int keptPages,
+        int running,
+        int waiting,
+        long prefillSteps,
+        long decodeSteps,
+        long promptTokens,
+        long sharedTokens,
+        long generatedTokens,
+        long preemptions) {}

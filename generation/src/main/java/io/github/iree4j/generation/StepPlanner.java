@@ -122,7 +122,7 @@ final class StepPlanner {
         for (int row = 0; row < step.sequences().size(); row++) {
             Sequence sequence = step.sequences().get(row);
             sequence.advance(step.count(row));
-            if (step.entry().prefill() && prefillPosition) {
+            if (step.entry().prefill() && prefillPosition) { // a later prefill can begin after the pages
                 share(sequence, sequence.computed() / shapes.stride());
             }
         }
@@ -162,9 +162,6 @@ final class StepPlanner {
 
     /** Returns the kept pages of the prompt, as far as a prefill can begin after them; the last token is always read. */
     private List<Node> known(Sequence sequence) {
-        if (!prefillPosition) {
-            return List.of();
-        }
         List<Node> path = tree.match(sequence.tokens(), (sequence.promptLength() - 1) / shapes.stride());
         int usable = measured.shapes() ? path.size() : path.size() - path.size() % shapes.chunkPages();
         return path.subList(0, usable);

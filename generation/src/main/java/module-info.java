@@ -7,5 +7,6 @@ module io.github.iree4j.generation {
     requires tools.jackson.databind;
 
     exports io.github.iree4j.generation to
+            io.github.iree4j.spring.ai,
             io.github.iree4j.tools;
 }

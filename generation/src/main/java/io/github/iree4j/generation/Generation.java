@@ -58,6 +58,15 @@ public final class Generation {
         return result;
     }
 
+    /**
+     * Returns how many tokens of the prompt were found in the cache.
+     *
+     * @return the number since the last start of the request; 0 before the first
+     */
+    public int sharedTokens() {
+        return sharedTokens;
+    }
+
     /** Cancels the generation. */
     public void cancel() {
         result.cancel(false);

@@ -184,6 +184,15 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
+     * Returns the most tokens of a prompt and the answer together.
+     *
+     * @return the number, by the configuration and the pages of the cache
+     */
+    public int maximumTokens() {
+        return shapes.maximumTokens() + 1; // the last token is never read
+    }
+
+    /**
      * Returns the state after the last step.
      *
      * @return a snapshot

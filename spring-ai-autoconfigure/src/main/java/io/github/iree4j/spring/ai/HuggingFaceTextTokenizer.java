@@ -31,7 +31,7 @@ import tools.jackson.databind.node.MissingNode;
 public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoCloseable {
 
     /** The largest known files, with 250,000 words of a hundred languages, have 20 MB. */
-    private static final int LARGEST_FILE = 256 << 20;
+    static final int LARGEST_FILE = 256 << 20;
 
     /** Limit of each part other than the model; known parts have a few kilobytes. */
     private static final int LARGEST_PART = 1 << 20;
@@ -176,7 +176,7 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
      * Disables defaults of the library: to query cloud metadata, report usage to the vendor, and download native code
      * on a machine with a GPU.
      */
-    private static HuggingFaceTokenizer open(byte[] json) throws IOException {
+    static HuggingFaceTokenizer open(byte[] json) throws IOException {
         synchronized (OFFLINE) {
             Map<String, String> changed = new HashMap<>();
             OFFLINE.forEach((name, value) -> {
@@ -203,6 +203,13 @@ public final class HuggingFaceTextTokenizer implements TextTokenizer, AutoClosea
     public Tokens tokenize(String text) {
         String whole = wellFormed(text);
         return tokens(text.length(), library -> library.encode(whole));
+    }
+
+    /** Returns the tokens of a text that has its special tokens already, as texts of chat templates do. */
+    long[] tokenizePlain(String text) {
+        String whole = wellFormed(text);
+        return tokens(text.length(), library -> library.encode(whole, false, false))
+                .ids();
     }
 
     /** Returns all tokens of two texts, by the pair template of the {@code tokenizer.json}. */

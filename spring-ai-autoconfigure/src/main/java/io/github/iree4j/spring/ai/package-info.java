@@ -3,7 +3,9 @@
  * io.github.iree4j.spring.ai.IreeEmbeddingModel}, Spring AI's {@link org.springframework.ai.embedding.EmbeddingModel},
  * has a vector for each text, {@link io.github.iree4j.spring.ai.IreeReranker}, Spring AI's {@link
  * org.springframework.ai.rag.postretrieval.document.DocumentPostProcessor}, sorts documents by relevance for a query,
- * and {@link io.github.iree4j.spring.ai.IreeClassifier} labels texts. All types here are thread-safe.
+ * {@link io.github.iree4j.spring.ai.IreeClassifier} labels texts, and {@link
+ * io.github.iree4j.spring.ai.IreeChatModel}, Spring AI's {@link org.springframework.ai.chat.model.ChatModel}, answers
+ * messages with a generator of text. All types here are thread-safe.
  */
 @NullMarked
 package io.github.iree4j.spring.ai;

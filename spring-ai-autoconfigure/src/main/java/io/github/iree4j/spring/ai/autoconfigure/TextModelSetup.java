@@ -13,7 +13,7 @@ import org.springframework.core.io.Resource;
 import org.springframework.util.StringUtils;
 
 /**
- * The common part of the set-up of embedding model, reranker and classifier.
+ * The common part of the set-up of chat model, embedding model, reranker and classifier.
  *
  * @param prefix the prefix of the model's properties
  * @param action the work of the model, in messages

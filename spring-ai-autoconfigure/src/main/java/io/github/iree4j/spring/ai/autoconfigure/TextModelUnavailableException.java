@@ -2,7 +2,7 @@ package io.github.iree4j.spring.ai.autoconfigure;
 
 import org.jspecify.annotations.Nullable;
 
-/** Thrown when a configured embedding model, reranker or classifier cannot be created. */
+/** Thrown when a configured chat model, embedding model, reranker or classifier cannot be created. */
 final class TextModelUnavailableException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -3,7 +3,7 @@ package io.github.iree4j.spring.ai.autoconfigure;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Failure analyzer for embedding models, rerankers and classifiers that cannot be created. */
+/** Failure analyzer for chat models, embedding models, rerankers and classifiers that cannot be created. */
 final class TextModelUnavailableFailureAnalyzer extends AbstractFailureAnalyzer<TextModelUnavailableException> {
 
     /** For Spring. */

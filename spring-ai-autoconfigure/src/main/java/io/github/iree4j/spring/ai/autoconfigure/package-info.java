@@ -1,4 +1,4 @@
-/** Auto-configuration of an embedding model, a reranker and a classifier on programs. */
+/** Auto-configuration of a chat model, an embedding model, a reranker and a classifier on programs. */
 @NotForApplications
 @NullMarked
 package io.github.iree4j.spring.ai.autoconfigure;

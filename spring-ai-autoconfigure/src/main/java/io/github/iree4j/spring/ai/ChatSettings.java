@@ -1,0 +1,275 @@
+package io.github.iree4j.spring.ai;
+
+import io.github.iree4j.status.DurationText;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.io.Resource;
+
+/** Settings of an {@link IreeChatModel}. Immutable. */
+public final class ChatSettings {
+    private final String module;
+    private final Resource tokenizer;
+    private final @Nullable Resource config;
+    private final @Nullable Object template;
+    private final int maxTokens;
+    private final double temperature;
+    private final int topK;
+    private final double topP;
+    private final @Nullable Long seed;
+    private final int pages;
+    private final @Nullable Duration timeout;
+    private final List<String> stopTokens;
+
+    private ChatSettings(Builder builder) {
+        module = builder.module;
+        tokenizer = builder.tokenizer;
+        config = builder.config;
+        template = builder.template;
+        maxTokens = builder.maxTokens;
+        temperature = builder.temperature;
+        topK = builder.topK;
+        topP = builder.topP;
+        seed = builder.seed;
+        pages = builder.pages;
+        timeout = builder.timeout;
+        stopTokens = List.copyOf(builder.stopTokens);
+        EncoderSettings.atLeast(1, maxTokens, "max-tokens");
+        EncoderSettings.atLeast(0, topK, "top-k");
+        EncoderSettings.atLeast(0, pages, "pages");
+        if (!(temperature >= 0 && temperature <= 100)) {
+            throw new IllegalArgumentException("temperature must be from 0 to 100, not " + temperature);
+        }
+        if (!(topP > 0 && topP <= 1)) {
+            throw new IllegalArgumentException("top-p must be greater than 0 and at most 1, not " + topP);
+        }
+        if (timeout != null && (timeout.isNegative() || timeout.isZero())) {
+            throw new IllegalArgumentException("timeout must be positive, not " + DurationText.of(timeout));
+        }
+    }
+
+    /**
+     * Returns a builder with the defaults of the properties.
+     *
+     * @param module name of the program, also used as the name of the model
+     * @param tokenizer the model's {@code tokenizer.json}
+     * @return a builder
+     */
+    public static Builder builder(String module, Resource tokenizer) {
+        return new Builder(module, tokenizer);
+    }
+
+    /** Returns the name of the program, also used as the name of the model. */
+    public String module() {
+        return module;
+    }
+
+    /** Returns the model's {@code tokenizer.json}. */
+    public Resource tokenizer() {
+        return tokenizer;
+    }
+
+    /** Returns the exporter's {@code config.json}; null for the exporter's defaults. */
+    public @Nullable Resource config() {
+        return config;
+    }
+
+    /** Returns the chat template or its file; null for the template beside the tokenizer. */
+    @Nullable
+    Object template() {
+        return template;
+    }
+
+    /** Returns the maximum number of tokens of an answer. */
+    public int maxTokens() {
+        return maxTokens;
+    }
+
+    /** Returns 0 for the most probable token, or the divisor of logits. */
+    public double temperature() {
+        return temperature;
+    }
+
+    /** Returns the number of tokens to choose from; 0 for all. */
+    public int topK() {
+        return topK;
+    }
+
+    /** Returns the share of the probability to choose from; 1 for all. */
+    public double topP() {
+        return topP;
+    }
+
+    /** Returns the seed; null for another seed for each request. */
+    public @Nullable Long seed() {
+        return seed;
+    }
+
+    /** Returns the number of pages of the cache; 0 for the number of the configuration. */
+    public int pages() {
+        return pages;
+    }
+
+    /** Returns the maximum duration of a request; null for none. */
+    public @Nullable Duration timeout() {
+        return timeout;
+    }
+
+    /** Returns the tokens that end an answer; empty for the end-of-sequence token of the tokenizer. */
+    public List<String> stopTokens() {
+        return stopTokens;
+    }
+
+    /** Builder of settings. Not thread-safe. */
+    public static final class Builder {
+        private final String module;
+        private final Resource tokenizer;
+        private @Nullable Resource config;
+        private @Nullable Object template;
+        private int maxTokens = 512;
+        private double temperature;
+        private int topK;
+        private double topP = 1;
+        private @Nullable Long seed;
+        private int pages;
+        private @Nullable Duration timeout;
+        private List<String> stopTokens = List.of();
+
+        private Builder(String module, Resource tokenizer) {
+            this.module = module;
+            this.tokenizer = tokenizer;
+        }
+
+        /**
+         * Sets the configuration of the model.
+         *
+         * @param file the exporter's {@code config.json}
+         * @return this builder
+         */
+        public Builder config(Resource file) {
+            this.config = file;
+            return this;
+        }
+
+        /**
+         * Sets the chat template.
+         *
+         * @param text the template in Jinja; the template beside the tokenizer unless set
+         * @return this builder
+         */
+        public Builder template(String text) {
+            this.template = text;
+            return this;
+        }
+
+        /**
+         * Sets the file of the chat template.
+         *
+         * @param file a file with the template in Jinja; the template beside the tokenizer unless set
+         * @return this builder
+         */
+        public Builder template(Resource file) {
+            this.template = file;
+            return this;
+        }
+
+        /**
+         * Sets the maximum number of tokens of an answer.
+         *
+         * @param tokens at least 1; 512, or as many as a sequence has room for, unless set
+         * @return this builder
+         */
+        public Builder maxTokens(int tokens) {
+            this.maxTokens = tokens;
+            return this;
+        }
+
+        /**
+         * Sets how tokens are chosen.
+         *
+         * @param divisor 0, the default, for the most probable token; otherwise the divisor of logits, up to 100
+         * @return this builder
+         */
+        public Builder temperature(double divisor) {
+            this.temperature = divisor;
+            return this;
+        }
+
+        /**
+         * Sets the number of tokens to choose from.
+         *
+         * @param tokens 0, the default, for all
+         * @return this builder
+         */
+        public Builder topK(int tokens) {
+            this.topK = tokens;
+            return this;
+        }
+
+        /**
+         * Sets the share of the probability to choose from.
+         *
+         * @param share greater than 0; 1, the default, for all
+         * @return this builder
+         */
+        public Builder topP(double share) {
+            this.topP = share;
+            return this;
+        }
+
+        /**
+         * Sets the seed of the choice of tokens.
+         *
+         * @param number the same seed gives the same answers; another seed for each request unless set
+         * @return this builder
+         */
+        public Builder seed(long number) {
+            this.seed = number;
+            return this;
+        }
+
+        /**
+         * Sets the size of the cache.
+         *
+         * @param count number of pages; 0, the default, for the number of the configuration
+         * @return this builder
+         */
+        public Builder pages(int count) {
+            this.pages = count;
+            return this;
+        }
+
+        /**
+         * Sets the maximum duration of a request.
+         *
+         * @param limit positive; unlimited unless set
+         * @return this builder
+         */
+        public Builder timeout(Duration limit) {
+            this.timeout = limit;
+            return this;
+        }
+
+        /**
+         * Sets the tokens that end an answer.
+         *
+         * @param tokens as the tokenizer's file writes them; the end-of-sequence token of {@code tokenizer_config.json}
+         *     unless set
+         * @return this builder
+         */
+        public Builder stopTokens(List<String> tokens) {
+            this.stopTokens = tokens;
+            return this;
+        }
+
+        /**
+         * Builds the settings.
+         *
+         * @return the settings
+         * @throws IllegalArgumentException when a value is out of range, naming the setting
+         */
+        public ChatSettings build() {
+            return new ChatSettings(this);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package io.github.iree4j.spring.ai;
+
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.springframework.core.io.Resource;
+
+/** The tokenizer of a language model in both directions. Thread-safe. */
+final class ChatTokenizer implements AutoCloseable {
+    private final String location;
+    private final HuggingFaceTextTokenizer tokenizer;
+    private final TokenBytes tokens;
+
+    private ChatTokenizer(String location, HuggingFaceTextTokenizer tokenizer, TokenBytes tokens) {
+        this.location = location;
+        this.tokenizer = tokenizer;
+        this.tokens = tokens;
+    }
+
+    /**
+     * Reads a tokenizer.
+     *
+     * @param file the {@code tokenizer.json} of the model
+     * @return the tokenizer, closed by the caller
+     * @throws IreeException as {@link HuggingFaceTextTokenizer#load} does; INVALID_ARGUMENT for a tokenizer of another
+     *     kind of models
+     */
+    static ChatTokenizer load(Resource file) {
+        byte[] json = ModelFile.read(file, "tokenizer.json", HuggingFaceTextTokenizer.LARGEST_FILE);
+        TokenBytes tokens = TokenBytes.read(json, file.getDescription());
+        return new ChatTokenizer(file.getDescription(), HuggingFaceTextTokenizer.load(file), tokens);
+    }
+
+    /** Returns one more than the highest token. */
+    int size() {
+        return tokens.size();
+    }
+
+    /** Returns the tokens of a text that has its special tokens already. */
+    int[] encode(String text) {
+        return Arrays.stream(tokenizer.tokenizePlain(text))
+                .mapToInt(Math::toIntExact)
+                .toArray();
+    }
+
+    /**
+     * Returns the numbers of tokens.
+     *
+     * @param texts the tokens, as the file writes them
+     * @throws IreeException INVALID_ARGUMENT for a text that is no token
+     */
+    Set<Integer> tokens(List<String> texts) {
+        Set<Integer> found = new LinkedHashSet<>();
+        for (String text : texts) {
+            Integer token = tokens.find(text);
+            if (token == null) {
+                throw IreeException.of(
+                        StatusCode.INVALID_ARGUMENT,
+                        "%s has no token '%s'; a stop token is a single token, as the file writes it"
+                                .formatted(location, text));
+            }
+            found.add(token);
+        }
+        return found;
+    }
+
+    /** Returns a decoder of one text. */
+    Decoder decoder() {
+        return new Decoder(tokens);
+    }
+
+    @Override
+    public void close() {
+        tokenizer.close();
+    }
+
+    /** Decodes the tokens of a text one by one. Holds back the bytes of unfinished characters. Not thread-safe. */
+    static final class Decoder {
+        private final TokenBytes tokens;
+        private final Utf8Pieces text = new Utf8Pieces();
+        private boolean isStart;
+
+        private Decoder(TokenBytes tokens) {
+            this.tokens = tokens;
+            this.isStart = tokens.stripsFirstSpace();
+        }
+
+        /** Adds a token, and returns the finished characters. */
+        String add(int token) {
+            byte[] bytes = tokens.of(token);
+            if (isStart && bytes.length > 0) {
+                isStart = false;
+                bytes = bytes[0] == ' ' ? Arrays.copyOfRange(bytes, 1, bytes.length) : bytes;
+            }
+            return text.add(bytes);
+        }
+
+        /** Ends the text, and returns U+FFFD for an unfinished character. */
+        String finish() {
+            return text.finish();
+        }
+    }
+}

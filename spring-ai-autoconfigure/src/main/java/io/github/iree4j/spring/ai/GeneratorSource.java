@@ -1,0 +1,227 @@
+package io.github.iree4j.spring.ai;
+
+import io.github.iree4j.generation.Generation;
+import io.github.iree4j.generation.GenerationRequest;
+import io.github.iree4j.generation.GenerationResult.FinishReason;
+import io.github.iree4j.generation.Generator;
+import io.github.iree4j.generation.GeneratorOptions;
+import io.github.iree4j.spring.LoadedProgram;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.io.Resource;
+
+/**
+ * A generator on a program of the application, created at the first use.
+ *
+ * <p>Calls of a replaced program go to its successor, but the cache belongs to the replaced one. So a program in use
+ * cannot be replaced by another of the same version, and must be unloaded before. Another program found later, of a
+ * higher version or loaded again, gets a generator of its own, and the former is closed after its last request.
+ */
+final class GeneratorSource implements TokenSource {
+    private static final int LARGEST_CONFIG = 1 << 20;
+
+    private final Programs programs;
+    private final String module;
+    private final @Nullable Resource config;
+    private final int pages;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Set<Running> open = new HashSet<>(); // guarded by lock
+    private @Nullable Running running; // guarded by lock
+    private boolean closed; // guarded by lock
+
+    /** A generator, with its requests. */
+    private static final class Running {
+        private final LoadedProgram program;
+        private final Generator generator;
+        private int requests; // guarded by the lock of the source
+
+        Running(LoadedProgram program, Generator generator) {
+            this.program = program;
+            this.generator = generator;
+        }
+    }
+
+    /**
+     * Creates a source.
+     *
+     * @param programs has the program
+     * @param module name of the program
+     * @param config the exporter's {@code config.json}; null for the exporter's defaults
+     * @param pages number of pages of the cache; 0 for the number of the configuration
+     */
+    GeneratorSource(Programs programs, String module, @Nullable Resource config, int pages) {
+        this.programs = programs;
+        this.module = module;
+        this.config = config;
+        this.pages = pages;
+        programs.addCheck(this::checkReplacement);
+    }
+
+    private void checkReplacement(LoadedProgram fresh) {
+        Running now;
+        lock.lock();
+        try {
+            now = running;
+        } finally {
+            lock.unlock();
+        }
+        if (now != null
+                && now.program != fresh
+                && fresh.source().name().equals(module)
+                && fresh.source().version().equals(now.program.source().version())
+                && programs.find(module, fresh.source().version()).orElse(null) == now.program) {
+            throw IreeException.of(
+                    StatusCode.FAILED_PRECONDITION,
+                    "program '%s' generates text, and the cached keys and values of its conversations fit no other program; unload it before, or load another version"
+                            .formatted(module));
+        }
+    }
+
+    @Override
+    public void check(int size) {
+        if (programs.find(module).isPresent()) {
+            int vocabulary = with(running -> running.generator.vocabulary());
+            if (vocabulary > 0 && size > vocabulary) {
+                throw IreeException.of(
+                        StatusCode.FAILED_PRECONDITION,
+                        "the tokenizer has tokens up to %d, but the program has %d tokens; use the tokenizer.json of the model"
+                                .formatted(size - 1, vocabulary));
+            }
+        }
+    }
+
+    @Override
+    public int maximumTokens() {
+        return with(running -> running.generator.maximumTokens());
+    }
+
+    @Override
+    public Tokens submit(GenerationRequest request) {
+        return with(running -> {
+            Generation generation = running.generator.submit(request);
+            running.requests++;
+            generation.result().whenComplete((_, _) -> end(running));
+            return new GeneratedTokens(generation);
+        });
+    }
+
+    private interface Use<T> {
+        T with(Running running);
+    }
+
+    private <T> T with(Use<T> use) {
+        LoadedProgram program = programs.require(module, null); // waits for a load outside of the lock
+        Running former = null;
+        lock.lock();
+        try {
+            if (closed) {
+                throw IreeException.of(
+                        StatusCode.UNAVAILABLE, "'%s' is closed: the application is stopping".formatted(module));
+            }
+            Running now = running;
+            if (now == null || now.program != program) {
+                former = now;
+                now = new Running(program, create(program));
+                running = now;
+                open.add(now);
+            }
+            return use.with(now);
+        } finally {
+            lock.unlock();
+            if (former != null && isFree(former)) {
+                former.generator.close();
+            }
+        }
+    }
+
+    /** Called by the generator's thread or the canceller's. */
+    private void end(Running of) {
+        lock.lock();
+        try {
+            of.requests--;
+        } finally {
+            lock.unlock();
+        }
+        if (isFree(of)) {
+            Thread.ofVirtual().name("iree4j-generator-close").start(of.generator::close); // waits for its own thread
+        }
+    }
+
+    /** Returns whether the caller has to close a generator, which has no requests and gets no more. */
+    private boolean isFree(Running former) {
+        lock.lock();
+        try {
+            return former != running && former.requests == 0 && open.remove(former);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private Generator create(LoadedProgram program) {
+        GeneratorOptions options = GeneratorOptions.DEFAULTS.withPages(pages);
+        if (config == null) {
+            return Generator.create(program.program(), options);
+        }
+        try {
+            byte[] bytes = ModelFile.read(config, "config.json", LARGEST_CONFIG);
+            Path copy = Files.createTempFile("iree4j-config", ".json");
+            try {
+                Files.write(copy, bytes);
+                return Generator.create(program.program(), options.withConfig(copy));
+            } catch (IreeException e) {
+                throw IreeException.of(e.code(), e.getMessage().replace(copy.toString(), config.getDescription()), e);
+            } finally {
+                Files.delete(copy);
+            }
+        } catch (IOException e) {
+            throw IreeException.of(
+                    StatusCode.UNAVAILABLE, "%s cannot be copied: %s".formatted(config.getDescription(), e), e);
+        }
+    }
+
+    @Override
+    public void close() {
+        List<Running> all;
+        lock.lock();
+        try {
+            closed = true;
+            all = List.copyOf(open);
+            open.clear();
+        } finally {
+            lock.unlock();
+        }
+        all.forEach(each -> each.generator.close());
+    }
+
+    private record GeneratedTokens(Generation generation) implements Tokens {
+        @Override
+        public OptionalInt next() throws InterruptedException {
+            return generation.next();
+        }
+
+        @Override
+        public FinishReason reason() {
+            return generation.result().join().reason();
+        }
+
+        @Override
+        public int sharedTokens() {
+            return generation.sharedTokens();
+        }
+
+        @Override
+        public void cancel() {
+            generation.cancel();
+        }
+    }
+}

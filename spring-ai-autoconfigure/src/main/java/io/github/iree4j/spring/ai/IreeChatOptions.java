@@ -1,0 +1,134 @@
+package io.github.iree4j.spring.ai;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.springframework.ai.chat.prompt.ChatOptions;
+import org.springframework.ai.model.tool.DefaultToolCallingChatOptions;
+import org.springframework.ai.tool.ToolCallback;
+
+/**
+ * Options of a request, in addition to Spring AI's: a seed and a time limit. Immutable. An option that is null has the
+ * value of the model's properties.
+ *
+ * <pre>{@code
+ * IreeChatOptions.builder().temperature(0.8).seed(42L).timeout(Duration.ofSeconds(30)).build()
+ * }</pre>
+ */
+public final class IreeChatOptions extends DefaultToolCallingChatOptions {
+    private final @Nullable Long seed;
+    private final @Nullable Duration timeout;
+
+    private IreeChatOptions(
+            @Nullable List<ToolCallback> toolCallbacks,
+            @Nullable Map<String, Object> toolContext,
+            ChatOptions portable,
+            Builder builder) {
+        super(
+                Objects.requireNonNullElse(toolCallbacks, List.of()),
+                Objects.requireNonNullElse(toolContext, Map.of()),
+                portable.getModel(),
+                portable.getFrequencyPenalty(),
+                portable.getMaxTokens(),
+                portable.getPresencePenalty(),
+                portable.getStopSequences(),
+                portable.getTemperature(),
+                portable.getTopK(),
+                portable.getTopP());
+        this.seed = builder.seed;
+        this.timeout = builder.timeout;
+    }
+
+    /** Returns a builder without options. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Returns the seed of the choice of tokens; null for the seed of the properties, or another seed for each request. */
+    public @Nullable Long getSeed() {
+        return seed;
+    }
+
+    /** Returns the maximum duration of the request; null for the duration of the properties. */
+    public @Nullable Duration getTimeout() {
+        return timeout;
+    }
+
+    @Override
+    public Builder mutate() {
+        return new Builder()
+                .toolCallbacks(getToolCallbacks())
+                .toolContext(getToolContext())
+                .model(getModel())
+                .frequencyPenalty(getFrequencyPenalty())
+                .maxTokens(getMaxTokens())
+                .presencePenalty(getPresencePenalty())
+                .stopSequences(getStopSequences())
+                .temperature(getTemperature())
+                .topK(getTopK())
+                .topP(getTopP())
+                .seed(seed)
+                .timeout(timeout);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof IreeChatOptions that
+                && super.equals(other)
+                && Objects.equals(seed, that.seed)
+                && Objects.equals(timeout, that.timeout);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(super.hashCode(), seed, timeout);
+    }
+
+    /** Builder of options. Not thread-safe. */
+    public static final class Builder extends DefaultToolCallingChatOptions.Builder<Builder> {
+        private @Nullable Long seed;
+        private @Nullable Duration timeout;
+
+        private Builder() {}
+
+        /**
+         * Sets the seed of the choice of tokens, which matters with a temperature above 0.
+         *
+         * @param number the same seed gives the same answer
+         * @return this builder
+         */
+        public Builder seed(@Nullable Long number) {
+            this.seed = number;
+            return this;
+        }
+
+        /**
+         * Sets the maximum duration of the request.
+         *
+         * @param limit positive
+         * @return this builder
+         */
+        public Builder timeout(@Nullable Duration limit) {
+            this.timeout = limit;
+            return this;
+        }
+
+        @Override
+        public Builder combineWith(ChatOptions.Builder<?> other) {
+            super.combineWith(other);
+            if (other instanceof Builder that) {
+                seed = that.seed != null ? that.seed : seed;
+                timeout = that.timeout != null ? that.timeout : timeout;
+            }
+            return this;
+        }
+
+        @Override
+        public IreeChatOptions build() {
+            DefaultToolCallingChatOptions portable = (DefaultToolCallingChatOptions) super.build();
+            return new IreeChatOptions(portable.getToolCallbacks(), portable.getToolContext(), portable, this);
+        }
+    }
+}

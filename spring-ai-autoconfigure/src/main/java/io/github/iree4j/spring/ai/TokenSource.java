@@ -1,0 +1,56 @@
+package io.github.iree4j.spring.ai;
+
+import io.github.iree4j.generation.GenerationRequest;
+import io.github.iree4j.generation.GenerationResult.FinishReason;
+import io.github.iree4j.status.IreeException;
+import java.util.OptionalInt;
+
+/** Continues prompts. Thread-safe. */
+interface TokenSource extends AutoCloseable {
+
+    /**
+     * Prepares the source, if its program is loaded.
+     *
+     * @param size one more than the highest token of prompts
+     * @throws IreeException if prompts cannot be continued
+     */
+    void check(int size);
+
+    /**
+     * Returns the most tokens of a prompt and the answer together.
+     *
+     * @throws IreeException if prompts cannot be continued
+     */
+    int maximumTokens();
+
+    /**
+     * Submits a request, and returns at once.
+     *
+     * @throws IreeException if the request is rejected
+     */
+    Tokens submit(GenerationRequest request);
+
+    @Override
+    void close();
+
+    /** The tokens of an answer. {@link #cancel} is thread-safe. */
+    interface Tokens {
+
+        /**
+         * Waits for the next token.
+         *
+         * @return empty after the last token
+         * @throws IreeException the failure of the request
+         */
+        OptionalInt next() throws InterruptedException;
+
+        /** Returns why the answer ended; after the last token. */
+        FinishReason reason();
+
+        /** Returns how many tokens of the prompt were known from other requests. */
+        int sharedTokens();
+
+        /** Ends the request, if it has not ended. */
+        void cancel();
+    }
+}

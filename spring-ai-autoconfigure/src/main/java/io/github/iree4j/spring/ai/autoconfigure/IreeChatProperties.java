@@ -1,0 +1,81 @@
+package io.github.iree4j.spring.ai.autoconfigure;
+
+import io.github.iree4j.spring.ai.ChatSettings;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.PropertyMapper;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.ResourceLoader;
+
+/**
+ * The {@code iree.ai.chat.*} properties.
+ *
+ * @param module Module of 'iree.modules' for generating text. Required for a ChatModel.
+ * @param config Location of the exporter's config.json. When not set, a page has 32 tokens, and a sequence two pages.
+ * @param tokenizer Location of the model's tokenizer.json.
+ * @param template Chat template in Jinja, or its location. When not set, 'chat_template' of the tokenizer_config.json, or
+ *     the chat_template.jinja, beside the tokenizer.
+ * @param maxTokens Maximum number of tokens of an answer, fewer where a sequence has less room.
+ * @param temperature Divisor of logits, 0 for the most probable token.
+ * @param topK Number of tokens to choose from, 0 for all.
+ * @param topP Share of the probability to choose from, 1 for all.
+ * @param seed Seed of the choice of tokens. When not set, another seed for each request.
+ * @param pages Number of pages of the cache. When not set, the number of the config.json.
+ * @param timeout Maximum duration of a request.
+ * @param stopTokens Tokens that end an answer, as the tokenizer.json writes them. When not set, 'eos_token' of the
+ *     tokenizer_config.json.
+ */
+@ConfigurationProperties("iree.ai.chat")
+public record IreeChatProperties(
+        @Nullable String module,
+        @Nullable Resource config,
+        @Nullable Resource tokenizer,
+        @Nullable String template,
+        @DefaultValue("512") int maxTokens,
+        @DefaultValue("0") double temperature,
+        @DefaultValue("0") int topK,
+        @DefaultValue("1") double topP,
+        @Nullable Long seed,
+        @Nullable Integer pages,
+        @Nullable Duration timeout,
+        @DefaultValue List<String> stopTokens) {
+
+    private static final String PREFIX = "iree.ai.chat";
+
+    TextModelSetup setup() {
+        return new TextModelSetup(PREFIX, "generate text", module);
+    }
+
+    ChatSettings settings(ResourceLoader resources) {
+        Resource file = tokenizer;
+        if (file == null) {
+            throw new TextModelUnavailableException(
+                    "Module '%s' is configured to generate text, but 'iree.ai.chat.tokenizer' is not set."
+                            .formatted(module),
+                    "Set it to the tokenizer.json of the model, for example 'file:models/chat/tokenizer.json'.",
+                    null);
+        }
+        return TextModelSetup.settings(PREFIX, this, () -> {
+            ChatSettings.Builder builder = ChatSettings.builder(String.valueOf(module), file)
+                    .maxTokens(maxTokens)
+                    .temperature(temperature)
+                    .topK(topK)
+                    .topP(topP)
+                    .stopTokens(stopTokens);
+            PropertyMapper present = PropertyMapper.get();
+            present.from(config).to(builder::config);
+            present.from(seed).to(builder::seed);
+            present.from(pages).to(builder::pages);
+            present.from(timeout).to(builder::timeout);
+            if (template != null && (template.contains("{{") || template.contains("{%"))) {
+                builder.template(template);
+            } else if (template != null) {
+                builder.template(resources.getResource(template));
+            }
+            return builder.build();
+        });
+    }
+}

@@ -1,0 +1,86 @@
+package io.github.iree4j.spring.ai;
+
+import io.github.iree4j.generation.GenerationRequest;
+import io.github.iree4j.generation.GenerationResult.FinishReason;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.CountDownLatch;
+
+/** Answers each prompt with the same tokens, within the limits of the request. */
+final class ScriptedTokens implements TokenSource {
+    final List<GenerationRequest> requests = new ArrayList<>();
+    final CountDownLatch cancelled = new CountDownLatch(1);
+    int sharedTokens;
+    int waitAt = -1;
+    IreeException failure;
+    private final List<Integer> script;
+
+    ScriptedTokens(List<Integer> script) {
+        this.script = script;
+    }
+
+    static ScriptedTokens text(String text) {
+        List<Integer> script = new ArrayList<>(ByteTokenizer.tokens(text));
+        script.add(ByteTokenizer.END);
+        return new ScriptedTokens(script);
+    }
+
+    @Override
+    public void check(int size) {}
+
+    @Override
+    public int maximumTokens() {
+        return 4096;
+    }
+
+    @Override
+    public void close() {}
+
+    @Override
+    public synchronized Tokens submit(GenerationRequest request) {
+        requests.add(request);
+        return new Tokens() {
+            private int next;
+            private FinishReason reason;
+
+            @Override
+            public OptionalInt next() throws InterruptedException {
+                if (next == waitAt) {
+                    cancelled.await();
+                    throw IreeException.of(StatusCode.CANCELLED, "the script was cancelled");
+                }
+                if (failure != null && next == script.size() - 1) {
+                    throw failure;
+                }
+                if (reason != null) {
+                    return OptionalInt.empty();
+                }
+                int token = script.get(next++);
+                if (request.stopTokens().contains(token)) {
+                    reason = FinishReason.STOP;
+                } else if (next == script.size() || next == request.maximumTokens()) {
+                    reason = FinishReason.LENGTH;
+                }
+                return OptionalInt.of(token);
+            }
+
+            @Override
+            public FinishReason reason() {
+                return reason;
+            }
+
+            @Override
+            public int sharedTokens() {
+                return sharedTokens;
+            }
+
+            @Override
+            public void cancel() {
+                cancelled.countDown();
+            }
+        };
+    }
+}

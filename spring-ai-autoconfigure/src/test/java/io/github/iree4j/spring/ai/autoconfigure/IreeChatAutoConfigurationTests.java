@@ -1,0 +1,274 @@
+package io.github.iree4j.spring.ai.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.Mockito.mock;
+
+import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
+import com.hubspot.jinjava.Jinjava;
+import io.github.iree4j.generation.Generator;
+import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.spring.ProgramSource;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.ai.IreeChatModel;
+import io.github.iree4j.spring.ai.IreeChatOptions;
+import io.github.iree4j.spring.ai.SmallDecoder;
+import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.ai.chat.model.ChatModel;
+import org.springframework.ai.chat.model.ChatResponse;
+import org.springframework.ai.chat.prompt.ChatOptions;
+import org.springframework.ai.chat.prompt.Prompt;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** With a compiled decoder of random weights. */
+@Timeout(900)
+class IreeChatAutoConfigurationTests {
+    @TempDir
+    private Path folder;
+
+    private final ApplicationContextRunner bare = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class, IreeChatAutoConfiguration.class));
+    private ApplicationContextRunner configured;
+
+    @BeforeEach
+    void configure() {
+        configured = bare.withPropertyValues(SmallDecoder.properties(folder));
+    }
+
+    private static String text(ChatResponse response) {
+        return response.getResult().getOutput().getText();
+    }
+
+    @Test
+    void moduleAndFilesConfigureAChatModel() {
+        TestObservationRegistry registry = TestObservationRegistry.create();
+        configured.withBean(ObservationRegistry.class, () -> registry).run(context -> {
+            ChatModel model = context.getBean(ChatModel.class);
+            ChatResponse called = model.call(new Prompt("Hello, who is there?"));
+            List<ChatResponse> chunks = model.stream(new Prompt("Hello, who is there?"))
+                    .collectList()
+                    .block();
+            StringBuilder streamed = new StringBuilder();
+            chunks.forEach(each -> streamed.append(text(each)));
+            assertThat(streamed).isNotEmpty().hasToString(text(called));
+            assertThat(chunks.getLast().getMetadata().getUsage().getTotalTokens())
+                    .isEqualTo(called.getMetadata().getUsage().getTotalTokens())
+                    .isEqualTo(4 + 20 + called.getMetadata().getUsage().getCompletionTokens());
+            assertThat(called.getMetadata().getUsage().getCacheReadInputTokens())
+                    .isZero();
+            assertThat(chunks.getLast().getMetadata().getUsage().getCacheReadInputTokens())
+                    .isEqualTo(16);
+            assertThat(called.getResult().getMetadata().getFinishReason()).isIn("length", "stop");
+            TestObservationRegistryAssert.assertThat(registry)
+                    .hasObservationWithNameEqualTo("gen_ai.client.operation")
+                    .that()
+                    .hasLowCardinalityKeyValue("gen_ai.response.model", "chat");
+        });
+    }
+
+    @Test
+    void conversationsAtTheSameTimeAnswerAsAlone() {
+        configured.run(context -> {
+            ChatModel model = context.getBean(ChatModel.class);
+            List<Prompt> prompts = IntStream.range(0, 12)
+                    .mapToObj(i -> new Prompt(
+                            "Tell me about %d".formatted(i * 37).repeat(1 + i % 4),
+                            IreeChatOptions.builder()
+                                    .temperature(i % 3 * 0.5)
+                                    .seed((long) i)
+                                    .maxTokens(12 + i)
+                                    .build()))
+                    .toList();
+            List<String> alone =
+                    prompts.stream().map(each -> text(model.call(each))).toList();
+            List<Future<String>> together = new ArrayList<>();
+            try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+                for (Prompt each : prompts) {
+                    together.add(threads.submit(() -> text(model.call(each))));
+                    together.add(threads.submit(() -> model.stream(each)
+                            .map(IreeChatAutoConfigurationTests::text)
+                            .reduce("", String::concat)
+                            .block()));
+                }
+            }
+            for (int i = 0; i < together.size(); i++) {
+                assertThat(together.get(i).get()).isEqualTo(alone.get(i / 2));
+            }
+        });
+    }
+
+    @Test
+    void anAbandonedStreamMakesRoom() {
+        configured.withPropertyValues("iree.ai.chat.pages=64").run(context -> {
+            ChatModel model = context.getBean(ChatModel.class);
+            Prompt endless =
+                    new Prompt("Hello", ChatOptions.builder().maxTokens(900).build());
+            for (int i = 0; i < 20; i++) { // each would take all pages
+                assertThat(model.stream(endless).take(1).blockLast()).isNotNull();
+            }
+            CompletableFuture<Void> begun = new CompletableFuture<>();
+            CompletableFuture<Throwable> failure = new CompletableFuture<>();
+            model.stream(endless).subscribe(_ -> begun.complete(null), failure::complete, () -> failure.complete(null));
+            begun.join();
+            context.close(); // with a request in progress
+            Throwable end = failure.join();
+            assertThat(end == null || end instanceof IreeException e && e.code() == StatusCode.CANCELLED)
+                    .as(String.valueOf(end))
+                    .isTrue();
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> model.call("Hello"))
+                    .satisfies(e -> assertThat(e.code()).isIn(StatusCode.UNAVAILABLE, StatusCode.FAILED_PRECONDITION));
+        });
+    }
+
+    @Test
+    void lengthsBeyondTheModelAreRejectedWithNumbers() {
+        configured.run(context -> {
+            ChatModel model = context.getBean(ChatModel.class);
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> model.call("x".repeat(2000)))
+                    .withMessageContaining("2004")
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+            ChatResponse fitting = model.call(new Prompt("x".repeat(1000)));
+            assertThat(fitting.getMetadata().getUsage().getTotalTokens()).isLessThanOrEqualTo(1009);
+        });
+    }
+
+    @Test
+    void aProgramInUseIsUnloadedBeforeAnotherTakesItsPlace() {
+        configured.run(context -> {
+            ChatModel model = context.getBean(ChatModel.class);
+            Programs programs = context.getBean(Programs.class);
+            String before = model.call("Hello");
+            assertThatExceptionOfType(ProgramLoadException.class)
+                    .isThrownBy(() -> programs.load("chat", null))
+                    .havingCause()
+                    .withMessageContaining("unload it before");
+            assertThat(model.call("Hello")).isEqualTo(before);
+            ProgramSource program = programs.find("chat").orElseThrow().source();
+            programs.unload("chat");
+            assertThatExceptionOfType(IreeException.class).isThrownBy(() -> model.call("Hello"));
+            programs.load(program);
+            assertThat(model.call("Hello")).isEqualTo(before);
+        });
+    }
+
+    @Test
+    void moduleLoadedLaterIsPreparedThen() {
+        configured.withPropertyValues("iree.modules.chat.load=lazy").run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(context.getBean(ChatModel.class).call("Hello")).isNotEmpty();
+        });
+        configured
+                .withPropertyValues("iree.ai.chat.module=later")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void backsOff() {
+        bare.run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(ChatModel.class));
+        configured
+                .withPropertyValues("spring.ai.model.chat=openai")
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(ChatModel.class));
+        configured
+                .withPropertyValues("iree.enabled=false")
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(ChatModel.class));
+        configured
+                .withBean("other", ChatModel.class, () -> mock(ChatModel.class))
+                .run(context ->
+                        assertThat(context.getBeansOfType(ChatModel.class)).containsOnlyKeys("other"));
+        configured
+                .withClassLoader(new FilteredClassLoader("org.springframework.ai"))
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("ireeChatModel"));
+    }
+
+    @Test
+    void reportsMissingLibraries() {
+        configured
+                .withClassLoader(new FilteredClassLoader(Jinjava.class))
+                .run(context -> assertThat(analysis(context.getStartupFailure()).getAction())
+                        .contains("com.hubspot.jinjava:jinjava"));
+        configured
+                .withClassLoader(new FilteredClassLoader(HuggingFaceTokenizer.class))
+                .run(context -> assertThat(analysis(context.getStartupFailure()).getAction())
+                        .contains("ai.djl.huggingface:tokenizers"));
+        configured
+                .withClassLoader(new FilteredClassLoader(Generator.class))
+                .run(context -> assertThat(analysis(context.getStartupFailure()).getAction())
+                        .contains("io.github.iree4j:iree4j-generation"));
+    }
+
+    @Test
+    void reportsMissingFiles() throws Exception {
+        bare.withPropertyValues("iree.ai.chat.module=chat")
+                .run(context -> assertThat(analysis(context.getStartupFailure()).getDescription())
+                        .contains("'iree.ai.chat.tokenizer' is not set"));
+        configured
+                .withPropertyValues("iree.ai.chat.template=file:" + folder.resolve("none.jinja"))
+                .run(context -> assertThat(analysis(context.getStartupFailure()).getDescription())
+                        .contains("none.jinja")
+                        .contains("does not exist"));
+        Files.writeString(folder.resolve("tokenizer_config.json"), "{}");
+        configured.run(
+                context -> assertThat(analysis(context.getStartupFailure()).getDescription())
+                        .contains("there is no chat template"));
+        configured
+                .withPropertyValues("iree.ai.chat.template={{ messages[0].content }}")
+                .run(context -> assertThat(context.getBean(ChatModel.class).call("Hello"))
+                        .isNotEmpty());
+    }
+
+    @Test
+    void reportsProgramsThatDoNotGenerateText() {
+        configured
+                .withPropertyValues(
+                        "iree.modules.add.location=file:../fixtures/modules/3.13.0/cpu/add.vmfb",
+                        "iree.ai.chat.module=add")
+                .run(context -> assertThat(analysis(context.getStartupFailure()).getDescription())
+                        .contains("'add'")
+                        .contains("cannot generate text"));
+        configured
+                .withPropertyValues("iree.ai.chat.pages=1")
+                .run(context -> assertThat(analysis(context.getStartupFailure()).getDescription())
+                        .contains("cannot generate text"));
+        configured
+                .withPropertyValues("iree.ai.chat.top-p=2")
+                .run(context ->
+                        assertThat(context.getStartupFailure()).rootCause().hasMessageContaining("iree.ai.chat"));
+    }
+
+    @Test
+    void anApplicationMayHaveAModelOfItsOwn() {
+        configured
+                .withBean(IreeChatModel.class, () -> null)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    private static FailureAnalysis analysis(Throwable failure) {
+        FailureAnalysis analysis = new TextModelUnavailableFailureAnalyzer().analyze(failure);
+        assertThat(analysis).as("analysis of " + failure).isNotNull();
+        assertThat(analysis.getAction()).endsWith(".");
+        return analysis;
+    }
+}

@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class JinjaTemplate {
     private static final int MOST_CHARACTERS = 1 << 20;
-    private static final int MOST_OUTPUT = 1 << 24;
+    private static final int MOST_OUTPUT = 1 << 22;
     private static final int MOST_VALUES = 100_000;
     private static final int MOST_RANGE = 1_000;
     private static final int MOST_NODES = 2_000_000;

@@ -91,7 +91,7 @@ class IreeChatAutoConfigurationTests {
     void conversationsAtTheSameTimeAnswerAsAlone() {
         configured.run(context -> {
             ChatModel model = context.getBean(ChatModel.class);
-            List<Prompt> prompts = IntStream.range(0, 12)
+            List<Prompt> prompts = IntStream.range(0, 8)
                     .mapToObj(i -> new Prompt(
                             "Tell me about %d".formatted(i * 37).repeat(1 + i % 4),
                             IreeChatOptions.builder()
@@ -119,14 +119,11 @@ class IreeChatAutoConfigurationTests {
     }
 
     @Test
-    void anAbandonedStreamMakesRoom() {
-        configured.withPropertyValues("iree.ai.chat.pages=64").run(context -> {
+    void closingTheContextEndsRequests() {
+        configured.run(context -> {
             ChatModel model = context.getBean(ChatModel.class);
             Prompt endless =
                     new Prompt("Hello", ChatOptions.builder().maxTokens(900).build());
-            for (int i = 0; i < 20; i++) { // each would take all pages
-                assertThat(model.stream(endless).take(1).blockLast()).isNotNull();
-            }
             CompletableFuture<Void> begun = new CompletableFuture<>();
             CompletableFuture<Throwable> failure = new CompletableFuture<>();
             model.stream(endless).subscribe(_ -> begun.complete(null), failure::complete, () -> failure.complete(null));

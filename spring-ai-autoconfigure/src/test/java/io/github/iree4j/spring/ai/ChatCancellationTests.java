@@ -1,0 +1,123 @@
+package io.github.iree4j.spring.ai;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.generation.GenerationRequest;
+import io.github.iree4j.generation.GenerationResult.FinishReason;
+import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import io.micrometer.observation.ObservationRegistry;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.ai.chat.prompt.ChatOptions;
+import org.springframework.ai.chat.prompt.Prompt;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.io.FileSystemResource;
+
+/** Subscribers that leave a generator. */
+@Timeout(900)
+class ChatCancellationTests {
+    @TempDir
+    private Path folder;
+
+    /** Passes requests on, and records how they end. */
+    private record Recorded(TokenSource source, AtomicInteger tokens, List<CompletableFuture<StatusCode>> ends)
+            implements TokenSource {
+        @Override
+        public void check(int size) {
+            source.check(size);
+        }
+
+        @Override
+        public int maximumTokens() {
+            return source.maximumTokens();
+        }
+
+        @Override
+        public void close() {
+            source.close();
+        }
+
+        @Override
+        public Tokens submit(GenerationRequest request) {
+            Tokens running = source.submit(request);
+            CompletableFuture<StatusCode> end = new CompletableFuture<>();
+            ends.add(end);
+            return new Tokens() {
+                @Override
+                public OptionalInt next() throws InterruptedException {
+                    try {
+                        OptionalInt token = running.next();
+                        if (token.isPresent()) {
+                            tokens.incrementAndGet();
+                        } else {
+                            end.complete(StatusCode.OK);
+                        }
+                        return token;
+                    } catch (IreeException e) {
+                        end.complete(e.code());
+                        throw e;
+                    }
+                }
+
+                @Override
+                public FinishReason reason() {
+                    return running.reason();
+                }
+
+                @Override
+                public int sharedTokens() {
+                    return running.sharedTokens();
+                }
+
+                @Override
+                public void cancel() {
+                    running.cancel();
+                }
+            };
+        }
+    }
+
+    @Test
+    void requestsEndWhenTheirSubscribersLeave() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class))
+                .withPropertyValues(SmallDecoder.properties(folder))
+                .run(context -> {
+                    Recorded source = new Recorded(
+                            new GeneratorSource(
+                                    context.getBean(Programs.class),
+                                    "chat",
+                                    new FileSystemResource("../fixtures/generation/decoder.json"),
+                                    64),
+                            new AtomicInteger(),
+                            new ArrayList<>());
+                    ChatSettings settings = ChatSettings.builder(
+                                    "chat", new FileSystemResource(folder.resolve("tokenizer.json")))
+                            .stopTokens(List.of("<|begin|>"))
+                            .build();
+                    try (IreeChatModel model = new IreeChatModel(source, settings, ObservationRegistry.NOOP, null)) {
+                        Prompt endless = new Prompt(
+                                "Hello", ChatOptions.builder().maxTokens(900).build());
+                        for (int i = 0; i < 10; i++) { // each would take nearly all pages
+                            assertThat(model.stream(endless).take(1).blockLast())
+                                    .isNotNull();
+                            assertThat(source.ends.getLast().join()).isEqualTo(StatusCode.CANCELLED);
+                        }
+                        assertThat(source.tokens).hasValueLessThan(10 * 900);
+                        assertThat(model.call(endless).getMetadata().getUsage().getCompletionTokens())
+                                .isPositive();
+                    }
+                });
+    }
+}

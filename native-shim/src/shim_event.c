@@ -96,10 +96,18 @@ shim_status_t shim__event_outcome(int32_t fd, shim__ioctl_t query,
   return SHIM_OK;
 }
 
+// musl declares the request of ioctl as POSIX does, glibc as Linux does; the
+// kernel reads 32 bits.
+#if defined(__GLIBC__)
+typedef unsigned long request_t;
+#else
+typedef int request_t;
+#endif
+
 static int query_kernel(int fd, unsigned long request, void* argument) {
   int result;
   do {
-    result = ioctl(fd, request, argument);
+    result = ioctl(fd, (request_t)request, argument);
   } while (result < 0 && errno == EINTR);
   return result;
 }

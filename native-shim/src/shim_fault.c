@@ -39,10 +39,16 @@ typedef struct guard_t {
   jmp_buf landing;
 } guard_t;
 
-// The guard of this thread, NULL when it runs no kernel. Statically allocated
-// TLS, because dynamic TLS may allocate memory, in a handler.
-static _Thread_local guard_t* volatile current
-    __attribute__((tls_model("initial-exec")));
+// The guard of this thread, NULL when it runs no kernel. With glibc statically
+// allocated TLS, because its dynamic TLS may allocate memory, in a handler. musl
+// refuses to load a library with static TLS into a running process, and
+// allocates dynamic TLS for all threads when it loads a library.
+#if defined(__GLIBC__)
+#define TLS_IN_HANDLER __attribute__((tls_model("initial-exec")))
+#else
+#define TLS_IN_HANDLER
+#endif
+static _Thread_local guard_t* volatile current TLS_IN_HANDLER;
 
 enum { SIGNALS = 4 };
 static const int signals[SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};

@@ -8,6 +8,11 @@
 #include "shim_file.h"
 #include "shim_internal.h"
 
+// Headers for glibc 2.28 lack it; kernels before 5.14 answer EINVAL.
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 // The huge page of x86-64, and of arm64 with 4 KB pages. With another size only
 // the advice is ineffective.
 #define LARGE_PAGE ((uint64_t)2 << 20)
@@ -33,10 +38,8 @@ static uint64_t round_up(uint64_t value, uint64_t power_of_two) {
 
 // Commits all pages here rather than at the first store.
 static int take_pages(uint8_t* bytes, uint64_t size, uint64_t page) {
-#ifdef MADV_POPULATE_WRITE
   if (madvise(bytes, size, MADV_POPULATE_WRITE) == 0) return 0;
   if (errno != EINVAL) return errno;
-#endif
   for (uint64_t i = 0; i < size; i += page) ((volatile uint8_t*)bytes)[i] = 0;
   return 0;
 }

@@ -1,4 +1,11 @@
-// Compares CPU features with the compiler's detection and the kernel's report.
+// Compares CPU features with the compiler's detection on x86_64, and with the
+// processor's registers on arm_64.
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
+#include <stdbool.h>
+
 #include "test.h"
 
 static int32_t lookup(const char* name) {
@@ -26,6 +33,11 @@ static void architecture_is_x86_64(void) {
 // two must agree exactly.
 static void features_agree_with_the_compilers_detection(void) {
   __builtin_cpu_init();
+  if (!__builtin_cpu_supports("sse2")) {
+    // Every x86_64 has SSE2: Zig's run-time library detects nothing.
+    fprintf(stderr, "skipped: the compiler detects no features\n");
+    return;
+  }
 #define AGREES(name, builtin) \
   CHECK_EQ(lookup(name), __builtin_cpu_supports(builtin) != 0)
   AGREES("sse3", "sse3");
@@ -65,6 +77,42 @@ static void every_machine_has_floating_point(void) {
   CHECK_EQ(lookup("fp-armv8"), 1);
 }
 
+// A field of 4 bits; the kernel lets processes read these registers.
+#define FIELD(reg, position)                                     \
+  __extension__({                                                \
+    uint64_t value_;                                             \
+    __asm__("mrs %0, " reg : "=r"(value_));                      \
+    value_ >> (position) & 15;                                   \
+  })
+#define PFR0 "s3_0_c0_c4_0"
+#define ZFR0 "s3_0_c0_c4_4"
+#define ISAR0 "s3_0_c0_c6_0"
+#define ISAR1 "s3_0_c0_c6_1"
+
+// A feature taken for present would let a kernel execute an instruction that
+// the processor lacks.
+static void features_agree_with_the_processors_registers(void) {
+  if (!(getauxval(AT_HWCAP) & 1 << 11)) {
+    fprintf(stderr, "skipped: the system hides the registers of features\n");
+    return;
+  }
+  const bool has_vectors = FIELD(PFR0, 32) != 0;
+  CHECK_EQ(lookup("lse"), FIELD(ISAR0, 20) >= 2);
+  CHECK_EQ(lookup("lse128"), FIELD(ISAR0, 20) >= 3);
+  CHECK_EQ(lookup("fullfp16"), FIELD(PFR0, 16) == 1);
+  CHECK_EQ(lookup("fp16fml"), FIELD(ISAR0, 48) != 0);
+  CHECK_EQ(lookup("dotprod"), FIELD(ISAR0, 44) != 0);
+  CHECK_EQ(lookup("i8mm"), FIELD(ISAR1, 52) != 0);
+  CHECK_EQ(lookup("bf16"), FIELD(ISAR1, 44) != 0);
+  CHECK_EQ(lookup("sve"), has_vectors);
+  CHECK_EQ(lookup("sve2"), has_vectors && FIELD(ZFR0, 0) != 0);
+  CHECK_EQ(lookup("sve2-bitperm"), has_vectors && FIELD(ZFR0, 16) != 0);
+  CHECK_EQ(lookup("f32mm"), has_vectors && FIELD(ZFR0, 52) != 0);
+  CHECK_EQ(lookup("f64mm"), has_vectors && FIELD(ZFR0, 56) != 0);
+  fprintf(stderr, "dotprod %d, i8mm %d, bf16 %d, sve %d\n", lookup("dotprod"),
+          lookup("i8mm"), lookup("bf16"), lookup("sve"));
+}
+
 static void names_of_the_other_machine_are_unknown(void) {
   CHECK_EQ(lookup("avx2"), -1);
 }
@@ -81,6 +129,7 @@ int main(void) {
 #else
   RUN(architecture_is_arm_64);
   RUN(every_machine_has_floating_point);
+  RUN(features_agree_with_the_processors_registers);
 #endif
   return 0;
 }

@@ -129,7 +129,7 @@ static const feature_t features[] = {
 const char* shim_cpu_architecture(void) { return "arm_64"; }
 
 // A feature: its word and bit in the kernel's report. The kernel reports only
-// features whose state it saves. lse128 is not reported.
+// features whose state it saves.
 typedef struct probe_t {
   uint8_t bit;
   uint8_t word;  // 0 AT_HWCAP, 1 AT_HWCAP2
@@ -137,10 +137,10 @@ typedef struct probe_t {
 } probe_t;
 
 static const probe_t probes[] = {
-    {0, 0, 0},   {1, 0, 8},   {10, 0, 10}, {11, 0, 23}, {12, 0, 20},
-    {13, 1, 13}, {14, 1, 14}, {20, 0, 22}, {21, 1, 1},  {22, 1, 36},
-    {23, 1, 4},  {24, 1, 10}, {25, 1, 11}, {30, 1, 23}, {31, 1, 37},
-    {32, 1, 38}, {33, 1, 42}, {34, 1, 25}, {35, 1, 24},
+    {0, 0, 0},   {1, 0, 8},   {2, 1, 47},  {10, 0, 10}, {11, 0, 23},
+    {12, 0, 20}, {13, 1, 13}, {14, 1, 14}, {20, 0, 22}, {21, 1, 1},
+    {22, 1, 36}, {23, 1, 4},  {24, 1, 10}, {25, 1, 11}, {30, 1, 23},
+    {31, 1, 37}, {32, 1, 38}, {33, 1, 42}, {34, 1, 25}, {35, 1, 24},
 };
 
 void shim_cpu_features_query(uint64_t out_fields[SHIM_CPU_FIELD_COUNT]) {

@@ -4,8 +4,11 @@
 # iree-compile embeds for embedded-elf-<arch>. docs/native.md explains the flags.
 set(SHIM_KERNEL_COMPILE_OPTIONS
   -O2 -fPIC -fvisibility=hidden -ffreestanding -fno-builtin
-  -fno-tree-loop-distribute-patterns -fno-stack-protector
-  -fno-asynchronous-unwind-tables -fno-math-errno)
+  -fno-stack-protector -fno-asynchronous-unwind-tables -fno-math-errno)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  # Clang makes no calls of memset from loops with -fno-builtin.
+  list(APPEND SHIM_KERNEL_COMPILE_OPTIONS -fno-tree-loop-distribute-patterns)
+endif()
 set(SHIM_KERNEL_LINK_OPTIONS
   -nostdlib -Wl,--hash-style=sysv,--no-undefined,-z,text,-z,noexecstack
   -Wl,-z,separate-code,-z,nopack-relative-relocs,--build-id=none)
@@ -22,11 +25,30 @@ function(shim_add_kernel name)
     list(APPEND sources ${source})
   endforeach()
   # Not a CMake library: sanitizers and the flags of the host must not apply.
+  set(compile ${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ARG1} -std=c11
+    ${SHIM_KERNEL_COMPILE_OPTIONS} -I${SHIM_KERNEL_INCLUDE_DIR})
+  separate_arguments(compile)
+  if(SHIM_KERNEL_LINKER)
+    # The linker itself takes what compilers take after -Wl.
+    set(own ${SHIM_KERNEL_LINK_OPTIONS} ${KERNEL_OPTIONS})
+    list(FILTER own INCLUDE REGEX "^-Wl,")
+    string(REPLACE "-Wl," "" own "${own}")
+    string(REGEX REPLACE "(^|[;,])-z," "\\1-z;" own "${own}")
+    string(REPLACE "," ";" own "${own}")
+    set(defined ${KERNEL_OPTIONS})
+    list(FILTER defined EXCLUDE REGEX "^-Wl,")
+    set(commands
+      COMMAND ${compile} ${defined} -c -o ${KERNEL_OUTPUT}.o ${sources}
+      COMMAND ${SHIM_KERNEL_LINKER} -shared ${own} -o ${KERNEL_OUTPUT}
+        ${KERNEL_OUTPUT}.o)
+  else()
+    set(commands
+      COMMAND ${compile} -shared ${SHIM_KERNEL_LINK_OPTIONS} ${KERNEL_OPTIONS}
+        -o ${KERNEL_OUTPUT} ${sources})
+  endif()
   add_custom_command(
     OUTPUT ${KERNEL_OUTPUT}
-    COMMAND ${CMAKE_C_COMPILER} -std=c11 -shared ${SHIM_KERNEL_COMPILE_OPTIONS}
-      ${SHIM_KERNEL_LINK_OPTIONS} ${KERNEL_OPTIONS}
-      -I${SHIM_KERNEL_INCLUDE_DIR} -o ${KERNEL_OUTPUT} ${sources}
+    ${commands}
     DEPENDS ${sources} ${SHIM_KERNEL_INCLUDE_DIR}/shim_cpu_abi.h
     COMMENT "Compiling kernel ${name}"
     VERBATIM)

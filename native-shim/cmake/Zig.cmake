@@ -1,0 +1,21 @@
+# Cross-compiles with Zig's C compiler, which has headers and stubs of every
+# libc: one tool, of one version, makes the library of each platform, so that
+# the bytes do not depend on the machine. IREE4J_ZIG names the program,
+# SHIM_ZIG_TARGET the platform; bin/build-natives sets both.
+set(CMAKE_SYSTEM_NAME Linux)
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES SHIM_ZIG_TARGET)
+if(NOT SHIM_ZIG_TARGET)
+  message(FATAL_ERROR "name the platform: -DSHIM_ZIG_TARGET=aarch64-linux-musl")
+endif()
+string(REGEX REPLACE "-.*" "" CMAKE_SYSTEM_PROCESSOR ${SHIM_ZIG_TARGET})
+set(zig $ENV{IREE4J_ZIG})
+if(NOT zig)
+  message(FATAL_ERROR "IREE4J_ZIG does not name Zig; see bin/find-zig")
+endif()
+set(CMAKE_C_COMPILER ${zig} cc -target ${SHIM_ZIG_TARGET})
+if(SHIM_ZIG_TARGET MATCHES "musl$")
+  # Zig would link tests with a libc inside, which loads no libraries.
+  set(CMAKE_EXE_LINKER_FLAGS_INIT -dynamic)
+endif()
+# Kernels are linked without libc, with flags that Zig's driver does not pass on.
+set(SHIM_KERNEL_LINKER ${zig} ld.lld)

@@ -22,6 +22,22 @@ static inline elf_program_header_t* segment_of_type(file_t* file, uint32_t type,
   exit(1);
 }
 
+// Linkers differ in the number of loaded segments.
+static inline int load_count(const file_t* file) {
+  elf_header_t header;
+  memcpy(&header, file->bytes, sizeof(header));
+  int count = 0;
+  for (int i = 0; i < header.program_header_count; ++i) {
+    elf_program_header_t each;
+    memcpy(&each,
+           file->bytes + header.program_header_offset +
+               (size_t)i * sizeof(each),
+           sizeof(each));
+    count += each.type == ELF_PT_LOAD;
+  }
+  return count;
+}
+
 // Tables lie in the first segment, whose file and memory addresses agree, but
 // the dynamic section does not.
 static inline elf_dynamic_t* dynamic_entry(file_t* file, int64_t tag) {

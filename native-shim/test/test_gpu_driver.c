@@ -102,6 +102,10 @@ void close_library(void) {
 }
 
 static void unload(const char* path) {
+#if !defined(__GLIBC__)
+  renew_library(path);
+  return;
+#endif
   for (void* handle; (handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD));) {
     CHECK_EQ(dlclose(handle), 0);
     CHECK_EQ(dlclose(handle), 0);

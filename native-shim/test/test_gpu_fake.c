@@ -40,6 +40,7 @@ void open_fake(const char* settings) {
 void close_fake(void) {
   CHECK_EQ(gpu.complaints(NULL, 0), 0);
   CHECK_EQ(dlclose(library), 0);
+  renew_library(path);
   CHECK(!dlopen(path, RTLD_NOW | RTLD_NOLOAD));  // so settings are read again
 }
 

@@ -55,7 +55,8 @@ static void affinities_that_cannot_be_are_refused(void) {
               "0 bits are too few");
 }
 
-static float half_of(float value) {
+// Not inlined, because compilers move arithmetic across changes of the mode.
+__attribute__((noinline)) static float half_of(float value) {
   volatile float input = value;
   volatile float half = 0.5f;
   return input * half;

@@ -13,6 +13,7 @@
 
 static shim_vulkan_api_t* open_fake(const char* settings) {
   setenv("FAKE_VULKAN", settings, 1);
+  renew_library(FAKE_VULKAN_LIBRARY);
   shim_vulkan_api_t* api = NULL;
   CHECK_OK(shim_vulkan_open(FAKE_VULKAN_LIBRARY, SHIM_VULKAN_VALIDATION, &api,
                             &error));
@@ -64,6 +65,7 @@ static shim_status_t open_without(const char* symbol, shim_error_t* error) {
   char settings[128];
   snprintf(settings, sizeof(settings), "no_symbol=%s push", symbol);
   setenv("FAKE_VULKAN", settings, 1);
+  renew_library(FAKE_VULKAN_LIBRARY);
   shim_vulkan_api_t* api = NULL;
   shim_vulkan_device_t* device = NULL;
   const uint32_t family = 0;

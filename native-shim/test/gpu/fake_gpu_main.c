@@ -106,15 +106,19 @@ void fake_gpu_forget(void) {
 static void hide_symbol(const char* name) {
   Dl_info self;
   struct link_map* map = NULL;
-  if (!dladdr1((void*)(uintptr_t)hide_symbol, &self, (void**)&map,
-               RTLD_DL_LINKMAP)) {
-    return;
-  }
+  if (!dladdr((void*)(uintptr_t)hide_symbol, &self)) return;
+  void* library = dlopen(self.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+  if (!library) return;
+  const bool known = dlinfo(library, RTLD_DI_LINKMAP, &map) == 0;
+  dlclose(library);
+  if (!known) return;
   ElfW(Sym)* symbols = NULL;
   const char* strings = NULL;
   const uint32_t* hash = NULL;
   for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag; ++entry) {
     uintptr_t address = (uintptr_t)entry->d_un.d_ptr;
+    // glibc has relocated the table, musl has not.
+    if (address < map->l_addr) address += map->l_addr;
     if (entry->d_tag == DT_SYMTAB) symbols = (ElfW(Sym)*)address;
     if (entry->d_tag == DT_STRTAB) strings = (const char*)address;
     if (entry->d_tag == DT_HASH) hash = (const uint32_t*)address;

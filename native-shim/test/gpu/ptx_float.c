@@ -109,7 +109,7 @@ ONE(rcp, double, f64, 1.0 / a)
     const type* a = PTX_O(type, 1);                                        \
     const type* b = PTX_O(type, 2);                                        \
     const type* e = PTX_O(type, 3);                                        \
-    _Pragma("GCC ivdep") for (int i = 0; i < PTX_LANES; ++i) {             \
+    PTX_LANES_AT_ONCE for (int i = 0; i < PTX_LANES; ++i) {                \
       d[i] = function(a[i], b[i], e[i]);                                   \
     }                                                                      \
   }                                                                        \

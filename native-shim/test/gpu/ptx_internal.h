@@ -207,9 +207,15 @@ struct ptx_warp_t {
 // The statement for each lane |i| of |mask|. The loop over all lanes is one
 // that compilers turn into vector instructions; operands may be the same
 // register but never overlap in part.
+#if defined(__clang__)
+// Clang checks at run time, and would report each loop that stays a loop.
+#define PTX_LANES_AT_ONCE
+#else
+#define PTX_LANES_AT_ONCE _Pragma("GCC ivdep")
+#endif
 #define PTX_EACH(...)                                                        \
   if (mask == PTX_ALL_LANES) {                                               \
-    _Pragma("GCC ivdep") for (int i = 0; i < PTX_LANES; ++i) { __VA_ARGS__ } \
+    PTX_LANES_AT_ONCE for (int i = 0; i < PTX_LANES; ++i) { __VA_ARGS__ }    \
   } else {                                                                   \
     for (uint32_t rest = mask; rest; rest &= rest - 1) {                     \
       int i = __builtin_ctz(rest);                                           \

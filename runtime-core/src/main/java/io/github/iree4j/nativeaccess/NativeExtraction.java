@@ -5,20 +5,26 @@ import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.HexFormat;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The library as a resource, and file copies of the library, because operating systems load only files.
+ *
+ * <p>A resource beside the library has the checksum from the build, in the format of {@code sha256sum}. A library that
+ * differs, for example since a build tool filtered it as text, is not loaded.
  *
  * <p>The copy's name contains the checksum of the contents, so the copy is written once per version and shared by all
  * processes of the user. An existing file is used only if the contents match; other files are replaced by renaming, so
@@ -39,17 +45,13 @@ final class NativeExtraction {
     /**
      * Reads the resource for a platform.
      *
-     * @throws IreeException UNAVAILABLE without a resource, or with several different resources
+     * @throws IreeException UNAVAILABLE without a resource, with several different resources, or with a resource that
+     *     differs from its checksum
      */
     static NativeExtraction find(String platform) {
-        String resource = "META-INF/native/" + platform + "/" + NativeLibrary.FILE_NAME;
-        Set<URL> places = new LinkedHashSet<>();
+        String resource = resource(platform);
         try {
-            ClassLoader own = NativeExtraction.class.getClassLoader();
-            addAll(places, own == null ? ClassLoader.getSystemClassLoader() : own, resource);
-            if (places.isEmpty()) {
-                addAll(places, Thread.currentThread().getContextClassLoader(), resource);
-            }
+            Set<URL> places = placesOf(resource);
             byte @Nullable [] found = null;
             for (URL place : places) {
                 byte[] bytes;
@@ -64,16 +66,66 @@ final class NativeExtraction {
                 found = bytes;
             }
             if (found != null) {
-                return new NativeExtraction(found);
+                NativeExtraction extraction = new NativeExtraction(found);
+                extraction.requireChecksum(resource);
+                return extraction;
             }
         } catch (IOException e) {
             throw IreeException.of(StatusCode.UNAVAILABLE, "resource '" + resource + "' cannot be read: " + e, e);
         }
         throw IreeException.of(
                 StatusCode.UNAVAILABLE,
-                ("no native library for platform '%s' on the class path (resource '%s'); add iree4j-native-shim built for it,"
-                                + " or name the file with %s")
-                        .formatted(platform, resource, NativeLibrary.LIBRARY_PATH));
+                ("no native library for platform '%s' on the class path (resource '%s'), which has %s; add"
+                                + " iree4j-native-shim built for it, or name the file with %s")
+                        .formatted(platform, resource, present(), NativeLibrary.LIBRARY_PATH));
+    }
+
+    private static String resource(String platform) {
+        return "META-INF/native/" + platform + "/" + NativeLibrary.FILE_NAME;
+    }
+
+    /** The platforms with a library, as a phrase. */
+    private static String present() {
+        List<String> names = new ArrayList<>();
+        for (String platform : NativePlatform.RELEASED) {
+            try {
+                if (!placesOf(resource(platform)).isEmpty()) {
+                    names.add(platform);
+                }
+            } catch (IOException e) {
+                // The message that this is a part of has the cause of interest.
+            }
+        }
+        return names.isEmpty() ? "none for other platforms either" : "those for " + String.join(", ", names);
+    }
+
+    /** Builds of more than one kind may be in reach, so any of the checksums will do. */
+    private void requireChecksum(String resource) throws IOException {
+        Set<URL> places = placesOf(resource + ".sha256");
+        for (URL place : places) {
+            try (InputStream in = place.openStream()) {
+                if (new String(in.readNBytes(checksum.length()), StandardCharsets.US_ASCII).equals(checksum)) {
+                    return;
+                }
+            }
+        }
+        if (!places.isEmpty()) {
+            throw IreeException.of(
+                    StatusCode.UNAVAILABLE,
+                    ("native library in resource '%s' differs from its checksum in '%s.sha256': its SHA-256 is %s; take the jar"
+                                    + " as it was built, and exclude .so files from the filtering of resources")
+                            .formatted(resource, resource, checksum));
+        }
+    }
+
+    private static Set<URL> placesOf(String resource) throws IOException {
+        Set<URL> places = new LinkedHashSet<>();
+        ClassLoader own = NativeExtraction.class.getClassLoader();
+        addAll(places, own == null ? ClassLoader.getSystemClassLoader() : own, resource);
+        if (places.isEmpty()) {
+            addAll(places, Thread.currentThread().getContextClassLoader(), resource);
+        }
+        return places;
     }
 
     private static void addAll(Set<URL> places, @Nullable ClassLoader loader, String resource) throws IOException {

@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -178,25 +177,10 @@ public final class NativeLibrary {
     /**
      * Returns the platform's name in the resource path.
      *
-     * @return for example {@code linux-x86_64} or {@code linux-aarch_64}
+     * @return for example {@code linux-x86_64} or {@code linux-aarch_64-musl}; without a C library it is glibc
      */
     public static String platform() {
-        return platform(System.getProperty("os.name", ""), System.getProperty("os.arch", ""));
-    }
-
-    static String platform(String os, String arch) {
-        String system = os.toLowerCase(Locale.ROOT);
-        if (system.startsWith("mac")) {
-            system = "osx";
-        } else if (system.startsWith("windows")) {
-            system = "windows";
-        }
-        String machine = switch (arch.toLowerCase(Locale.ROOT)) {
-            case "amd64", "x86_64" -> "x86_64";
-            case "aarch64", "arm64" -> "aarch_64";
-            default -> arch.toLowerCase(Locale.ROOT);
-        };
-        return system + "-" + machine;
+        return NativePlatform.name();
     }
 
     private static @Nullable IreeException probe() {

@@ -172,11 +172,44 @@ class NativeLibraryTest {
 
     @Test
     void platformsAreNamedAsOsMavenPluginNamesThem() {
-        assertThat(NativeLibrary.platform("Linux", "amd64")).isEqualTo("linux-x86_64");
-        assertThat(NativeLibrary.platform("Linux", "aarch64")).isEqualTo("linux-aarch_64");
-        assertThat(NativeLibrary.platform("Mac OS X", "aarch64")).isEqualTo("osx-aarch_64");
-        assertThat(NativeLibrary.platform("Windows 11", "amd64")).isEqualTo("windows-x86_64");
-        assertThat(NativeLibrary.platform("Linux", "riscv64")).isEqualTo("linux-riscv64");
+        assertThat(NativePlatform.name("Linux", "amd64")).isEqualTo("linux-x86_64");
+        assertThat(NativePlatform.name("Linux", "aarch64")).isEqualTo("linux-aarch_64");
+        assertThat(NativePlatform.name("Mac OS X", "aarch64")).isEqualTo("osx-aarch_64");
+        assertThat(NativePlatform.name("Windows 11", "amd64")).isEqualTo("windows-x86_64");
+        assertThat(NativePlatform.name("Linux", "riscv64")).isEqualTo("linux-riscv64");
+    }
+
+    @Test
+    void theCLibraryIsThatOfTheMappingsOfTheJvm() {
+        assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00014000 fe:01 530 /lib/ld-musl-x86_64.so.1")).isTrue();
+        assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00014000 fe:01 530 /usr/lib/libc.so")).isTrue();
+        assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00026000 fe:01 530 /usr/lib/x86_64-linux-gnu/libc.so.6")).isFalse();
+        assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00001000 fe:01 530 /lib64/ld-linux-x86-64.so.2")).isFalse();
+        assertThat(NativePlatform.isMusl("7f1-7f2 rw-p 00000000 00:00 0 ")).isFalse();
+        assertThat(NativePlatform.isMusl("7f1-7f2 rw-p 00000000 00:00 0 [heap]")).isFalse();
+        // The JVM of this test runs on one of the two, and has a library for it.
+        assertThat(NativePlatform.name()).isIn(NativePlatform.RELEASED);
+    }
+
+    @Test
+    void aLibraryThatDiffersFromItsChecksumIsRefused(@TempDir Path parent) throws Exception {
+        Path folder = Files.createDirectories(parent.resolve("META-INF/native/plan9-pdp11"));
+        Files.write(folder.resolve(NativeLibrary.FILE_NAME), new byte[] {1, 2, 3});
+        Path sum = folder.resolve(NativeLibrary.FILE_NAME + ".sha256");
+        Files.writeString(sum, "0".repeat(64) + "  " + NativeLibrary.FILE_NAME + "\n");
+        ClassLoader before = Thread.currentThread().getContextClassLoader();
+        try (URLClassLoader loader = new URLClassLoader(new URL[] {parent.toUri().toURL()}, before)) {
+            Thread.currentThread().setContextClassLoader(loader);
+            assertThatThrownBy(() -> NativeExtraction.find("plan9-pdp11"))
+                    .isInstanceOf(IreeException.class)
+                    .hasMessageContaining("differs from its checksum")
+                    .hasMessageContaining("039058c6f2c0cb49");
+            Files.writeString(sum, "039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81  any name\n");
+            assertThat(NativeExtraction.find("plan9-pdp11").extractTo(parent.resolve("copies")))
+                    .hasBinaryContent(new byte[] {1, 2, 3});
+        } finally {
+            Thread.currentThread().setContextClassLoader(before);
+        }
     }
 
     @Test
@@ -185,6 +218,7 @@ class NativeLibraryTest {
                 .isInstanceOf(IreeException.class)
                 .hasMessageContaining("'plan9-pdp11'")
                 .hasMessageContaining("META-INF/native/plan9-pdp11/libiree4j_shim.so")
+                .hasMessageContaining("those for " + NativeLibrary.platform().split("-musl")[0])
                 .hasMessageContaining("iree.native.library-path");
     }
 

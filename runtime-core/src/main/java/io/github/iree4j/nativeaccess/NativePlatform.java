@@ -1,0 +1,62 @@
+package io.github.iree4j.nativeaccess;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/**
+ * The names of platforms in resource paths: operating system, architecture and, except for glibc, the C library. A
+ * library linked against one C library does not load beside the other.
+ */
+final class NativePlatform {
+    /** Those that a release has libraries for. */
+    static final List<String> RELEASED =
+            List.of("linux-x86_64", "linux-x86_64-musl", "linux-aarch_64", "linux-aarch_64-musl");
+
+    /** The files mapped into this process, the C library among them. */
+    private static final Path MAPPINGS = Path.of("/proc/self/maps");
+
+    private NativePlatform() {}
+
+    /** The name of this process's platform. */
+    static String name() {
+        String platform = name(System.getProperty("os.name", ""), System.getProperty("os.arch", ""));
+        return platform.startsWith("linux-") && usesMusl() ? platform + "-musl" : platform;
+    }
+
+    static String name(String os, String arch) {
+        String system = os.toLowerCase(Locale.ROOT);
+        if (system.startsWith("mac")) {
+            system = "osx";
+        } else if (system.startsWith("windows")) {
+            system = "windows";
+        }
+        String machine = switch (arch.toLowerCase(Locale.ROOT)) {
+            case "amd64", "x86_64" -> "x86_64";
+            case "aarch64", "arm64" -> "aarch_64";
+            default -> arch.toLowerCase(Locale.ROOT);
+        };
+        return system + "-" + machine;
+    }
+
+    /**
+     * Whether this JVM runs on musl. The JVM's own mappings tell it, where files of the system would not: systems have
+     * both C libraries installed.
+     */
+    private static boolean usesMusl() {
+        try (Stream<String> lines = Files.lines(MAPPINGS)) {
+            return lines.anyMatch(NativePlatform::isMusl);
+        } catch (IOException | RuntimeException e) {
+            return false; // without /proc: the common case
+        }
+    }
+
+    /** Whether a line of the mappings names musl, whose loader and C library are one file. glibc's are ld-linux and libc.so.6. */
+    static boolean isMusl(String mapping) {
+        String file = mapping.substring(mapping.lastIndexOf('/') + 1);
+        return mapping.indexOf('/') >= 0 && (file.startsWith("ld-musl-") || file.equals("libc.so"));
+    }
+}

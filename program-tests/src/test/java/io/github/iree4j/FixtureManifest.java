@@ -20,6 +20,7 @@ record FixtureManifest(List<Module> modules) {
      * @param variant target and form: {@code cpu}, {@code vmvx-async}, {@code inline-static}
      * @param program its source below {@code fixtures}
      * @param source SHA-256 of the source at compilation
+     * @param command the compiler's command line
      * @param sha256 of the module
      * @param tolerance allowed deviation of numbers, relative to the larger of one and the expected number
      * @param with modules that it imports from, loaded before it
@@ -33,6 +34,7 @@ record FixtureManifest(List<Module> modules) {
             String variant,
             String program,
             String source,
+            String command,
             String sha256,
             double tolerance,
             List<String> with,
@@ -141,6 +143,7 @@ record FixtureManifest(List<Module> modules) {
                     value("variant"),
                     value("program"),
                     value("source"),
+                    value("command"),
                     value("sha256"),
                     Double.parseDouble(values.getOrDefault("tolerance", "0")),
                     List.copyOf(with),

@@ -105,7 +105,9 @@ class FixturesTest {
                     driver, name -> IreeRuntime.builder().device(name).build());
         }
         if (variant.contains("cpu")) {
-            Assumptions.assumeTrue(CpuFeatures.architecture().equals("x86_64"), "the module is compiled for x86_64");
+            String machine = module.command().contains("-target-triple=aarch64") ? "arm_64" : "x86_64";
+            Assumptions.assumeTrue(
+                    CpuFeatures.architecture().equals(machine), () -> "the module is compiled for " + machine);
         }
         if (variant.equals("cpu-two")) {
             return RUNTIMES.computeIfAbsent(variant, name -> onDevices("local", "a", "b"));

@@ -117,7 +117,8 @@ class KernelFaultsTest {
         command.addAll(List.of(
                 "--enable-native-access=ALL-UNNAMED",
                 "-XX:-CreateCoredumpOnCrash",
-                "-XX:ErrorFile=" + directory.resolve("error.log")));
+                "-XX:ErrorFile=" + directory.resolve("error.log"),
+                "-Diree4j.test.kernels=" + TestKernels.DIRECTORY.toAbsolutePath()));
         for (String flag : flags) {
             if (flag.startsWith("-")) {
                 command.add(flag);

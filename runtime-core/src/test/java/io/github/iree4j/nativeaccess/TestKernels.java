@@ -11,7 +11,7 @@ import java.nio.file.Path;
  * property {@code iree4j.test.kernels} selects another directory.
  */
 final class TestKernels {
-    private static final Path DIRECTORY =
+    static final Path DIRECTORY =
             Path.of(System.getProperty("iree4j.test.kernels", "../native-shim/build/release/test/kernels"));
 
     private TestKernels() {}

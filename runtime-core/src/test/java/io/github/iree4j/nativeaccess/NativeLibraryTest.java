@@ -181,12 +181,17 @@ class NativeLibraryTest {
 
     @Test
     void theCLibraryIsThatOfTheMappingsOfTheJvm() {
-        assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00014000 fe:01 530 /lib/ld-musl-x86_64.so.1")).isTrue();
-        assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00014000 fe:01 530 /usr/lib/libc.so")).isTrue();
-        assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00026000 fe:01 530 /usr/lib/x86_64-linux-gnu/libc.so.6")).isFalse();
-        assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00001000 fe:01 530 /lib64/ld-linux-x86-64.so.2")).isFalse();
+        assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00014000 fe:01 530 /lib/ld-musl-x86_64.so.1"))
+                .isTrue();
+        assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00014000 fe:01 530 /usr/lib/libc.so"))
+                .isTrue();
+        assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00026000 fe:01 530 /usr/lib/x86_64-linux-gnu/libc.so.6"))
+                .isFalse();
+        assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00001000 fe:01 530 /lib64/ld-linux-x86-64.so.2"))
+                .isFalse();
         assertThat(NativePlatform.isMusl("7f1-7f2 rw-p 00000000 00:00 0 ")).isFalse();
-        assertThat(NativePlatform.isMusl("7f1-7f2 rw-p 00000000 00:00 0 [heap]")).isFalse();
+        assertThat(NativePlatform.isMusl("7f1-7f2 rw-p 00000000 00:00 0 [heap]"))
+                .isFalse();
         // The JVM of this test runs on one of the two, and has a library for it.
         assertThat(NativePlatform.name()).isIn(NativePlatform.RELEASED);
     }
@@ -198,7 +203,8 @@ class NativeLibraryTest {
         Path sum = folder.resolve(NativeLibrary.FILE_NAME + ".sha256");
         Files.writeString(sum, "0".repeat(64) + "  " + NativeLibrary.FILE_NAME + "\n");
         ClassLoader before = Thread.currentThread().getContextClassLoader();
-        try (URLClassLoader loader = new URLClassLoader(new URL[] {parent.toUri().toURL()}, before)) {
+        try (URLClassLoader loader =
+                new URLClassLoader(new URL[] {parent.toUri().toURL()}, before)) {
             Thread.currentThread().setContextClassLoader(loader);
             assertThatThrownBy(() -> NativeExtraction.find("plan9-pdp11"))
                     .isInstanceOf(IreeException.class)

@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes steps as long as there are sequences, on a virtual thread: takes new requests, ends cancelled and late requests,
+ * Makes steps as long as there are sequences, on a thread of its own: takes new requests, ends cancelled and late requests,
  * computes the planner's next step, and chooses a token for each sequence whose last token was read.
  *
  * <p>Sequences, planner and logits are confined to the thread. Requests arrive under the lock.
@@ -77,7 +77,8 @@ final class GenerationLoop implements AutoCloseable {
         this.maximumWaiting = maximumWaiting;
         this.nanoTime = nanoTime;
         this.statistics = planner.statistics(0, 0, 0);
-        this.thread = Thread.ofVirtual().name("iree4j-generation " + name).start(this::run);
+        this.thread =
+                Thread.ofPlatform().daemon().name("iree4j-generation " + name).start(this::run);
     }
 
     /** Submits a request that fits, see {@link Generator#submit}. */

@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
  * <p><b>Failures.</b> A failed step fails the sequences of the step, and their pages are zeroed before further use. A
  * lost device fails all sequences, and all later requests.
  *
- * <p><b>Threads.</b> A virtual thread submits the steps and chooses tokens; kernels run on the workers of the runtime.
+ * <p><b>Threads.</b> A thread for each generator makes the steps and chooses tokens, and computes kernels with the
+ * workers of the runtime.
  *
  * <p><b>Ownership.</b> The program stays the caller's, and must be open as long as the generator.
  */

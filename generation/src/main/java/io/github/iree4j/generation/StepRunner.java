@@ -20,9 +20,8 @@ interface StepRunner {
     /** Returns a runner that calls the functions of a program on a cache. */
     static StepRunner on(ModelInterface model, CacheMemory cache) {
         return (step, logits) -> {
-            try (Results results = model.function(step.entry())
-                    .invokeAsync(inputs(step, model.prefillPosition(), cache))
-                    .await()) {
+            // On this thread, which computes a part of the kernels: waking another thread for each step takes longer.
+            try (Results results = model.function(step.entry()).invoke(inputs(step, model.prefillPosition(), cache))) {
                 logits.read(step, results);
             }
         };

@@ -85,6 +85,18 @@ static inline file_t read_kernel(const char* name) {
   return file;
 }
 
+static inline void copy_file(const char* source, const char* target) {
+  FILE* from = fopen(source, "rb");
+  FILE* to = fopen(target, "wb");
+  CHECK(from && to);
+  char bytes[65536];
+  for (size_t size; (size = fread(bytes, 1, sizeof(bytes), from)) > 0;) {
+    CHECK_EQ(fwrite(bytes, 1, size, to), size);
+  }
+  fclose(from);
+  fclose(to);
+}
+
 // After a library was closed: makes the next load of that path run its
 // constructors again. musl never unloads, and knows a library by its file; it
 // gets another file of that name.
@@ -95,15 +107,7 @@ static inline void renew_library(const char* path) {
   if (!strchr(path, '/')) return;
   char other[1024];
   snprintf(other, sizeof(other), "%s.new", path);
-  FILE* from = fopen(path, "rb");
-  FILE* to = fopen(other, "wb");
-  CHECK(from && to);
-  char bytes[65536];
-  for (size_t size; (size = fread(bytes, 1, sizeof(bytes), from)) > 0;) {
-    CHECK_EQ(fwrite(bytes, 1, size, to), size);
-  }
-  fclose(from);
-  fclose(to);
+  copy_file(path, other);
   CHECK_EQ(rename(other, path), 0);
 #endif
 }

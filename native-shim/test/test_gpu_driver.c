@@ -394,15 +394,7 @@ static void run_all(void) {
 static void copy_fake(const char* built, char* folder) {
   CHECK(mkdtemp(folder));
   snprintf(fake_path, sizeof(fake_path), "%s/fake.so", folder);
-  FILE* from = fopen(built, "rb");
-  FILE* to = fopen(fake_path, "wb");
-  CHECK(from && to);
-  char bytes[65536];
-  for (size_t size; (size = fread(bytes, 1, sizeof(bytes), from)) > 0;) {
-    CHECK_EQ(fwrite(bytes, 1, size, to), size);
-  }
-  fclose(from);
-  fclose(to);
+  copy_file(built, fake_path);
 }
 
 static bool is_a_fake(const char* path) {

@@ -239,15 +239,7 @@ static void run_on(const char* built, bool is_hip) {
   CHECK(mkdtemp(folder));
   char copied[64];
   snprintf(copied, sizeof(copied), "%s/fake.so", folder);
-  FILE* from = fopen(built, "rb");
-  FILE* to = fopen(copied, "wb");
-  CHECK(from && to);
-  char bytes[65536];
-  for (size_t size; (size = fread(bytes, 1, sizeof(bytes), from)) > 0;) {
-    CHECK_EQ(fwrite(bytes, 1, size, to), size);
-  }
-  fclose(from);
-  fclose(to);
+  copy_file(built, copied);
   path = copied;
   hip = is_hip;
   run_all();

@@ -66,7 +66,7 @@ public final class GenerationPeer {
                         .parameters("model", Path.of(arguments[1]))
                         .build());
                 Generator generator = Generator.create(program, GeneratorOptions.DEFAULTS.withConfig(config))) {
-            ModelConfig read = ModelConfig.read(config);
+            ModelConfig read = ModelConfig.parse(arguments[2], ModelConfig.text(config));
             ModelInterface model = ModelInterface.of(program, read);
             System.out.print(generator.description());
             try (CacheMemory cache = new CacheMemory(model, read.pages())) {

@@ -61,7 +61,7 @@ public final class Generation {
     /**
      * Returns how many tokens of the prompt were found in the cache.
      *
-     * @return the number since the last start of the request; 0 before the first
+     * @return the number when the request began; 0 before
      */
     public int sharedTokens() {
         return sharedTokens;

@@ -29,7 +29,6 @@ final class GenerationLoop implements AutoCloseable {
     private static final Duration LONGEST = Duration.ofDays(36_500);
 
     private final String name;
-    private final int stride;
     private final StepPlanner planner;
     private final StepRunner runner;
     private final IntConsumer scrub;
@@ -39,7 +38,7 @@ final class GenerationLoop implements AutoCloseable {
     private long prefillSteps;
     private long decodeSteps;
     private long generatedTokens;
-    private volatile GeneratorStatistics statistics;
+    private volatile GeneratorStatistics statistics; // written by the thread
     private final Thread thread;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -48,13 +47,11 @@ final class GenerationLoop implements AutoCloseable {
     private long submitted; // guarded by lock
     private boolean closed; // guarded by lock
     private @Nullable IreeException broken; // guarded by lock
-    private volatile int waiting; // sequences without pages; written by the thread
 
     /**
      * Starts the thread.
      *
      * @param name of the program, for messages
-     * @param stride tokens per page
      * @param planner chooses the steps
      * @param runner computes the steps
      * @param scrub zeroes a page
@@ -63,14 +60,12 @@ final class GenerationLoop implements AutoCloseable {
      */
     GenerationLoop(
             String name,
-            int stride,
             StepPlanner planner,
             StepRunner runner,
             IntConsumer scrub,
             int maximumWaiting,
             LongSupplier nanoTime) {
         this.name = name;
-        this.stride = stride;
         this.planner = planner;
         this.runner = runner;
         this.scrub = scrub;
@@ -91,7 +86,7 @@ final class GenerationLoop implements AutoCloseable {
             if (broken != null) {
                 throw broken;
             }
-            int before = arrivals.size() + waiting;
+            int before = arrivals.size() + statistics.waiting();
             if (before >= maximumWaiting) {
                 throw IreeException.of(
                         StatusCode.RESOURCE_EXHAUSTED,
@@ -123,8 +118,7 @@ final class GenerationLoop implements AutoCloseable {
                 log.error("generation with '{}' fails", name, e);
                 breakDown(IreeFuture.failureOf(e));
             }
-            waiting = planner.waitingCount();
-            statistics = planner.statistics(prefillSteps, decodeSteps, generatedTokens);
+            publish();
         }
         IreeException end = IreeException.of(StatusCode.CANCELLED, "generator of '%s' was closed".formatted(name));
         for (Sequence each : planner.sequences()) {
@@ -141,14 +135,18 @@ final class GenerationLoop implements AutoCloseable {
                 arrived.awaitUninterruptibly();
             }
             for (Generation each : arrivals) {
-                planner.add(new Sequence(each, stride));
+                planner.add(new Sequence(each));
             }
             arrivals.clear();
-            waiting = planner.waitingCount();
+            publish(); // before others take the lock: whoever has arrived waits still
             return !closed;
         } finally {
             lock.unlock();
         }
+    }
+
+    private void publish() {
+        statistics = planner.statistics(prefillSteps, decodeSteps, generatedTokens);
     }
 
     /** Removes sequences that are cancelled or late. */
@@ -174,7 +172,7 @@ final class GenerationLoop implements AutoCloseable {
 
     private void step() {
         Step step = planner.next();
-        waiting = planner.waitingCount();
+        publish();
         if (step == null) {
             return;
         }

@@ -63,7 +63,6 @@ public final class Generator implements AutoCloseable {
             }
             this.loop = new GenerationLoop(
                     name(),
-                    shapes.stride(),
                     new StepPlanner(model.prefillPosition(), shapes, measured, config.pages()),
                     runner,
                     cache::scrub,
@@ -90,7 +89,8 @@ public final class Generator implements AutoCloseable {
     }
 
     static Generator create(Program program, GeneratorOptions options, LongSupplier nanoTime) {
-        ModelConfig config = options.config() == null ? ModelConfig.DEFAULT : ModelConfig.read(options.config());
+        String json = options.config();
+        ModelConfig config = json == null ? ModelConfig.DEFAULT : ModelConfig.parse(options.configName(), json);
         if (options.pages() > 0) {
             config = config.withPages(options.pages());
         }

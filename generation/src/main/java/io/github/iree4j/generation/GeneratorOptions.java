@@ -8,7 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The options of a {@link Generator}. Immutable.
  *
- * @param config the exporter's {@code config.json}; null for the exporter's defaults: 32 tokens per page, 512 pages
+ * @param configName names the configuration in messages
+ * @param config the text of the exporter's {@code config.json}; null for the exporter's defaults: 32 tokens per page, 512
+ *     pages
  * @param pages number of pages of the cache, page 0 included; 0 for the configuration's number
  * @param chunkTokens most tokens of a prompt that a prefill step reads, rounded up to pages; needs a program with
  *     positions ({@code has_prefill_position})
@@ -16,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * @param probePrompts number of prompts for measuring at the start which functions and shapes compute equal bits
  */
 public record GeneratorOptions(
-        @Nullable Path config, int pages, int chunkTokens, int maximumWaiting, int probePrompts) {
+        String configName, @Nullable String config, int pages, int chunkTokens, int maximumWaiting, int probePrompts) {
     /** The exporter's defaults. */
-    public static final GeneratorOptions DEFAULTS = new GeneratorOptions(null, 0, 256, 1024, 2);
+    public static final GeneratorOptions DEFAULTS = new GeneratorOptions("", null, 0, 256, 1024, 2);
 
     /** Checks the ranges. */
     public GeneratorOptions {
@@ -35,23 +37,40 @@ public record GeneratorOptions(
         }
     }
 
-    /** Returns options with a configuration. */
+    /**
+     * Returns options with a configuration.
+     *
+     * @param file the exporter's {@code config.json}, read now; null for the exporter's defaults
+     * @return options
+     * @throws IreeException NOT_FOUND without the file; INVALID_ARGUMENT for a file of more than 1 MiB
+     */
     public GeneratorOptions withConfig(@Nullable Path file) {
-        return new GeneratorOptions(file, pages, chunkTokens, maximumWaiting, probePrompts);
+        return file == null ? withConfig("", null) : withConfig(file.toString(), ModelConfig.text(file));
+    }
+
+    /**
+     * Returns options with a configuration.
+     *
+     * @param name names the configuration in messages
+     * @param json the text of the exporter's {@code config.json}; null for the exporter's defaults
+     * @return options
+     */
+    public GeneratorOptions withConfig(String name, @Nullable String json) {
+        return new GeneratorOptions(name, json, pages, chunkTokens, maximumWaiting, probePrompts);
     }
 
     /** Returns options with a number of pages. */
     public GeneratorOptions withPages(int count) {
-        return new GeneratorOptions(config, count, chunkTokens, maximumWaiting, probePrompts);
+        return new GeneratorOptions(configName, config, count, chunkTokens, maximumWaiting, probePrompts);
     }
 
     /** Returns options with a number of tokens per prefill step. */
     public GeneratorOptions withChunkTokens(int count) {
-        return new GeneratorOptions(config, pages, count, maximumWaiting, probePrompts);
+        return new GeneratorOptions(configName, config, pages, count, maximumWaiting, probePrompts);
     }
 
     /** Returns options with a number of prompts for the measurement at the start. */
     public GeneratorOptions withProbePrompts(int count) {
-        return new GeneratorOptions(config, pages, chunkTokens, maximumWaiting, count);
+        return new GeneratorOptions(configName, config, pages, chunkTokens, maximumWaiting, count);
     }
 }

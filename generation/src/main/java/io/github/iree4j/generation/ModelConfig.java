@@ -3,6 +3,7 @@ package io.github.iree4j.generation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -28,7 +29,6 @@ import tools.jackson.databind.json.JsonMapper;
  *     unknown if empty
  * @param prefillBatches batch sizes of the prefill functions ({@code prefill_batch_sizes}); empty for all functions found
  * @param decodeBatches batch sizes of the decode functions ({@code decode_batch_sizes}); empty for all functions found
- * @param topK number of candidates returned instead of logits ({@code top_k}); 0 for logits
  */
 record ModelConfig(
         int maximumTokens,
@@ -36,13 +36,12 @@ record ModelConfig(
         int pages,
         Optional<Boolean> prefillPosition,
         List<Integer> prefillBatches,
-        List<Integer> decodeBatches,
-        int topK) {
+        List<Integer> decodeBatches) {
     private static final long LARGEST_FILE = 1 << 20;
     private static final int LARGEST_NUMBER = 1 << 24;
 
     /** The values of exporters where nothing else is said. */
-    static final ModelConfig DEFAULT = new ModelConfig(0, 32, 512, Optional.empty(), List.of(), List.of(), 0);
+    static final ModelConfig DEFAULT = new ModelConfig(0, 32, 512, Optional.empty(), List.of(), List.of());
 
     private static final Set<String> KEYS = Set.of(
             "module_name",
@@ -71,41 +70,51 @@ record ModelConfig(
 
     /** Returns a configuration with another number of pages. */
     ModelConfig withPages(int count) {
-        return new ModelConfig(maximumTokens, stride, count, prefillPosition, prefillBatches, decodeBatches, topK);
+        return new ModelConfig(maximumTokens, stride, count, prefillPosition, prefillBatches, decodeBatches);
     }
 
     /**
-     * Reads a file.
+     * Reads the text of a file.
      *
-     * @throws IreeException INVALID_ARGUMENT for anything but a known configuration, naming file and key; NOT_FOUND
+     * @throws IreeException INVALID_ARGUMENT for a file that is too long; NOT_FOUND
      */
-    static ModelConfig read(Path file) {
-        JsonNode root;
+    static String text(Path file) {
         try {
             long size = Files.size(file);
             if (size > LARGEST_FILE) {
-                throw invalid(file, "the file has %d bytes, at most %d are read".formatted(size, LARGEST_FILE));
+                throw IreeException.of(
+                        StatusCode.INVALID_ARGUMENT,
+                        "configuration '%s': the file has %d bytes, at most %d are read"
+                                .formatted(file, size, LARGEST_FILE));
             }
-            root = JSON.readTree(Files.readAllBytes(file));
+            return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
         } catch (NoSuchFileException e) {
             throw IreeException.of(StatusCode.NOT_FOUND, "there is no configuration '%s'".formatted(file), e);
         } catch (IOException e) {
             throw IreeException.of(StatusCode.UNAVAILABLE, "configuration '%s': %s".formatted(file, e), e);
+        }
+    }
+
+    /**
+     * Reads a configuration.
+     *
+     * @param name names the configuration in messages
+     * @param json the text
+     * @throws IreeException INVALID_ARGUMENT for anything but a known configuration, naming configuration and key
+     */
+    static ModelConfig parse(String name, String json) {
+        try {
+            return new Reader(name).config(JSON.readTree(json));
         } catch (JacksonException e) {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
-                    "configuration '%s' is not JSON: %s".formatted(file, e.getOriginalMessage()),
+                    "configuration '%s' is not JSON: %s".formatted(name, e.getOriginalMessage()),
                     e);
         }
-        return new Reader(file).config(root);
     }
 
-    private static IreeException invalid(Path file, String why) {
-        return IreeException.of(StatusCode.INVALID_ARGUMENT, "configuration '%s': %s".formatted(file, why));
-    }
-
-    /** Reads the values of a file. */
-    private record Reader(Path file) {
+    /** Reads the values of a configuration. */
+    private record Reader(String name) {
         ModelConfig config(JsonNode root) {
             known(root, "the file", KEYS);
             JsonNode cache = root.path("paged_kv_cache");
@@ -114,7 +123,7 @@ record ModelConfig(
             }
             int version = number(root, "module_abi_version", 1);
             if (version != 1) {
-                throw invalid(file, "module_abi_version is %d; only version 1 is known".formatted(version));
+                throw invalid("module_abi_version is %d; only version 1 is known".formatted(version));
             }
             return new ModelConfig(
                     number(root, "max_seq_len", DEFAULT.maximumTokens),
@@ -122,13 +131,12 @@ record ModelConfig(
                     number(cache, "device_block_count", DEFAULT.pages),
                     flag(root, "has_prefill_position"),
                     numbers(root, "prefill_batch_sizes"),
-                    numbers(root, "decode_batch_sizes"),
-                    number(root, "top_k", 0));
+                    numbers(root, "decode_batch_sizes"));
         }
 
         private void known(JsonNode node, String where, Set<String> keys) {
             if (!node.isObject()) {
-                throw invalid(file, where + " is not a JSON object");
+                throw invalid(where + " is not a JSON object");
             }
             Set<String> unknown = new TreeSet<>();
             for (Map.Entry<String, JsonNode> each : node.properties()) {
@@ -137,8 +145,7 @@ record ModelConfig(
                 }
             }
             if (!unknown.isEmpty()) {
-                throw invalid(
-                        file, "%s has unknown keys %s; known are %s".formatted(where, unknown, new TreeSet<>(keys)));
+                throw invalid("%s has unknown keys %s; known are %s".formatted(where, unknown, new TreeSet<>(keys)));
             }
         }
 
@@ -152,8 +159,7 @@ record ModelConfig(
                     || !value.canConvertToInt()
                     || value.intValue() < 1
                     || value.intValue() > LARGEST_NUMBER) {
-                throw invalid(
-                        file, "%s is %s, not an integer from 1 to %d".formatted(key, shortened(value), LARGEST_NUMBER));
+                throw invalid("%s is %s, not an integer from 1 to %d".formatted(key, shortened(value), LARGEST_NUMBER));
             }
             return value.intValue();
         }
@@ -165,7 +171,7 @@ record ModelConfig(
                 return numbers;
             }
             if (!value.isArray()) {
-                throw invalid(file, "%s is %s, not a list of batch sizes".formatted(key, shortened(value)));
+                throw invalid("%s is %s, not a list of batch sizes".formatted(key, shortened(value)));
             }
             for (JsonNode each : value) {
                 numbers.add(number(each, key));
@@ -179,7 +185,7 @@ record ModelConfig(
                 return Optional.empty();
             }
             if (!value.isBoolean()) {
-                throw invalid(file, "%s is %s, not true or false".formatted(key, shortened(value)));
+                throw invalid("%s is %s, not true or false".formatted(key, shortened(value)));
             }
             return Optional.of(value.booleanValue());
         }
@@ -187,6 +193,10 @@ record ModelConfig(
         private static String shortened(JsonNode value) {
             String text = value.toString();
             return text.length() <= 40 ? text : text.substring(0, 40) + "…";
+        }
+
+        private IreeException invalid(String why) {
+            return IreeException.of(StatusCode.INVALID_ARGUMENT, "configuration '%s': %s".formatted(name, why));
         }
     }
 }

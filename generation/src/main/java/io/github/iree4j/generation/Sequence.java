@@ -21,7 +21,6 @@ final class Sequence {
     private final Generation generation;
     private final Sampler sampler;
     private final int promptLength;
-    private final int stride;
     private int[] tokens;
     private int length;
     private int computed;
@@ -33,9 +32,8 @@ final class Sequence {
     private int[] pages = new int[4];
     private int pageCount;
 
-    Sequence(Generation generation, int stride) {
+    Sequence(Generation generation) {
         this.generation = generation;
-        this.stride = stride;
         this.tokens = generation.request().prompt();
         this.promptLength = tokens.length;
         this.length = tokens.length;
@@ -71,15 +69,9 @@ final class Sequence {
         return computed < promptLength;
     }
 
-    /** Returns the most pages that the sequence may ever need. */
-    int mostPages() {
-        // The last token is never read.
-        return pagesFor(promptLength + generation.request().maximumTokens() - 1);
-    }
-
-    /** Returns the number of pages for a number of tokens. */
-    int pagesFor(int count) {
-        return Math.ceilDiv(count, stride);
+    /** Returns the most tokens that may ever have keys and values: the last token is never read. */
+    int mostTokens() {
+        return promptLength + generation.request().maximumTokens() - 1;
     }
 
     /** Records that steps have computed keys and values of further tokens. */
@@ -118,11 +110,11 @@ final class Sequence {
         return shared;
     }
 
-    /** Begins with the pages of an earlier prompt. Returns whether the sequence begins for the first time. */
-    boolean adopt(List<PrefixTree.Node> path) {
+    /** Begins with the pages of an earlier prompt's tokens. Returns whether the sequence begins for the first time. */
+    boolean adopt(List<PrefixTree.Node> path, int pathTokens) {
         shared.addAll(path);
         path.forEach(each -> addPage(each.page()));
-        computed = path.size() * stride;
+        computed = pathTokens;
         boolean fresh = !begun;
         if (fresh) { // after a preemption the pages may be the sequence's own
             generation.shared(computed);

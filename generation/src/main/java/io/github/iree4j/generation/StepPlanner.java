@@ -58,10 +58,6 @@ final class StepPlanner {
         return all;
     }
 
-    int waitingCount() {
-        return waiting.size();
-    }
-
     /** Returns the state, with counters of the loop. */
     GeneratorStatistics statistics(long prefillSteps, long decodeSteps, long generatedTokens) {
         return new GeneratorStatistics(
@@ -146,13 +142,13 @@ final class StepPlanner {
         while (running.size() < measured.sequences() && !waiting.isEmpty()) {
             Sequence first = waiting.first();
             List<Node> path = known(first);
-            int needed = Math.min(shapes.pagesFor(first.length() + 1), first.mostPages()) - path.size();
+            int needed = shapes.pagesFor(Math.min(first.length() + 1, first.mostTokens())) - path.size();
             if (availablePages() - PrefixTree.unpinned(path) < needed && !running.isEmpty()) {
                 return;
             }
             waiting.remove(first);
             tree.pin(path);
-            if (first.adopt(path)) {
+            if (first.adopt(path, path.size() * shapes.stride())) {
                 promptTokens += first.promptLength();
                 sharedTokens += first.computed();
             }

@@ -15,8 +15,9 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
@@ -60,7 +61,7 @@ class GenerationLoopTest {
                     new Measured(entries(random, true), entries(random, false), rows, random.nextInt(3) > 0);
             model = new PagedModel(shapes, position, pages);
             planner = new StepPlanner(position, shapes, measured, pages);
-            loop = new GenerationLoop("fake", stride, planner, model, model::scrub, 10_000, clock);
+            loop = new GenerationLoop("fake", planner, model, model::scrub, 10_000, clock);
         }
 
         private static List<Entry> entries(SplittableRandom random, boolean prefill) {
@@ -90,6 +91,25 @@ class GenerationLoopTest {
                     ? request
                     : request.sampling(new SamplingOptions(
                             1, random.nextInt(5), 0.5f + random.nextInt(2) / 2f, 0.1f, random.nextLong()));
+        }
+
+        /** Checks the tokens of all requests that do not fail, and returns the failures of the others. */
+        Map<Integer, IreeException> failures(
+                int trial, List<GenerationRequest> requests, List<Generation> generations) {
+            Map<Integer, IreeException> failures = new HashMap<>();
+            for (int i = 0; i < requests.size(); i++) {
+                List<Integer> tokens;
+                try {
+                    tokens = generations.get(i).result().await().tokens();
+                } catch (IreeException e) {
+                    failures.put(i, e);
+                    continue;
+                }
+                assertThat(tokens)
+                        .as("request %d of trial %d, seed %d", i, trial, SEED)
+                        .isEqualTo(PagedModel.expected(requests.get(i)));
+            }
+            return failures;
         }
 
         @Override
@@ -129,11 +149,7 @@ class GenerationLoopTest {
                     requests.add(setting.request(random, requests));
                     generations.add(setting.loop.submit(requests.getLast()));
                 }
-                for (int i = 0; i < requests.size(); i++) {
-                    assertThat(generations.get(i).result().await().tokens())
-                            .as("request %d of trial %d, seed %d", i, trial, SEED)
-                            .isEqualTo(PagedModel.expected(requests.get(i)));
-                }
+                assertThat(setting.failures(trial, requests, generations)).isEmpty();
                 setting.end();
                 preemptions += setting.loop.statistics().preemptions();
             }
@@ -148,7 +164,6 @@ class GenerationLoopTest {
             try (Setting setting = new Setting(random, random.nextInt(3, 30))) {
                 List<GenerationRequest> requests = new ArrayList<>();
                 List<Generation> generations = new ArrayList<>();
-                Set<Integer> cancelled = new HashSet<>();
                 AtomicLong left = new AtomicLong(random.nextInt(20));
                 int victim = random.nextInt(10);
                 List<Generation> known = Collections.synchronizedList(generations);
@@ -165,17 +180,10 @@ class GenerationLoopTest {
                     requests.add(setting.request(random, requests));
                     known.add(setting.loop.submit(requests.getLast()));
                 }
-                for (int i = 0; i < requests.size(); i++) {
-                    try {
-                        assertThat(generations.get(i).result().await().tokens())
-                                .as("request %d of trial %d, seed %d", i, trial, SEED)
-                                .isEqualTo(PagedModel.expected(requests.get(i)));
-                    } catch (IreeException e) {
-                        assertThat(e.code()).isEqualTo(StatusCode.CANCELLED);
-                        cancelled.add(i);
-                    }
-                }
-                assertThat(cancelled).isSubsetOf(victim);
+                Map<Integer, IreeException> failures = setting.failures(trial, requests, generations);
+                assertThat(failures.keySet()).isSubsetOf(victim);
+                assertThat(failures.values())
+                        .allSatisfy(each -> assertThat(each.code()).isEqualTo(StatusCode.CANCELLED));
                 setting.end();
             }
         }
@@ -188,7 +196,7 @@ class GenerationLoopTest {
         StepShapes shapes = new StepShapes(4, 8, 8);
         PagedModel model = new PagedModel(shapes, true, 20);
         StepPlanner planner = new StepPlanner(true, shapes, measured, 20);
-        GenerationLoop loop = new GenerationLoop("fake", 4, planner, model, model::scrub, 10, System::nanoTime);
+        GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 10, System::nanoTime);
         int[] prompt = {1, 2, 3, 4, 5, 6, 7, 8, 9};
         assertThat(loop.submit(GenerationRequest.of(3, prompt)).result().await().sharedTokens())
                 .isZero();
@@ -236,11 +244,11 @@ class GenerationLoopTest {
             SplittableRandom random = new SplittableRandom(SEED + trial);
             try (Setting setting = new Setting(random, random.nextInt(3, 30))) {
                 AtomicLong left = new AtomicLong(random.nextInt(20));
-                Set<Long> hit = ConcurrentHashMap.newKeySet();
+                Set<Integer> hit = ConcurrentHashMap.newKeySet();
                 setting.model.before(step -> {
                     if (left.getAndDecrement() == 0) {
                         step.sequences()
-                                .forEach(each -> hit.add(each.generation().number()));
+                                .forEach(each -> hit.add((int) each.generation().number()));
                         setting.model.spoil(step);
                         throw IreeException.of(StatusCode.INTERNAL, "kernel failed");
                     }
@@ -251,18 +259,12 @@ class GenerationLoopTest {
                     requests.add(setting.request(random, requests));
                     generations.add(setting.loop.submit(requests.getLast()));
                 }
-                Set<Long> failed = new HashSet<>();
-                for (int i = 0; i < requests.size(); i++) {
-                    try {
-                        assertThat(generations.get(i).result().await().tokens())
-                                .as("request %d of trial %d, seed %d", i, trial, SEED)
-                                .isEqualTo(PagedModel.expected(requests.get(i)));
-                    } catch (IreeException e) {
-                        assertThat(e).hasMessageContaining("kernel failed");
-                        failed.add((long) i);
-                    }
-                }
-                assertThat(failed).as("trial %d, seed %d", trial, SEED).isEqualTo(hit);
+                Map<Integer, IreeException> failures = setting.failures(trial, requests, generations);
+                assertThat(failures.keySet())
+                        .as("trial %d, seed %d", trial, SEED)
+                        .isEqualTo(hit);
+                assertThat(failures.values())
+                        .allSatisfy(each -> assertThat(each).hasMessageContaining("kernel failed"));
                 setting.end();
             }
         }
@@ -284,7 +286,7 @@ class GenerationLoopTest {
                 later.add(loop[0].submit(GenerationRequest.of(1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)));
             }
         });
-        loop[0] = new GenerationLoop("fake", 2, planner, model, model::scrub, 10, System::nanoTime);
+        loop[0] = new GenerationLoop("fake", planner, model, model::scrub, 10, System::nanoTime);
         loop[0].submit(GenerationRequest.of(12, 5)).result().await();
         later.getFirst().result().await();
         loop[0].close();
@@ -308,7 +310,7 @@ class GenerationLoopTest {
                 throw new IllegalStateException(e);
             }
         });
-        try (GenerationLoop loop = new GenerationLoop("fake", 2, planner, model, model::scrub, 2, System::nanoTime)) {
+        try (GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 2, System::nanoTime)) {
             try {
                 Generation running = loop.submit(GenerationRequest.of(1, 1));
                 assertThat(started.await(10, TimeUnit.SECONDS)).isTrue();
@@ -332,7 +334,7 @@ class GenerationLoopTest {
         StepRunner broken = (step, logits) -> logits.reshape(
                         step, ElementType.F32, Shape.of(step.entry().batch(), 1, 3))
                 .setAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, 1, Float.NaN);
-        try (GenerationLoop loop = new GenerationLoop("fake", 2, planner, broken, scrubbed::add, 2, System::nanoTime)) {
+        try (GenerationLoop loop = new GenerationLoop("fake", planner, broken, scrubbed::add, 2, System::nanoTime)) {
             Generation generation = loop.submit(GenerationRequest.of(1, 1, 2, 3));
             assertThatThrownBy(() -> generation.result().await()).hasMessageContaining("the logit of token 1 is NaN");
         }
@@ -348,7 +350,6 @@ class GenerationLoopTest {
         };
         try (GenerationLoop loop = new GenerationLoop(
                 "fake",
-                2,
                 planner,
                 broken,
                 page -> {

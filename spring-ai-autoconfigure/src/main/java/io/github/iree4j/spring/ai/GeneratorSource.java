@@ -9,9 +9,7 @@ import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalInt;
@@ -169,24 +167,11 @@ final class GeneratorSource implements TokenSource {
 
     private Generator create(LoadedProgram program) {
         GeneratorOptions options = GeneratorOptions.DEFAULTS.withPages(pages);
-        if (config == null) {
-            return Generator.create(program.program(), options);
+        if (config != null) {
+            byte[] json = ModelFile.read(config, "config.json", LARGEST_CONFIG);
+            options = options.withConfig(config.getDescription(), new String(json, StandardCharsets.UTF_8));
         }
-        try {
-            byte[] bytes = ModelFile.read(config, "config.json", LARGEST_CONFIG);
-            Path copy = Files.createTempFile("iree4j-config", ".json");
-            try {
-                Files.write(copy, bytes);
-                return Generator.create(program.program(), options.withConfig(copy));
-            } catch (IreeException e) {
-                throw IreeException.of(e.code(), e.getMessage().replace(copy.toString(), config.getDescription()), e);
-            } finally {
-                Files.delete(copy);
-            }
-        } catch (IOException e) {
-            throw IreeException.of(
-                    StatusCode.UNAVAILABLE, "%s cannot be copied: %s".formatted(config.getDescription(), e), e);
-        }
+        return Generator.create(program.program(), options);
     }
 
     @Override

@@ -6,7 +6,9 @@ import io.github.iree4j.ProgramOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * How many tokens per second does a generator give, beside a plain loop over the same decode function? Both sides take
@@ -43,7 +45,7 @@ public final class GenerationPeer {
         static Figures of(long tokens, long nanos, List<long[]> times) {
             long[] gaps = times.stream()
                     .flatMapToLong(each ->
-                            java.util.stream.IntStream.range(1, each.length).mapToLong(i -> each[i] - each[i - 1]))
+                            IntStream.range(1, each.length).mapToLong(i -> each[i] - each[i - 1]))
                     .sorted()
                     .toArray();
             return new Figures(
@@ -102,7 +104,7 @@ public final class GenerationPeer {
 
     private static Figures middle(List<Figures> figures) {
         List<Figures> sorted = figures.subList(1, figures.size()).stream()
-                .sorted(java.util.Comparator.comparingDouble(Figures::perSecond))
+                .sorted(Comparator.comparingDouble(Figures::perSecond))
                 .toList();
         return sorted.get(sorted.size() / 2);
     }

@@ -176,8 +176,10 @@ final class GenerationLoop implements AutoCloseable {
         if (step == null) {
             return;
         }
-        prefillSteps += step.entry().prefill() ? 1 : 0;
-        decodeSteps += step.entry().prefill() ? 0 : 1;
+        boolean prefill = step.entry().prefill() && step.proposing() == 0;
+        prefillSteps += prefill ? 1 : 0;
+        decodeSteps += prefill ? 0 : 1;
+        long began = nanoTime.getAsLong();
         try {
             runner.run(step, logits);
         } catch (DeviceLostException e) {
@@ -189,45 +191,77 @@ final class GenerationLoop implements AutoCloseable {
             }
             return;
         }
-        planner.completed(step);
         long now = nanoTime.getAsLong();
+        planner.completed(step);
+        int accepted = 0;
         for (int row = 0; row < step.sequences().size(); row++) {
             Sequence sequence = step.sequences().get(row);
             if (sequence.computed() == sequence.length()) { // otherwise the next token is known
-                choose(sequence, row, step.count(row) - 1, now);
+                accepted += choose(step, row, now);
             }
         }
+        planner.took(step, Math.max(1, now - began), accepted);
     }
 
-    private void choose(Sequence sequence, int row, int last, long now) {
-        Generation generation = sequence.generation();
-        int token;
+    /**
+     * Chooses tokens of a row: the next token, and further tokens as long as the proposed token is the chosen token.
+     *
+     * @return number of proposed tokens that were chosen
+     */
+    private int choose(Step step, int row, long now) {
+        Sequence sequence = step.sequences().get(row);
+        int proposed = step.proposed(row);
+        int last = step.count(row) - 1 - proposed;
+        int chosen = 0;
+        FinishReason reason = null;
+        boolean right = true;
         try {
-            token = logits.choose(row, last, sequence.sampler());
+            while (right && reason == null) {
+                int token = logits.choose(row, last + chosen, sequence.sampler());
+                right = chosen < proposed && sequence.tokens()[sequence.length()] == token;
+                chosen++;
+                reason = append(sequence, token, now);
+                if (right) {
+                    planner.accepted(sequence);
+                }
+            }
         } catch (IreeException e) {
             fail(sequence, e);
-            return;
+            return right ? chosen : chosen - 1;
         }
-        sequence.append(token);
-        generation.append(token, now);
-        generatedTokens++;
-        FinishReason reason = null;
-        if (generation.request().stopTokens().contains(token)) {
-            reason = FinishReason.STOP;
-        } else if (sequence.length() - sequence.promptLength()
-                == generation.request().maximumTokens()) {
-            reason = FinishReason.LENGTH;
+        boolean finite = true; // tokens that were not chosen may have left infinities in the pages
+        for (int i = chosen; i <= proposed; i++) {
+            finite &= logits.isFinite(row, last + i);
+        }
+        if (!finite) {
+            planner.restart(sequence).forEach(scrub::accept);
         }
         if (reason != null) {
             planner.remove(sequence);
-            generation.finish(reason);
+            sequence.generation().finish(reason);
         }
+        return right ? chosen : chosen - 1;
+    }
+
+    /** Appends a token. Returns why the generation ends, or null. */
+    private @Nullable FinishReason append(Sequence sequence, int token, long now) {
+        Generation generation = sequence.generation();
+        sequence.append(token);
+        generation.append(token, now);
+        generatedTokens++;
+        if (generation.request().stopTokens().contains(token)) {
+            return FinishReason.STOP;
+        }
+        int generated = sequence.length() - sequence.promptLength();
+        return generated == generation.request().maximumTokens() ? FinishReason.LENGTH : null;
     }
 
     /** Fails a sequence whose pages may hold infinities. */
     private void fail(Sequence sequence, IreeException failure) {
         sequence.generation().fail(failure); // before anything that may fail, too
-        planner.discard(sequence).forEach(scrub::accept);
+        List<Integer> pages = planner.restart(sequence);
+        planner.remove(sequence);
+        pages.forEach(scrub::accept);
     }
 
     /** Fails all sequences and all later requests. */

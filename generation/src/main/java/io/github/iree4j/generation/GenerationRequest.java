@@ -15,18 +15,21 @@ public final class GenerationRequest {
     private final Set<Integer> stopTokens;
     private final SamplingOptions sampling;
     private final @Nullable Duration timeout;
+    private final String tenant;
 
     private GenerationRequest(
             int[] prompt,
             int maximumTokens,
             Set<Integer> stopTokens,
             SamplingOptions sampling,
-            @Nullable Duration timeout) {
+            @Nullable Duration timeout,
+            String tenant) {
         this.prompt = prompt;
         this.maximumTokens = maximumTokens;
         this.stopTokens = stopTokens;
         this.sampling = sampling;
         this.timeout = timeout;
+        this.tenant = tenant;
     }
 
     /**
@@ -46,7 +49,7 @@ public final class GenerationRequest {
                     StatusCode.INVALID_ARGUMENT,
                     "at most %d tokens are requested; request at least 1".formatted(maximumTokens));
         }
-        return new GenerationRequest(prompt.clone(), maximumTokens, Set.of(), SamplingOptions.GREEDY, null);
+        return new GenerationRequest(prompt.clone(), maximumTokens, Set.of(), SamplingOptions.GREEDY, null, "");
     }
 
     /**
@@ -56,7 +59,7 @@ public final class GenerationRequest {
      * @return the request
      */
     public GenerationRequest stopAt(Set<Integer> tokens) {
-        return new GenerationRequest(prompt, maximumTokens, Set.copyOf(tokens), sampling, timeout);
+        return new GenerationRequest(prompt, maximumTokens, Set.copyOf(tokens), sampling, timeout, tenant);
     }
 
     /**
@@ -66,7 +69,7 @@ public final class GenerationRequest {
      * @return the request
      */
     public GenerationRequest sampling(SamplingOptions options) {
-        return new GenerationRequest(prompt, maximumTokens, stopTokens, options, timeout);
+        return new GenerationRequest(prompt, maximumTokens, stopTokens, options, timeout, tenant);
     }
 
     /**
@@ -76,7 +79,17 @@ public final class GenerationRequest {
      * @return the request
      */
     public GenerationRequest timeout(@Nullable Duration limit) {
-        return new GenerationRequest(prompt, maximumTokens, stopTokens, sampling, limit);
+        return new GenerationRequest(prompt, maximumTokens, stopTokens, sampling, limit, tenant);
+    }
+
+    /**
+     * Returns a request of a tenant. Tenants take turns: a tenant with many requests does not delay the others.
+     *
+     * @param name any name; empty for the requests without a tenant
+     * @return the request
+     */
+    public GenerationRequest tenant(String name) {
+        return new GenerationRequest(prompt, maximumTokens, stopTokens, sampling, timeout, name);
     }
 
     /** Returns the tokens of the prompt, a copy. */
@@ -107,6 +120,11 @@ public final class GenerationRequest {
     /** Returns the time limit. */
     public Optional<Duration> timeout() {
         return Optional.ofNullable(timeout);
+    }
+
+    /** Returns the name of the tenant; empty without a tenant. */
+    public String tenant() {
+        return tenant;
     }
 
     /** Returns the highest token of the prompt, which programs do not check. */

@@ -63,7 +63,8 @@ public final class Generator implements AutoCloseable {
             }
             this.loop = new GenerationLoop(
                     name(),
-                    new StepPlanner(model.prefillPosition(), shapes, measured, config.pages()),
+                    new StepPlanner(
+                            model.prefillPosition(), shapes, measured, config.pages(), new Speculation(0, false)),
                     runner,
                     cache::scrub,
                     options.maximumWaiting(),

@@ -9,11 +9,13 @@ package io.github.iree4j.generation;
  * @param running sequences with pages
  * @param waiting sequences without pages
  * @param prefillSteps steps that read prompts
- * @param decodeSteps steps that read a token of each sequence
+ * @param decodeSteps steps that read the last token of each sequence, and proposed tokens
  * @param promptTokens tokens of prompts, when a sequence begins for the first time
  * @param sharedTokens tokens of these prompts whose pages were kept or in use
  * @param generatedTokens tokens chosen
- * @param preemptions sequences that lost their pages to an older sequence
+ * @param preemptions sequences that lost their pages to a sequence that began earlier
+ * @param proposedTokens tokens proposed by look-up
+ * @param acceptedTokens proposed tokens that were the tokens chosen
  */
 public record GeneratorStatistics(
         int pages,
@@ -26,4 +28,6 @@ public record GeneratorStatistics(
         long promptTokens,
         long sharedTokens,
         long generatedTokens,
-        long preemptions) {}
+        long preemptions,
+        long proposedTokens,
+        long acceptedTokens) {}

@@ -103,14 +103,12 @@ final class Logits {
      * @throws IreeException DATA_LOSS when a logit is not a number or plus infinity, or a candidate no token
      */
     int choose(int row, int token, Sampler sampler) {
-        decode(bytes(row, token));
-        for (int i = 0; i < perToken; i++) {
-            if (!(logits[i] < Float.POSITIVE_INFINITY)) { // not a number, too
-                throw IreeException.of(
-                        StatusCode.DATA_LOSS,
-                        "the logit of token %d is %s; the model or its parameters cannot compute this prompt"
-                                .formatted(i, logits[i]));
-            }
+        int wrong = firstWrong(row, token);
+        if (wrong >= 0) {
+            throw IreeException.of(
+                    StatusCode.DATA_LOSS,
+                    "the logit of token %d is %s; the model or its parameters cannot compute this prompt"
+                            .formatted(wrong, logits[wrong]));
         }
         if (candidates == null) {
             return sampler.choose(logits, perToken);
@@ -131,6 +129,22 @@ final class Logits {
             sorted[i] = logits[(int) order[i]];
         }
         return (int) (order[sampler.choose(sorted, perToken)] >>> Integer.SIZE);
+    }
+
+    /** Returns whether all logits after a token are numbers below infinity. */
+    boolean isFinite(int row, int token) {
+        return firstWrong(row, token) < 0;
+    }
+
+    /** Decodes the logits after a token. Returns the index of the first that is not a number or plus infinity, or -1. */
+    private int firstWrong(int row, int token) {
+        decode(bytes(row, token));
+        for (int i = 0; i < perToken; i++) {
+            if (!(logits[i] < Float.POSITIVE_INFINITY)) { // not a number, too
+                return i;
+            }
+        }
+        return -1;
     }
 
     private void decode(MemorySegment bytes) {

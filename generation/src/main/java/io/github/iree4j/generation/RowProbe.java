@@ -27,6 +27,7 @@ final class RowProbe {
     private final StepRunner runner;
     private final int pages;
     private final List<String> findings = new ArrayList<>();
+    private boolean everyToken; // whether prefill functions return the logits of every token
 
     /** Prompts, by ascending length. */
     private final List<int[]> prompts;
@@ -97,12 +98,67 @@ final class RowProbe {
                     && !equal(reference, among(prompt, prefill, each, each.batch() - 1), "by '" + each + "'"));
         }
         if (rows) {
-            return new Measured(prefills, decodes, true, dependsOnNoShape(prefill, decode));
+            boolean anyShape = dependsOnNoShape(prefill, decode);
+            boolean alike = anyShape && prefillPosition && alike(prefill, decode);
+            return new Measured(prefills, decodes, true, anyShape, alike, alike && everyToken);
         }
         Entry smallPrefill = allPrefills.getFirst();
         Entry smallDecode = allDecodes.getFirst();
-        return new Measured(
-                List.of(smallPrefill), List.of(smallDecode), false, dependsOnNoShape(smallPrefill, smallDecode));
+        boolean anyShape = dependsOnNoShape(smallPrefill, smallDecode);
+        return new Measured(List.of(smallPrefill), List.of(smallDecode), false, anyShape, false, false);
+    }
+
+    /**
+     * Returns whether prefill and decode functions compute equal bits: logits of tokens, and keys and values, which later
+     * logits depend on. A difference is no finding, since generation without exchange of functions needs no equality.
+     */
+    private boolean alike(Entry prefill, Entry decode) {
+        int stride = shapes.stride();
+        for (int[] each : prompts) {
+            int[] prompt = each.length <= stride + 3 ? each : Arrays.copyOf(each, stride + 3);
+            byte[][] reference = logits(prefill, prompt, 0, prompt.length, new byte[prompt.length][]);
+            byte[][] decoded = new byte[prompt.length][];
+            for (int at = 0; at < prompt.length; at++) {
+                logits(decode, prompt, at, 1, decoded);
+            }
+            if (!isEqual(reference, decoded)) {
+                return false;
+            }
+            if (prompt.length > stride) { // behind a page of decode steps
+                logits(prefill, prompt, stride, prompt.length - stride, decoded);
+                if (!isEqual(reference, decoded)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    /** Computes tokens in row 0, and sets the logits after each token, or only after the last. */
+    private byte[][] logits(Entry entry, int[] prompt, int from, int count, byte[][] all) {
+        int pagesRead = shapes.pagesFor(from + count) - from / shapes.stride();
+        int columns = Math.max(shapes.pagesFor(from + count), StepShapes.MINIMUM_COLUMNS);
+        Step step = new Step(entry, entry.prefill() ? pagesRead * shapes.stride() : 1, columns);
+        step.set(0, prompt, from, count);
+        for (int i = 0; i < shapes.pagesFor(from + count); i++) {
+            step.setPage(0, i, 1 + i);
+        }
+        Logits logits = new Logits();
+        runner.run(step, logits);
+        everyToken |= entry.prefill() && logits.tokensPerRow() > 1;
+        for (int i = everyToken ? 0 : count - 1; i < count; i++) {
+            all[from + i] = logits.bytes(0, i).toArray(ValueLayout.JAVA_BYTE);
+        }
+        return all;
+    }
+
+    private static boolean isEqual(byte[][] reference, byte[][] other) {
+        for (int i = 0; i < reference.length; i++) {
+            if (reference[i] != null && !Arrays.equals(reference[i], other[i])) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private boolean dependsOnNoShape(Entry prefill, Entry decode) {

@@ -9,13 +9,14 @@ import java.util.List;
  * the generator.
  *
  * <pre>
- *   tokens   [ prompt ............ | generated ... ]
+ *   tokens   [ prompt ............ | generated ... | proposed ]
  *            0        computed     promptLength    length
  *                     tokens before have keys and values in the pages
  * </pre>
  *
  * <p>A sequence that loses its pages has {@code computed} 0 again, and reads its prompt by prefill steps and its
  * generated tokens by decode steps, as at first: the same functions give the same bits, so preemption changes nothing.
+ * Where prefill and decode functions compute equal bits, prefill steps read the generated tokens, too.
  */
 final class Sequence {
     private final Generation generation;
@@ -24,7 +25,7 @@ final class Sequence {
     private int[] tokens;
     private int length;
     private int computed;
-    private boolean begun;
+    private long place = -1;
 
     /** Pages shared with other sequences, the first pages of the table. */
     private final List<PrefixTree.Node> shared = new ArrayList<>();
@@ -65,8 +66,33 @@ final class Sequence {
         return computed;
     }
 
-    boolean isPrefilling() {
-        return computed < promptLength;
+    /** Returns whether the sequence has ever had pages. */
+    boolean hasBegun() {
+        return place >= 0;
+    }
+
+    /** Returns the place in the order of first beginnings. */
+    long place() {
+        return place;
+    }
+
+    /** Sets the place of a sequence that begins for the first time. */
+    void takePlace(long number) {
+        place = number;
+    }
+
+    /**
+     * Returns the number of tokens that prefill steps read.
+     *
+     * @param alike whether prefill steps may read generated tokens
+     */
+    int prefillLength(boolean alike) {
+        return alike ? length : promptLength;
+    }
+
+    /** Returns whether the next step of the sequence is a prefill step. */
+    boolean isPrefilling(boolean alike) {
+        return computed < promptLength || alike && computed < length - 1;
     }
 
     /** Returns the most tokens that may ever have keys and values: the last token is never read. */
@@ -81,10 +107,15 @@ final class Sequence {
 
     /** Appends a generated token. */
     void append(int token) {
-        if (length == tokens.length) {
-            tokens = Arrays.copyOf(tokens, Math.max(16, 2 * length));
-        }
+        ensureRoom(1);
         tokens[length++] = token;
+    }
+
+    /** Makes room for tokens behind the last token. */
+    void ensureRoom(int count) {
+        if (length + count > tokens.length) {
+            tokens = Arrays.copyOf(tokens, Math.max(16, 2 * length + count));
+        }
     }
 
     int pageCount() {
@@ -110,17 +141,11 @@ final class Sequence {
         return shared;
     }
 
-    /** Begins with the pages of an earlier prompt's tokens. Returns whether the sequence begins for the first time. */
-    boolean adopt(List<PrefixTree.Node> path, int pathTokens) {
+    /** Begins with the pages of earlier tokens. */
+    void adopt(List<PrefixTree.Node> path, int pathTokens) {
         shared.addAll(path);
         path.forEach(each -> addPage(each.page()));
         computed = pathTokens;
-        boolean fresh = !begun;
-        if (fresh) { // after a preemption the pages may be the sequence's own
-            generation.shared(computed);
-            begun = true;
-        }
-        return fresh;
     }
 
     /** Forgets all pages. */

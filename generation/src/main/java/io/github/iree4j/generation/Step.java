@@ -18,6 +18,9 @@ final class Step {
     private final long[] lengths;
     private final long[] pages;
     private final int[] counts;
+    private final int[] repeated;
+    private final int[] proposed;
+    private int proposing;
 
     /**
      * Creates a step of padding only.
@@ -35,6 +38,8 @@ final class Step {
         this.lengths = new long[entry.batch()];
         this.pages = new long[entry.batch() * columns]; // PagePool.SCRATCH
         this.counts = new int[entry.batch()];
+        this.repeated = new int[entry.batch()];
+        this.proposed = new int[entry.batch()];
         Arrays.fill(lengths, 1);
     }
 
@@ -82,8 +87,26 @@ final class Step {
 
     /** Adds the next tokens of a sequence, whose pages are known, as the next row. */
     void add(Sequence sequence, int count) {
+        add(sequence, sequence.computed(), count);
+    }
+
+    /**
+     * Adds the last token of a sequence and proposed tokens, whose pages are known, as the next row. The row begins with
+     * the page of the last token, so tokens before are computed again, with the same bits.
+     *
+     * @param proposals number of tokens to verify, behind the sequence's last token
+     */
+    void addProposed(Sequence sequence, int from, int proposals) {
         int row = sequences.size();
-        set(row, sequence.tokens(), sequence.computed(), count);
+        repeated[row] = sequence.computed() - from;
+        proposed[row] = proposals;
+        proposing += proposals > 0 ? 1 : 0;
+        add(sequence, from, repeated[row] + 1 + proposals);
+    }
+
+    private void add(Sequence sequence, int from, int count) {
+        int row = sequences.size();
+        set(row, sequence.tokens(), from, count);
         for (int i = 0; i < Math.min(sequence.pageCount(), columns); i++) {
             setPage(row, i, sequence.page(i));
         }
@@ -103,6 +126,21 @@ final class Step {
     /** Sets the page of a row's column. */
     void setPage(int row, int column, int page) {
         pages[row * columns + column] = page;
+    }
+
+    /** Returns the number of tokens of a row that are known and were not computed before. */
+    int added(int row) {
+        return counts[row] - repeated[row] - proposed[row];
+    }
+
+    /** Returns the number of proposed tokens at the end of a row. */
+    int proposed(int row) {
+        return proposed[row];
+    }
+
+    /** Returns the number of rows with proposed tokens. */
+    int proposing() {
+        return proposing;
     }
 
     @Override

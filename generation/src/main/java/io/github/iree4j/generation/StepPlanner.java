@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * Decides which sequences the next step reads, and which pages the sequences use. Deterministic, without device and
  * clock. Not thread-safe.
  *
- * <p>Sequences begin in the order of submission, as soon as there are pages for their known tokens. A sequence without
- * a page for its next token takes the pages of the sequence submitted last, which begins again when there is room. So
- * the oldest sequence always advances, and every sequence whose most pages fit into the pool ends.
+ * <p>Sequences begin in the order of {@link WaitingLine}, as soon as there are pages for their known tokens. A sequence
+ * without a page for its next token takes the pages of the sequence that began last, which begins again when there is
+ * room. So the oldest sequence always advances, and every sequence whose most pages fit into the pool ends.
  *
  * <p>Prefill and decode steps alternate while sequences need both: a long prompt delays other sequences by a chunk.
  */
@@ -21,40 +21,40 @@ final class StepPlanner {
     private final StepShapes shapes;
     private final Measured measured;
     private final boolean prefillPosition;
+    private final boolean alike;
+    private final Speculation speculation;
     private final PagePool pool;
     private final PrefixTree tree;
-    private final TreeSet<Sequence> waiting = new TreeSet<>(Comparator.comparingLong(StepPlanner::order));
-    private final TreeSet<Sequence> running = new TreeSet<>(Comparator.comparingLong(StepPlanner::order));
+    private final WaitingLine waiting = new WaitingLine();
+    private final TreeSet<Sequence> running = new TreeSet<>(Comparator.comparingLong(Sequence::place));
     private boolean decodeNext;
     private long preemptions;
     private long promptTokens;
     private long sharedTokens;
 
-    StepPlanner(boolean prefillPosition, StepShapes shapes, Measured measured, int pages) {
+    StepPlanner(boolean prefillPosition, StepShapes shapes, Measured measured, int pages, Speculation speculation) {
         this.shapes = shapes;
         this.measured = measured;
         this.prefillPosition = prefillPosition;
+        this.alike = measured.alike();
+        this.speculation = speculation;
         this.pool = new PagePool(pages);
         this.tree = new PrefixTree(shapes.stride());
     }
 
-    private static long order(Sequence sequence) {
-        return sequence.generation().number();
-    }
-
-    /** Adds a new sequence, which needs at most as many pages as the pool has. */
+    /** Adds a sequence without pages, which needs at most as many pages as the pool has. */
     void add(Sequence sequence) {
         waiting.add(sequence);
     }
 
     boolean isIdle() {
-        return waiting.isEmpty() && running.isEmpty();
+        return waiting.size() == 0 && running.isEmpty();
     }
 
     /** Returns all sequences. */
     List<Sequence> sequences() {
         List<Sequence> all = new ArrayList<>(running);
-        all.addAll(waiting);
+        all.addAll(waiting.sequences());
         return all;
     }
 
@@ -71,7 +71,9 @@ final class StepPlanner {
                 promptTokens,
                 sharedTokens,
                 generatedTokens,
-                preemptions);
+                preemptions,
+                speculation.proposedTokens(),
+                speculation.acceptedTokens());
     }
 
     /** Returns the pages that no sequence uses. */
@@ -79,17 +81,17 @@ final class StepPlanner {
         return pool.available() + tree.idlePages();
     }
 
-    /** Removes a sequence; full pages of the prompt stay for later prompts. */
+    /** Removes a sequence; shared pages stay for later prompts. */
     void remove(Sequence sequence) {
-        waiting.remove(sequence);
         running.remove(sequence);
+        waiting.end(sequence);
         takePages(sequence);
     }
 
-    /** Removes a sequence whose pages may hold infinities. Returns these pages, which are free now. */
-    List<Integer> discard(Sequence sequence) {
-        waiting.remove(sequence);
+    /** Frees the pages of a sequence, which may hold infinities. Returns the pages. The sequence waits for pages again. */
+    List<Integer> restart(Sequence sequence) {
         running.remove(sequence);
+        waiting.add(sequence);
         List<Integer> freed = tree.discard(sequence.shared());
         for (int i = sequence.shared().size(); i < sequence.pageCount(); i++) {
             freed.add(sequence.page(i));
@@ -117,14 +119,34 @@ final class StepPlanner {
     void completed(Step step) {
         for (int row = 0; row < step.sequences().size(); row++) {
             Sequence sequence = step.sequences().get(row);
-            sequence.advance(step.count(row));
-            if (step.entry().prefill() && prefillPosition) { // a later prefill can begin after the pages
-                share(sequence, sequence.computed() / shapes.stride());
+            sequence.advance(step.added(row));
+            if (step.entry().prefill() && prefillPosition || alike) { // a later prefill can begin after the pages
+                share(sequence);
             }
         }
     }
 
-    private void share(Sequence sequence, int fullPages) {
+    /** Records that the token appended last was proposed, so its keys and values are computed. */
+    void accepted(Sequence sequence) {
+        sequence.advance(1);
+        share(sequence);
+    }
+
+    /** Records the time of a step, and how many of the proposed tokens were chosen. */
+    void took(Step step, long nanos, int accepted) {
+        if (step.proposing() > 0) {
+            int proposed = 0;
+            for (int row = 0; row < step.sequences().size(); row++) {
+                proposed += step.proposed(row);
+            }
+            speculation.verified(step.entry(), nanos, step.proposing(), proposed, accepted);
+        } else if (!step.entry().prefill()) {
+            speculation.decoded(step.entry(), nanos);
+        }
+    }
+
+    private void share(Sequence sequence) {
+        int fullPages = sequence.computed() / shapes.stride();
         List<Node> path = sequence.shared();
         while (path.size() < fullPages) {
             int index = path.size();
@@ -139,26 +161,31 @@ final class StepPlanner {
     }
 
     private void admit() {
-        while (running.size() < measured.sequences() && !waiting.isEmpty()) {
+        while (running.size() < measured.sequences()) {
             Sequence first = waiting.first();
+            if (first == null) {
+                return;
+            }
             List<Node> path = known(first);
             int needed = shapes.pagesFor(Math.min(first.length() + 1, first.mostTokens())) - path.size();
             if (availablePages() - PrefixTree.unpinned(path) < needed && !running.isEmpty()) {
                 return;
             }
-            waiting.remove(first);
             tree.pin(path);
-            if (first.adopt(path, path.size() * shapes.stride())) {
+            first.adopt(path, path.size() * shapes.stride());
+            if (!first.hasBegun()) { // after a preemption the pages may be the sequence's own
                 promptTokens += first.promptLength();
                 sharedTokens += first.computed();
+                first.generation().shared(first.computed());
             }
+            waiting.begin(first);
             running.add(first);
         }
     }
 
-    /** Returns the kept pages of the prompt, as far as a prefill can begin after them; the last token is always read. */
+    /** Returns the kept pages of the tokens, as far as a prefill can begin after them; the last token is always read. */
     private List<Node> known(Sequence sequence) {
-        List<Node> path = tree.match(sequence.tokens(), (sequence.promptLength() - 1) / shapes.stride());
+        List<Node> path = tree.match(sequence.tokens(), (sequence.prefillLength(alike) - 1) / shapes.stride());
         int usable = measured.shapes() ? path.size() : path.size() - path.size() % shapes.chunkPages();
         return path.subList(0, usable);
     }
@@ -171,7 +198,7 @@ final class StepPlanner {
             if (rows.size() == measured.prefills().getLast().batch()) {
                 break;
             }
-            if (!running.contains(each) || !each.isPrefilling()) {
+            if (!running.contains(each) || !each.isPrefilling(alike)) {
                 continue;
             }
             int first = each.computed() / shapes.stride();
@@ -180,7 +207,7 @@ final class StepPlanner {
             int last = Math.max(lastFirst, first);
             boolean fits = measured.shapes() ? last + most <= shapes.maximumColumns() : own == read;
             if ((rows.isEmpty() || fits)
-                    && reserve(each, shapes.pagesFor(Math.min(each.promptLength(), (first + own) * shapes.stride())))) {
+                    && reserve(each, shapes.pagesFor(Math.min(each.prefillLength(alike), (first + own) * shapes.stride())))) {
                 rows.add(each);
                 read = most;
                 lastFirst = last;
@@ -193,14 +220,14 @@ final class StepPlanner {
                 measured.shapes() ? Math.max(lastFirst + read, StepShapes.MINIMUM_COLUMNS) : shapes.maximumColumns();
         Step step = new Step(Measured.smallest(measured.prefills(), rows.size()), read * shapes.stride(), columns);
         for (Sequence each : rows) {
-            step.add(each, Math.min(each.promptLength() - each.computed(), read * shapes.stride()));
+            step.add(each, Math.min(each.prefillLength(alike) - each.computed(), read * shapes.stride()));
         }
         return step;
     }
 
     /** Returns the pages that the next prefill step reads of a sequence: of a program without positions all columns. */
     private int pagesRead(Sequence sequence, int first) {
-        int left = shapes.pagesFor(sequence.promptLength()) - first;
+        int left = shapes.pagesFor(sequence.prefillLength(alike)) - first;
         if (!prefillPosition) {
             return measured.shapes() ? Math.max(left, StepShapes.MINIMUM_COLUMNS) : shapes.maximumColumns();
         }
@@ -211,29 +238,79 @@ final class StepPlanner {
     private @Nullable Step decode() {
         List<Sequence> rows = new ArrayList<>();
         for (Sequence each : running.toArray(Sequence[]::new)) {
-            if (!each.isPrefilling() && reserve(each, shapes.pagesFor(each.computed() + 1))) {
+            if (!each.isPrefilling(alike) && reserve(each, shapes.pagesFor(each.computed() + 1))) {
                 rows.add(each);
             }
         }
         if (rows.isEmpty()) {
             return null;
         }
+        Entry entry = Measured.smallest(measured.decodes(), rows.size());
+        Step verify = verify(rows, entry);
+        if (verify != null) {
+            return verify;
+        }
         int columns = measured.shapes() ? StepShapes.MINIMUM_COLUMNS : shapes.maximumColumns();
         for (Sequence each : rows) {
             columns = Math.max(columns, each.pageCount());
         }
-        Step step = new Step(Measured.smallest(measured.decodes(), rows.size()), 1, columns);
+        Step step = new Step(entry, 1, columns);
         rows.forEach(each -> step.add(each, 1));
         return step;
     }
 
-    /** Gives pages to a sequence, if need be of sequences submitted later. Returns false when the sequence lost its own. */
+    /** Returns a step that also reads proposed tokens of sequences, or null if no such step is worthwhile. */
+    private @Nullable Step verify(List<Sequence> rows, Entry decode) {
+        if (speculation.proposals() == 0
+                || !measured.verifiable()
+                || rows.size() > measured.prefills().getLast().batch()) {
+            return null;
+        }
+        int[] proposals = new int[rows.size()];
+        int proposing = 0;
+        int read = 0; // pages of each row
+        int lastFirst = 0; // the page from which the row with the longest past reads
+        for (int row = 0; row < proposals.length; row++) {
+            Sequence each = rows.get(row);
+            proposals[row] = propose(each);
+            proposing += proposals[row] > 0 ? 1 : 0;
+            int first = each.computed() / shapes.stride();
+            lastFirst = Math.max(lastFirst, first);
+            read = Math.max(read, shapes.pagesFor(each.computed() + 1 + proposals[row]) - first);
+        }
+        Entry entry = Measured.smallest(measured.prefills(), rows.size());
+        if (proposing == 0
+                || lastFirst + read > shapes.maximumColumns()
+                || !speculation.isWorthwhile(entry, decode, rows.size(), proposing)) {
+            return null;
+        }
+        Step step = new Step(entry, read * shapes.stride(), Math.max(lastFirst + read, StepShapes.MINIMUM_COLUMNS));
+        for (int row = 0; row < proposals.length; row++) {
+            Sequence each = rows.get(row);
+            step.addProposed(each, each.computed() - each.computed() % shapes.stride(), proposals[row]);
+        }
+        return step;
+    }
+
+    /** Proposes tokens, as far as pages are free. Returns their number. */
+    private int propose(Sequence sequence) {
+        int most = Math.min(speculation.proposals(), sequence.mostTokens() - sequence.length());
+        if (most <= 0) {
+            return 0;
+        }
+        sequence.ensureRoom(most);
+        int proposed = PromptLookup.propose(sequence.tokens(), sequence.length(), most);
+        while (shapes.pagesFor(sequence.length() + proposed) > sequence.pageCount() && availablePages() > 0) {
+            sequence.addPage(takePage());
+        }
+        return Math.min(proposed, sequence.pageCount() * shapes.stride() - sequence.length());
+    }
+
+    /** Gives pages to a sequence, if need be of sequences that began later. Returns false when the sequence lost its own. */
     private boolean reserve(Sequence sequence, int pages) {
         while (sequence.pageCount() < pages) {
-            if (pool.available() > 0) {
-                sequence.addPage(pool.take());
-            } else if (tree.idlePages() > 0) {
-                sequence.addPage(tree.evict());
+            if (availablePages() > 0) {
+                sequence.addPage(takePage());
             } else {
                 Sequence last = running.last();
                 preempt(last);
@@ -243,6 +320,10 @@ final class StepPlanner {
             }
         }
         return true;
+    }
+
+    private int takePage() {
+        return pool.available() > 0 ? pool.take() : tree.evict();
     }
 
     private void preempt(Sequence sequence) {

@@ -43,6 +43,7 @@ class GenerationLoopTest {
         final StepShapes shapes;
         final boolean position;
         final PagedModel model;
+        final Speculation speculation;
         final StepPlanner planner;
         final GenerationLoop loop;
 
@@ -57,10 +58,13 @@ class GenerationLoopTest {
             int columns = Math.max(2, Math.min(pages - 1, random.nextInt(2, 12)));
             shapes = new StepShapes(stride, columns, random.nextInt(1, columns + 1));
             boolean rows = random.nextInt(4) > 0;
+            boolean anyShape = random.nextInt(3) > 0;
+            boolean alike = position && rows && anyShape && random.nextInt(3) > 0;
             Measured measured =
-                    new Measured(entries(random, true), entries(random, false), rows, random.nextInt(3) > 0);
+                    new Measured(entries(random, true), entries(random, false), rows, anyShape, alike, alike);
+            speculation = new Speculation(random.nextInt(6), random.nextInt(3) > 0);
             model = new PagedModel(shapes, position, pages);
-            planner = new StepPlanner(position, shapes, measured, pages);
+            planner = new StepPlanner(position, shapes, measured, pages, speculation);
             loop = new GenerationLoop("fake", planner, model, model::scrub, 10_000, clock);
         }
 
@@ -129,6 +133,8 @@ class GenerationLoopTest {
     @Test
     void tokensOfARequestDoNotDependOnOtherRequests() {
         long preemptions = 0;
+        long proposed = 0;
+        long accepted = 0;
         for (int trial = 0; trial < TRIALS; trial++) {
             SplittableRandom random = new SplittableRandom(SEED + trial);
             try (Setting setting = new Setting(random, random.nextInt(3, 30))) {
@@ -152,9 +158,41 @@ class GenerationLoopTest {
                 assertThat(setting.failures(trial, requests, generations)).isEmpty();
                 setting.end();
                 preemptions += setting.loop.statistics().preemptions();
+                proposed += setting.loop.statistics().proposedTokens();
+                accepted += setting.loop.statistics().acceptedTokens();
             }
         }
         assertThat(preemptions).as("trials are short of pages").isGreaterThan(TRIALS / 10);
+        assertThat(accepted).as("proposed tokens are right and wrong").isBetween(TRIALS / 50L, proposed - TRIALS / 10);
+    }
+
+    @Test
+    void aTenantWithManyRequestsDoesNotDelayAnother() {
+        PagedModel model = new PagedModel(new StepShapes(2, 4, 4), true, 10);
+        StepPlanner planner =
+                new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false));
+        CountDownLatch submitted = new CountDownLatch(1);
+        model.before(_ -> awaitQuietly(submitted));
+        List<String> order = Collections.synchronizedList(new ArrayList<>());
+        try (GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 100, System::nanoTime)) {
+            List<Generation> all = new ArrayList<>();
+            for (String tenant : List.of("a", "a", "a", "a", "b", "b")) {
+                Generation generation = loop.submit(GenerationRequest.of(2, 1).tenant(tenant));
+                generation.result().whenComplete((_, _) -> order.add(tenant));
+                all.add(generation);
+            }
+            submitted.countDown();
+            all.forEach(each -> each.result().await());
+        }
+        assertThat(order).containsExactly("a", "b", "a", "b", "a", "a");
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     @Test
@@ -192,10 +230,10 @@ class GenerationLoopTest {
     @Test
     void aPromptBeginningLikeAnEarlierPromptReadsOnlyTheRest() {
         Measured measured = new Measured(
-                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs4", false, 4)), true, true);
+                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs4", false, 4)), true, true, false, false);
         StepShapes shapes = new StepShapes(4, 8, 8);
         PagedModel model = new PagedModel(shapes, true, 20);
-        StepPlanner planner = new StepPlanner(true, shapes, measured, 20);
+        StepPlanner planner = new StepPlanner(true, shapes, measured, 20, new Speculation(0, false));
         GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 10, System::nanoTime);
         int[] prompt = {1, 2, 3, 4, 5, 6, 7, 8, 9};
         assertThat(loop.submit(GenerationRequest.of(3, prompt)).result().await().sharedTokens())
@@ -273,10 +311,10 @@ class GenerationLoopTest {
     @Test
     void aLongPromptDelaysOtherSequencesByOneChunk() {
         Measured measured = new Measured(
-                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs4", false, 4)), true, true);
+                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs4", false, 4)), true, true, false, false);
         StepShapes shapes = new StepShapes(2, 20, 1);
         PagedModel model = new PagedModel(shapes, true, 60);
-        StepPlanner planner = new StepPlanner(true, shapes, measured, 60);
+        StepPlanner planner = new StepPlanner(true, shapes, measured, 60, new Speculation(0, false));
         StringBuilder steps = new StringBuilder();
         GenerationLoop[] loop = new GenerationLoop[1];
         List<Generation> later = new ArrayList<>();
@@ -296,10 +334,10 @@ class GenerationLoopTest {
     @Test
     void moreRequestsThanMayWaitAreRejectedForNow() throws InterruptedException {
         Measured measured = new Measured(
-                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs1", false, 1)), true, true);
+                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs1", false, 1)), true, true, false, false);
         StepShapes shapes = new StepShapes(2, 4, 1);
         PagedModel model = new PagedModel(shapes, true, 6);
-        StepPlanner planner = new StepPlanner(true, shapes, measured, 6);
+        StepPlanner planner = new StepPlanner(true, shapes, measured, 6, new Speculation(0, false));
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
         model.before(_ -> {
@@ -330,7 +368,7 @@ class GenerationLoopTest {
     @Test
     void logitsThatAreNoNumbersFailTheSequenceAndItsPagesAreZeroed() {
         List<Integer> scrubbed = new ArrayList<>();
-        StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10);
+        StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false));
         StepRunner broken = (step, logits) -> logits.reshape(
                         step, ElementType.F32, Shape.of(step.entry().batch(), 1, 3))
                 .setAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, 1, Float.NaN);
@@ -344,7 +382,7 @@ class GenerationLoopTest {
 
     @Test
     void aPageThatCannotBeZeroedFailsAllSequences() {
-        StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10);
+        StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false));
         StepRunner broken = (_, _) -> {
             throw IreeException.of(StatusCode.INTERNAL, "kernel failed");
         };
@@ -383,7 +421,7 @@ class GenerationLoopTest {
 
     private static Measured measured() {
         return new Measured(
-                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs1", false, 1)), true, true);
+                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs1", false, 1)), true, true, false, false);
     }
 
     @Test

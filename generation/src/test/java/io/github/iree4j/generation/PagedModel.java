@@ -35,7 +35,9 @@ final class PagedModel implements StepRunner {
         COLUMNS,
         BATCH,
         /** Pages depend on the chunk of the prompt that they were computed in. */
-        CHUNK
+        CHUNK,
+        /** Pages depend on whether a decode step computed them. */
+        KIND
     }
 
     private Dependence dependence = Dependence.NOTHING;
@@ -140,20 +142,24 @@ final class PagedModel implements StepRunner {
                     continue;
                 }
                 long page = step.pages()[row * step.columns() + column];
-                long chunk =
-                        dependence == Dependence.CHUNK && wide > 1 ? CHUNKED * (step.starts()[row] * 64 + wide) : 0;
+                long chunk = switch (dependence) {
+                    case CHUNK -> wide > 1 ? CHUNKED * (step.starts()[row] * 64 + wide) : 0;
+                    case KIND -> step.entry().prefill() ? 0 : CHUNKED;
+                    default -> 0;
+                };
                 memory[(int) page][(int) (at % stride)] = step.tokens()[row * wide + i] + chunk;
             }
         }
         MemorySegment out = logits.reshape(step, ElementType.F32, Shape.of(batch, wide, VOCABULARY));
         for (int row = 0; row < batch; row++) {
-            int length = (int) step.lengths()[row];
-            int last = (int) (length - 1 - step.starts()[row]);
-            float[] values = logits(rowHash(step, row, length));
-            disturb(step, row, values);
-            for (int i = 0; i < VOCABULARY; i++) {
-                out.setAtIndex(
-                        ValueLayout.JAVA_FLOAT_UNALIGNED, ((long) row * wide + last) * VOCABULARY + i, values[i]);
+            int read = (int) (step.lengths()[row] - step.starts()[row]);
+            for (int token = 0; token < read; token++) {
+                float[] values = logits(rowHash(step, row, (int) step.starts()[row] + token + 1));
+                disturb(step, row, values);
+                for (int i = 0; i < VOCABULARY; i++) {
+                    out.setAtIndex(
+                            ValueLayout.JAVA_FLOAT_UNALIGNED, ((long) row * wide + token) * VOCABULARY + i, values[i]);
+                }
             }
         }
     }
@@ -180,7 +186,7 @@ final class PagedModel implements StepRunner {
 
     private void disturb(Step step, int row, float[] values) {
         long cause = switch (dependence) {
-            case NOTHING, CHUNK -> 0;
+            case NOTHING, CHUNK, KIND -> 0;
             case PLACE -> row;
             case NEIGHBOURS -> {
                 long others = 0;

@@ -35,6 +35,17 @@ class RowProbeTest {
         assertThat(measured.decodes()).isEqualTo(DECODES);
         assertThat(measured.rows()).isTrue();
         assertThat(measured.shapes()).isTrue();
+        assertThat(measured.alike()).isTrue();
+        assertThat(measured.verifiable()).isTrue();
+    }
+
+    @Test
+    void decodeFunctionsWithOtherBitsThanPrefillFunctionsComputeAllGeneratedTokens() {
+        Measured measured = measure(Dependence.KIND);
+        assertThat(measured.rows()).isTrue();
+        assertThat(measured.shapes()).isTrue();
+        assertThat(measured.alike()).isFalse();
+        assertThat(measured.verifiable()).isFalse();
     }
 
     @Test
@@ -92,7 +103,7 @@ class RowProbeTest {
     private static List<List<Integer>> tokens(
             Measured measured, Dependence dependence, List<GenerationRequest> requests, int pages) {
         PagedModel model = new PagedModel(SHAPES, true, PAGES).depends(dependence);
-        StepPlanner planner = new StepPlanner(true, SHAPES, measured, pages);
+        StepPlanner planner = new StepPlanner(true, SHAPES, measured, pages, new Speculation(3, true));
         List<List<Integer>> tokens = new ArrayList<>();
         try (GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 100, System::nanoTime)) {
             List<Generation> generations = requests.stream().map(loop::submit).toList();

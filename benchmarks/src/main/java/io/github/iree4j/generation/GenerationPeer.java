@@ -44,8 +44,7 @@ public final class GenerationPeer {
     private record Figures(double perSecond, double median, double p99) {
         static Figures of(long tokens, long nanos, List<long[]> times) {
             long[] gaps = times.stream()
-                    .flatMapToLong(each ->
-                            IntStream.range(1, each.length).mapToLong(i -> each[i] - each[i - 1]))
+                    .flatMapToLong(each -> IntStream.range(1, each.length).mapToLong(i -> each[i] - each[i - 1]))
                     .sorted()
                     .toArray();
             return new Figures(
@@ -67,7 +66,8 @@ public final class GenerationPeer {
                         .module(Path.of(arguments[0]))
                         .parameters("model", Path.of(arguments[1]))
                         .build());
-                Generator generator = Generator.create(program, GeneratorOptions.DEFAULTS.withConfig(config))) {
+                Generator generator = Generator.create(
+                        program, GeneratorOptions.builder().config(config).build())) {
             ModelConfig read = ModelConfig.parse(arguments[2], ModelConfig.text(config));
             ModelInterface model = ModelInterface.of(program, read);
             System.out.print(generator.description());

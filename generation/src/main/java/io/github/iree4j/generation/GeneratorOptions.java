@@ -8,22 +8,28 @@ import org.jspecify.annotations.Nullable;
 /**
  * The options of a {@link Generator}. Immutable.
  *
- * @param configName names the configuration in messages
- * @param config the text of the exporter's {@code config.json}; null for the exporter's defaults: 32 tokens per page, 512
- *     pages
- * @param pages number of pages of the cache, page 0 included; 0 for the configuration's number
- * @param chunkTokens most tokens of a prompt that a prefill step reads, rounded up to pages; needs a program with
- *     positions ({@code has_prefill_position})
- * @param maximumWaiting most requests that wait for their first step
- * @param probePrompts number of prompts for measuring at the start which functions and shapes compute equal bits
+ * <pre>{@code
+ * GeneratorOptions.builder().config(Path.of("config.json")).pages(1024).build()
+ * }</pre>
  */
-public record GeneratorOptions(
-        String configName, @Nullable String config, int pages, int chunkTokens, int maximumWaiting, int probePrompts) {
+public final class GeneratorOptions {
     /** The exporter's defaults. */
-    public static final GeneratorOptions DEFAULTS = new GeneratorOptions("", null, 0, 256, 1024, 2);
+    public static final GeneratorOptions DEFAULTS = builder().build();
 
-    /** Checks the ranges. */
-    public GeneratorOptions {
+    private final String configName;
+    private final @Nullable String config;
+    private final int pages;
+    private final int chunkTokens;
+    private final int maximumWaiting;
+    private final int probePrompts;
+
+    private GeneratorOptions(Builder of) {
+        this.configName = of.configName;
+        this.config = of.config;
+        this.pages = of.pages;
+        this.chunkTokens = of.chunkTokens;
+        this.maximumWaiting = of.maximumWaiting;
+        this.probePrompts = of.probePrompts;
         check("pages", pages, 0);
         check("chunk tokens", chunkTokens, 1);
         check("maximum of waiting requests", maximumWaiting, 1);
@@ -37,40 +43,140 @@ public record GeneratorOptions(
         }
     }
 
-    /**
-     * Returns options with a configuration.
-     *
-     * @param file the exporter's {@code config.json}, read now; null for the exporter's defaults
-     * @return options
-     * @throws IreeException NOT_FOUND without the file; INVALID_ARGUMENT for a file of more than 1 MiB
-     */
-    public GeneratorOptions withConfig(@Nullable Path file) {
-        return file == null ? withConfig("", null) : withConfig(file.toString(), ModelConfig.text(file));
+    /** Returns a builder with the exporter's defaults. */
+    public static Builder builder() {
+        return new Builder();
     }
 
-    /**
-     * Returns options with a configuration.
-     *
-     * @param name names the configuration in messages
-     * @param json the text of the exporter's {@code config.json}; null for the exporter's defaults
-     * @return options
-     */
-    public GeneratorOptions withConfig(String name, @Nullable String json) {
-        return new GeneratorOptions(name, json, pages, chunkTokens, maximumWaiting, probePrompts);
+    /** Returns a builder with these options. */
+    public Builder toBuilder() {
+        return new Builder()
+                .config(configName, config)
+                .pages(pages)
+                .chunkTokens(chunkTokens)
+                .maximumWaiting(maximumWaiting)
+                .probePrompts(probePrompts);
     }
 
-    /** Returns options with a number of pages. */
-    public GeneratorOptions withPages(int count) {
-        return new GeneratorOptions(configName, config, count, chunkTokens, maximumWaiting, probePrompts);
+    /** Returns the name of the configuration in messages. */
+    public String configName() {
+        return configName;
     }
 
-    /** Returns options with a number of tokens per prefill step. */
-    public GeneratorOptions withChunkTokens(int count) {
-        return new GeneratorOptions(configName, config, pages, count, maximumWaiting, probePrompts);
+    /** Returns the text of the exporter's {@code config.json}; null for the exporter's defaults. */
+    public @Nullable String config() {
+        return config;
     }
 
-    /** Returns options with a number of prompts for the measurement at the start. */
-    public GeneratorOptions withProbePrompts(int count) {
-        return new GeneratorOptions(configName, config, pages, chunkTokens, maximumWaiting, count);
+    /** Returns the number of pages of the cache, page 0 included; 0 for the configuration's number. */
+    public int pages() {
+        return pages;
+    }
+
+    /** Returns the most tokens of a prompt that a prefill step reads. */
+    public int chunkTokens() {
+        return chunkTokens;
+    }
+
+    /** Returns the most requests that wait for their first step. */
+    public int maximumWaiting() {
+        return maximumWaiting;
+    }
+
+    /** Returns the number of prompts for measuring at the start which functions and shapes compute equal bits. */
+    public int probePrompts() {
+        return probePrompts;
+    }
+
+    /** Builder of options. Not thread-safe. */
+    public static final class Builder {
+        private String configName = "";
+        private @Nullable String config;
+        private int pages;
+        private int chunkTokens = 256;
+        private int maximumWaiting = 1024;
+        private int probePrompts = 2;
+
+        private Builder() {}
+
+        /**
+         * Sets the configuration.
+         *
+         * @param file the exporter's {@code config.json}, read now; null for the exporter's defaults: 32 tokens per page,
+         *     512 pages
+         * @return this builder
+         * @throws IreeException NOT_FOUND without the file; INVALID_ARGUMENT for a file of more than 1 MiB
+         */
+        public Builder config(@Nullable Path file) {
+            return file == null ? config("", null) : config(file.toString(), ModelConfig.text(file));
+        }
+
+        /**
+         * Sets the configuration.
+         *
+         * @param name names the configuration in messages
+         * @param json the text of the exporter's {@code config.json}; null for the exporter's defaults
+         * @return this builder
+         */
+        public Builder config(String name, @Nullable String json) {
+            this.configName = name;
+            this.config = json;
+            return this;
+        }
+
+        /**
+         * Sets the size of the cache.
+         *
+         * @param count number of pages, page 0 included; 0 for the configuration's number
+         * @return this builder
+         */
+        public Builder pages(int count) {
+            this.pages = count;
+            return this;
+        }
+
+        /**
+         * Sets how much of a prompt a prefill step reads, which needs a program with positions ({@code
+         * has_prefill_position}).
+         *
+         * @param count most tokens, 1 or more, rounded up to pages
+         * @return this builder
+         */
+        public Builder chunkTokens(int count) {
+            this.chunkTokens = count;
+            return this;
+        }
+
+        /**
+         * Sets how many requests may wait for their first step.
+         *
+         * @param count most requests, 1 or more; further requests are rejected with RESOURCE_EXHAUSTED
+         * @return this builder
+         */
+        public Builder maximumWaiting(int count) {
+            this.maximumWaiting = count;
+            return this;
+        }
+
+        /**
+         * Sets the effort of the measurement at the start.
+         *
+         * @param count number of prompts, 1 or more
+         * @return this builder
+         */
+        public Builder probePrompts(int count) {
+            this.probePrompts = count;
+            return this;
+        }
+
+        /**
+         * Creates the options.
+         *
+         * @return the options
+         * @throws IreeException INVALID_ARGUMENT for a value out of range, by name
+         */
+        public GeneratorOptions build() {
+            return new GeneratorOptions(this);
+        }
     }
 }

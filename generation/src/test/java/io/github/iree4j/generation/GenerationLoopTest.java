@@ -93,8 +93,13 @@ class GenerationLoopTest {
             }
             return random.nextInt(3) > 0
                     ? request
-                    : request.sampling(new SamplingOptions(
-                            1, random.nextInt(5), 0.5f + random.nextInt(2) / 2f, 0.1f, random.nextLong()));
+                    : request.sampling(SamplingOptions.builder()
+                            .temperature(1)
+                            .topK(random.nextInt(5))
+                            .topP(0.5f + random.nextInt(2) / 2f)
+                            .minP(0.1f)
+                            .seed(random.nextLong())
+                            .build());
         }
 
         /** Checks the tokens of all requests that do not fail, and returns the failures of the others. */

@@ -40,9 +40,10 @@ class GenerationMixTest {
             ModelConfig config = ModelConfig.parse(module, ModelConfig.text(GeneratorTest.config(module)))
                     .withPages(PAGES);
             ModelInterface model = ModelInterface.of(program, config);
-            GeneratorOptions options = GeneratorOptions.DEFAULTS
-                    .withConfig(GeneratorTest.config(module))
-                    .withProbePrompts(1);
+            GeneratorOptions options = GeneratorOptions.builder()
+                    .config(GeneratorTest.config(module))
+                    .probePrompts(1)
+                    .build();
             try (CacheMemory memory = new CacheMemory(model, PAGES)) {
                 StepRunner runner = StepRunner.on(model, memory);
                 for (int round = 0; round < ROUNDS; round++) {
@@ -50,7 +51,10 @@ class GenerationMixTest {
                     List<GenerationRequest> requests = requests(random);
                     try (Generator generator = Generator.create(
                             program,
-                            options.withPages(random.nextInt(10, 60)).withChunkTokens(random.nextInt(1, 80)))) {
+                            options.toBuilder()
+                                    .pages(random.nextInt(10, 60))
+                                    .chunkTokens(random.nextInt(1, 80))
+                                    .build())) {
                         Set<Integer> cancelled = new HashSet<>();
                         List<Generation> generations = new ArrayList<>();
                         for (GenerationRequest each : requests) {
@@ -101,7 +105,12 @@ class GenerationMixTest {
             }
             GenerationRequest request = GenerationRequest.of(random.nextInt(1, 40), prompt);
             if (random.nextBoolean()) {
-                request = request.sampling(new SamplingOptions(0.8f, 20, 0.95f, 0, random.nextLong()));
+                request = request.sampling(SamplingOptions.builder()
+                        .temperature(0.8f)
+                        .topK(20)
+                        .topP(0.95f)
+                        .seed(random.nextLong())
+                        .build());
             }
             requests.add(random.nextInt(10) == 0 ? request.timeout(Duration.ofMillis(random.nextInt(20))) : request);
         }

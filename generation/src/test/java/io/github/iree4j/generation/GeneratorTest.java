@@ -50,7 +50,10 @@ class GeneratorTest {
                 Program program = load(runtime, module);
                 Generator generator = Generator.create(
                         program,
-                        GeneratorOptions.DEFAULTS.withConfig(config(module)).withPages(64))) {
+                        GeneratorOptions.builder()
+                                .config(config(module))
+                                .pages(64)
+                                .build())) {
             assertThat(generator.vocabulary()).isEqualTo(256);
             Generation hello = generator.submit(GenerationRequest.of(24, 72, 101, 108, 108, 111));
             Generation zero = generator.submit(GenerationRequest.of(12, 0));
@@ -69,7 +72,10 @@ class GeneratorTest {
                 Program program = load(runtime, DECODER);
                 Generator generator = Generator.create(
                         program,
-                        GeneratorOptions.DEFAULTS.withConfig(config(DECODER)).withPages(20_000))) {
+                        GeneratorOptions.builder()
+                                .config(config(DECODER))
+                                .pages(20_000)
+                                .build())) {
             generator.submit(GenerationRequest.of(20, 1, 2, 3)).result().await();
             long live = runtime.device().allocator().statistics().bytesLive();
             assertThat(live).as("cache").isGreaterThan(20_000L * 4096);
@@ -83,8 +89,9 @@ class GeneratorTest {
     void aReaderReceivesEachTokenOnceAndThenTheEnd() throws InterruptedException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime, DECODER);
-                Generator generator =
-                        Generator.create(program, GeneratorOptions.DEFAULTS.withConfig(config(DECODER)))) {
+                Generator generator = Generator.create(
+                        program,
+                        GeneratorOptions.builder().config(config(DECODER)).build())) {
             Generation generation = generator.submit(GenerationRequest.of(10, 7));
             List<Integer> tokens = new ArrayList<>();
             for (OptionalInt next = generation.next(); next.isPresent(); next = generation.next()) {
@@ -101,7 +108,7 @@ class GeneratorTest {
                 "{\"max_seq_len\": 128, \"paged_kv_cache\": {\"block_seq_stride\": 16, \"device_block_count\": 100}}");
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime, DECODER)) {
-            GeneratorOptions options = GeneratorOptions.DEFAULTS.withConfig(small);
+            GeneratorOptions options = GeneratorOptions.builder().config(small).build();
             try (Generator generator = Generator.create(program, options)) {
                 assertThat(generator
                                 .submit(GenerationRequest.of(112, 1))
@@ -119,11 +126,13 @@ class GeneratorTest {
                 assertThatThrownBy(() -> generator.submit(GenerationRequest.of(1, -1)))
                         .hasMessageContaining("the prompt has token -1");
             }
-            try (Generator generator = Generator.create(program, options.withPages(4))) {
+            try (Generator generator =
+                    Generator.create(program, options.toBuilder().pages(4).build())) {
                 assertThatThrownBy(() -> generator.submit(GenerationRequest.of(49, 1)))
                         .hasMessageContaining("a sequence of 'chat' has at most 3 (the cache has 4 pages");
             }
-            assertThatThrownBy(() -> Generator.create(program, options.withPages(2)))
+            assertThatThrownBy(() -> Generator.create(
+                            program, options.toBuilder().pages(2).build()))
                     .hasMessageContaining("a cache of 2 pages leaves 1 for sequences beside page 0");
         }
     }
@@ -147,9 +156,11 @@ class GeneratorTest {
                 Program program = load(runtime, FROM_START)) {
             assertThatThrownBy(() -> Generator.create(add, GeneratorOptions.DEFAULTS))
                     .hasMessageContaining("has no function prefill_bs{N} for text generation; its functions are [add]");
-            assertThatThrownBy(() -> Generator.create(program, GeneratorOptions.DEFAULTS.withConfig(wrong)))
+            assertThatThrownBy(() -> Generator.create(
+                            program, GeneratorOptions.builder().config(wrong).build()))
                     .hasMessageContaining("takes 3 inputs before the caches, but has_prefill_position");
-            assertThatThrownBy(() -> Generator.create(program, GeneratorOptions.DEFAULTS.withConfig(missing)))
+            assertThatThrownBy(() -> Generator.create(
+                            program, GeneratorOptions.builder().config(missing).build()))
                     .hasMessageContaining("has no function decode_bs[16]");
         }
     }
@@ -159,8 +170,8 @@ class GeneratorTest {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime, DECODER)) {
             long before = runtime.device().allocator().statistics().bytesLive();
-            try (Generator generator =
-                    Generator.create(program, GeneratorOptions.DEFAULTS.withConfig(config(DECODER)))) {
+            try (Generator generator = Generator.create(
+                    program, GeneratorOptions.builder().config(config(DECODER)).build())) {
                 generator.submit(GenerationRequest.of(500, 1)); // closed in the middle
             }
             assertThat(runtime.device().allocator().statistics().bytesLive()).isEqualTo(before);

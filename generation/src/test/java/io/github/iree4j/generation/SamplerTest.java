@@ -12,7 +12,8 @@ class SamplerTest {
         Sampler sampler = new Sampler(SamplingOptions.GREEDY);
         assertThat(sampler.choose(new float[] {-1, 3, 2, 3}, 4)).isEqualTo(1);
         assertThat(sampler.choose(new float[] {-0f, 0f}, 2)).isZero();
-        assertThat(new Sampler(new SamplingOptions(1, 1, 1, 0, 0)).choose(new float[] {-0f, 0f}, 2))
+        assertThat(new Sampler(SamplingOptions.builder().temperature(1).topK(1).build())
+                        .choose(new float[] {-0f, 0f}, 2))
                 .isZero();
         assertThat(sampler.choose(new float[] {Float.NEGATIVE_INFINITY, -5}, 2)).isEqualTo(1);
     }
@@ -20,8 +21,10 @@ class SamplerTest {
     @Test
     void theSameSeedGivesTheSameTokens() {
         float[] logits = {0.5f, 1, -2, 0.25f, 3};
-        Sampler first = new Sampler(new SamplingOptions(1.3f, 0, 1, 0, 42));
-        Sampler second = new Sampler(new SamplingOptions(1.3f, 0, 1, 0, 42));
+        Sampler first =
+                new Sampler(SamplingOptions.builder().temperature(1.3f).seed(42).build());
+        Sampler second =
+                new Sampler(SamplingOptions.builder().temperature(1.3f).seed(42).build());
         for (int i = 0; i < 1000; i++) {
             assertThat(first.choose(logits, 5)).isEqualTo(second.choose(logits, 5));
         }
@@ -30,7 +33,8 @@ class SamplerTest {
     @Test
     void tokensAreDrawnByTheProbabilitiesOfTheirLogits() {
         float[] logits = {0, (float) Math.log(2), (float) Math.log(5), Float.NEGATIVE_INFINITY};
-        Sampler sampler = new Sampler(new SamplingOptions(1, 0, 1, 0, 7));
+        Sampler sampler =
+                new Sampler(SamplingOptions.builder().temperature(1).seed(7).build());
         int[] counts = new int[4];
         for (int i = 0; i < 80_000; i++) {
             counts[sampler.choose(logits, 4)]++;
@@ -50,13 +54,33 @@ class SamplerTest {
         }
         logits[17] = 5;
         for (int i = 0; i < 1000; i++) {
-            assertThat(new Sampler(new SamplingOptions(2, 1, 1, 0, i)).choose(logits, 50))
+            assertThat(new Sampler(SamplingOptions.builder()
+                                    .temperature(2)
+                                    .topK(1)
+                                    .seed(i)
+                                    .build())
+                            .choose(logits, 50))
                     .isEqualTo(17);
-            assertThat(new Sampler(new SamplingOptions(2, 0, 1e-6f, 0, i)).choose(logits, 50))
+            assertThat(new Sampler(SamplingOptions.builder()
+                                    .temperature(2)
+                                    .topP(1e-6f)
+                                    .seed(i)
+                                    .build())
+                            .choose(logits, 50))
                     .isEqualTo(17);
-            assertThat(new Sampler(new SamplingOptions(2, 0, 1, 1, i)).choose(logits, 50))
+            assertThat(new Sampler(SamplingOptions.builder()
+                                    .temperature(2)
+                                    .minP(1)
+                                    .seed(i)
+                                    .build())
+                            .choose(logits, 50))
                     .isEqualTo(17);
-            int third = new Sampler(new SamplingOptions(2, 3, 1, 0, i)).choose(logits, 50);
+            int third = new Sampler(SamplingOptions.builder()
+                            .temperature(2)
+                            .topK(3)
+                            .seed(i)
+                            .build())
+                    .choose(logits, 50);
             assertThat(java.util.stream.IntStream.range(0, 50)
                             .filter(other -> logits[other] > logits[third])
                             .count())
@@ -66,10 +90,19 @@ class SamplerTest {
 
     @Test
     void valuesOutOfRangeAreRejectedByName() {
-        assertThatThrownBy(() -> new SamplingOptions(Float.NaN, 0, 1, 0, 0)).hasMessageContaining("temperature is NaN");
-        assertThatThrownBy(() -> new SamplingOptions(-1, 0, 1, 0, 0)).hasMessageContaining("temperature is -1.0");
-        assertThatThrownBy(() -> new SamplingOptions(1, -1, 1, 0, 0)).hasMessageContaining("top-k is -1");
-        assertThatThrownBy(() -> new SamplingOptions(1, 0, 0, 0, 0)).hasMessageContaining("top-p is 0.0");
-        assertThatThrownBy(() -> new SamplingOptions(1, 0, 1, 2, 0)).hasMessageContaining("min-p is 2.0");
+        assertThatThrownBy(
+                        () -> SamplingOptions.builder().temperature(Float.NaN).build())
+                .hasMessageContaining("temperature is NaN");
+        assertThatThrownBy(() -> SamplingOptions.builder().temperature(-1).build())
+                .hasMessageContaining("temperature is -1.0");
+        assertThatThrownBy(
+                        () -> SamplingOptions.builder().temperature(1).topK(-1).build())
+                .hasMessageContaining("top-k is -1");
+        assertThatThrownBy(
+                        () -> SamplingOptions.builder().temperature(1).topP(0).build())
+                .hasMessageContaining("top-p is 0.0");
+        assertThatThrownBy(
+                        () -> SamplingOptions.builder().temperature(1).minP(2).build())
+                .hasMessageContaining("min-p is 2.0");
     }
 }

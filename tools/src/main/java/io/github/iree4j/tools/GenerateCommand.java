@@ -142,10 +142,8 @@ final class GenerateCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "--sequences is %d, at least 1 is needed".formatted(sequences));
         }
-        GeneratorOptions options = GeneratorOptions.DEFAULTS.withConfig(config);
-        if (pages != 0) {
-            options = options.withPages(pages);
-        }
+        GeneratorOptions options =
+                GeneratorOptions.builder().config(config).pages(pages).build();
         try (IreeRuntime runtime = flags.open();
                 Program program = runtime.load(flags.options().build());
                 Generator generator = Generator.create(program, options)) {
@@ -163,11 +161,16 @@ final class GenerateCommand implements Callable<Integer> {
     private void generate(Generator generator) {
         int[] tokens = tokens(generator);
         Set<Integer> stops = new HashSet<>(stopTokens);
+        SamplingOptions.Builder sampling = SamplingOptions.builder()
+                .temperature(temperature)
+                .topK(topK)
+                .topP(topP)
+                .minP(minP);
         List<Generation> generations = new ArrayList<>();
         for (int i = 0; i < sequences; i++) {
             generations.add(generator.submit(GenerationRequest.of(maximumTokens, tokens)
                     .stopAt(stops)
-                    .sampling(new SamplingOptions(temperature, topK, topP, minP, seed + i))));
+                    .sampling(sampling.seed(seed + i).build())));
         }
         PrintWriter out = spec.commandLine().getOut();
         for (Generation each : generations) {

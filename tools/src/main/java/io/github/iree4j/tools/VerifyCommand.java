@@ -103,7 +103,8 @@ final class VerifyCommand implements Callable<Integer> {
             ProgramFlags.ScopedFile archive = ProgramFlags.ScopedFile.of(each);
             options.parameters(archive.scope(), archive.path());
         }
-        GeneratorOptions probe = GeneratorOptions.DEFAULTS.withConfig(config).withProbePrompts(prompts);
+        GeneratorOptions probe =
+                GeneratorOptions.builder().config(config).probePrompts(prompts).build();
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(options.build());
                 Generator generator = Generator.create(program, probe)) {

@@ -166,12 +166,12 @@ final class GeneratorSource implements TokenSource {
     }
 
     private Generator create(LoadedProgram program) {
-        GeneratorOptions options = GeneratorOptions.DEFAULTS.withPages(pages);
+        GeneratorOptions.Builder options = GeneratorOptions.builder().pages(pages);
         if (config != null) {
             byte[] json = ModelFile.read(config, "config.json", LARGEST_CONFIG);
-            options = options.withConfig(config.getDescription(), new String(json, StandardCharsets.UTF_8));
+            options.config(config.getDescription(), new String(json, StandardCharsets.UTF_8));
         }
-        return Generator.create(program.program(), options);
+        return Generator.create(program.program(), options.build());
     }
 
     @Override

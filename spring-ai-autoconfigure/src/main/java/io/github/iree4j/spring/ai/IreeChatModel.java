@@ -330,14 +330,17 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
         private SamplingOptions sampling() {
             double temperature = Objects.requireNonNullElse(options.getTemperature(), settings.temperature());
             Long seed = options.getSeed();
-            return new SamplingOptions(
-                    (float) temperature,
-                    Objects.requireNonNullElse(options.getTopK(), settings.topK()),
-                    (float) (double) Objects.requireNonNullElse(options.getTopP(), settings.topP()),
-                    0,
-                    seed != null
-                            ? seed
-                            : temperature == 0 ? 0 : ThreadLocalRandom.current().nextLong());
+            return SamplingOptions.builder()
+                    .temperature((float) temperature)
+                    .topK(Objects.requireNonNullElse(options.getTopK(), settings.topK()))
+                    .topP((float) (double) Objects.requireNonNullElse(options.getTopP(), settings.topP()))
+                    .seed(
+                            seed != null
+                                    ? seed
+                                    : temperature == 0
+                                            ? 0
+                                            : ThreadLocalRandom.current().nextLong())
+                    .build();
         }
 
         /** Returns a part of the answer. */

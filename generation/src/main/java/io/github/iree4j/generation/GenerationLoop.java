@@ -7,7 +7,9 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntConsumer;
@@ -33,6 +35,7 @@ final class GenerationLoop implements AutoCloseable {
     private final StepRunner runner;
     private final IntConsumer scrub;
     private final int maximumWaiting;
+    private final int requestsPerTenant;
     private final LongSupplier nanoTime;
     private final Logits logits = new Logits();
     private long prefillSteps;
@@ -44,6 +47,7 @@ final class GenerationLoop implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition arrived = lock.newCondition();
     private final List<Generation> arrivals = new ArrayList<>(); // guarded by lock
+    private final Map<String, Integer> unfinished = new HashMap<>(); // requests of each tenant; guarded by lock
     private long submitted; // guarded by lock
     private boolean closed; // guarded by lock
     private @Nullable IreeException broken; // guarded by lock
@@ -56,6 +60,7 @@ final class GenerationLoop implements AutoCloseable {
      * @param runner computes the steps
      * @param scrub zeroes a page
      * @param maximumWaiting most requests that wait
+     * @param requestsPerTenant most unfinished requests of a tenant
      * @param nanoTime for deadlines
      */
     GenerationLoop(
@@ -64,12 +69,14 @@ final class GenerationLoop implements AutoCloseable {
             StepRunner runner,
             IntConsumer scrub,
             int maximumWaiting,
+            int requestsPerTenant,
             LongSupplier nanoTime) {
         this.name = name;
         this.planner = planner;
         this.runner = runner;
         this.scrub = scrub;
         this.maximumWaiting = maximumWaiting;
+        this.requestsPerTenant = requestsPerTenant;
         this.nanoTime = nanoTime;
         this.statistics = planner.statistics(0, 0, 0);
         this.thread =
@@ -92,14 +99,32 @@ final class GenerationLoop implements AutoCloseable {
                         StatusCode.RESOURCE_EXHAUSTED,
                         "%d requests wait for '%s', the most allowed; try again later".formatted(before, name));
             }
+            int others = unfinished.getOrDefault(request.tenant(), 0);
+            if (others >= requestsPerTenant) {
+                throw IreeException.of(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        "tenant '%s' has %d unfinished requests to '%s', the most allowed; wait for an answer, or cancel a request"
+                                .formatted(request.tenant(), others, name));
+            }
             long now = nanoTime.getAsLong();
             Generation generation = new Generation(request, submitted++, now);
+            unfinished.merge(request.tenant(), 1, Integer::sum);
+            generation.result().whenComplete((_, _) -> finished(request.tenant()));
             request.timeout()
                     .filter(limit -> limit.compareTo(LONGEST) < 0)
                     .ifPresent(limit -> generation.deadline(now + limit.toNanos()));
             arrivals.add(generation);
             arrived.signal();
             return generation;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void finished(String tenant) {
+        lock.lock();
+        try {
+            unfinished.computeIfPresent(tenant, (_, count) -> count == 1 ? null : count - 1);
         } finally {
             lock.unlock();
         }

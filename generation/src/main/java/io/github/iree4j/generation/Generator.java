@@ -37,7 +37,12 @@ public final class Generator implements AutoCloseable {
     private final List<String> findings;
     private final GenerationLoop loop;
 
-    private Generator(ModelInterface model, ModelConfig config, GeneratorOptions options, LongSupplier nanoTime) {
+    private Generator(
+            ModelInterface model,
+            ModelConfig config,
+            GeneratorOptions options,
+            LongSupplier nanoTime,
+            Speculation speculation) {
         this.model = model;
         this.config = config;
         this.shapes = StepShapes.of(config, options.chunkTokens());
@@ -63,11 +68,11 @@ public final class Generator implements AutoCloseable {
             }
             this.loop = new GenerationLoop(
                     name(),
-                    new StepPlanner(
-                            model.prefillPosition(), shapes, measured, config.pages(), new Speculation(0, false)),
+                    new StepPlanner(model.prefillPosition(), shapes, measured, config.pages(), speculation),
                     runner,
                     cache::scrub,
                     options.maximumWaiting(),
+                    options.requestsPerTenant(),
                     nanoTime);
         } catch (RuntimeException | Error e) {
             cache.close();
@@ -86,16 +91,17 @@ public final class Generator implements AutoCloseable {
      *     too few pages; RESOURCE_EXHAUSTED when the device has not enough memory for the pages; any failure of a step
      */
     public static Generator create(Program program, GeneratorOptions options) {
-        return create(program, options, System::nanoTime);
+        return create(program, options, System::nanoTime, new Speculation(options.proposedTokens(), false));
     }
 
-    static Generator create(Program program, GeneratorOptions options, LongSupplier nanoTime) {
+    static Generator create(
+            Program program, GeneratorOptions options, LongSupplier nanoTime, Speculation speculation) {
         String json = options.config();
         ModelConfig config = json == null ? ModelConfig.DEFAULT : ModelConfig.parse(options.configName(), json);
         if (options.pages() > 0) {
             config = config.withPages(options.pages());
         }
-        return new Generator(ModelInterface.of(program, config), config, options, nanoTime);
+        return new Generator(ModelInterface.of(program, config), config, options, nanoTime, speculation);
     }
 
     private String name() {
@@ -108,7 +114,7 @@ public final class Generator implements AutoCloseable {
      * @param request the request
      * @return the generation
      * @throws IreeException INVALID_ARGUMENT for tokens unknown to the model, or more tokens than a sequence may have;
-     *     RESOURCE_EXHAUSTED when too many requests wait; FAILED_PRECONDITION when the generator is closed; the failure
+     *     RESOURCE_EXHAUSTED when too many requests wait, or the tenant has too many; FAILED_PRECONDITION when the generator is closed; the failure
      *     of the device once lost
      */
     public Generation submit(GenerationRequest request) {
@@ -172,6 +178,13 @@ public final class Generator implements AutoCloseable {
                         measured.shapes() ? "any shape" : "a single shape",
                         config.pages(),
                         shapes.stride()));
+        text.append("prefill and decode %s%n"
+                .formatted(
+                        measured.alike()
+                                ? "compute equal bits: prefill reads generated tokens again, and answers are shared"
+                                : "are not known to compute equal bits: decode reads generated tokens again"));
+        text.append("proposed tokens %s%n"
+                .formatted(measured.verifiable() ? "can be verified" : "cannot be verified: none are proposed"));
         findings.forEach(each -> text.append(each).append(System.lineSeparator()));
         return text.toString();
     }

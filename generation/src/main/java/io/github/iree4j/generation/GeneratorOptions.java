@@ -22,6 +22,8 @@ public final class GeneratorOptions {
     private final int chunkTokens;
     private final int maximumWaiting;
     private final int probePrompts;
+    private final int requestsPerTenant;
+    private final int proposedTokens;
 
     private GeneratorOptions(Builder of) {
         this.configName = of.configName;
@@ -30,10 +32,14 @@ public final class GeneratorOptions {
         this.chunkTokens = of.chunkTokens;
         this.maximumWaiting = of.maximumWaiting;
         this.probePrompts = of.probePrompts;
+        this.requestsPerTenant = of.requestsPerTenant;
+        this.proposedTokens = of.proposedTokens;
         check("pages", pages, 0);
         check("chunk tokens", chunkTokens, 1);
         check("maximum of waiting requests", maximumWaiting, 1);
         check("prompts of the probe", probePrompts, 1);
+        check("requests per tenant", requestsPerTenant, 1);
+        check("proposed tokens", proposedTokens, 0);
     }
 
     private static void check(String name, int value, int least) {
@@ -55,7 +61,9 @@ public final class GeneratorOptions {
                 .pages(pages)
                 .chunkTokens(chunkTokens)
                 .maximumWaiting(maximumWaiting)
-                .probePrompts(probePrompts);
+                .probePrompts(probePrompts)
+                .requestsPerTenant(requestsPerTenant)
+                .proposedTokens(proposedTokens);
     }
 
     /** Returns the name of the configuration in messages. */
@@ -88,6 +96,16 @@ public final class GeneratorOptions {
         return probePrompts;
     }
 
+    /** Returns the most unfinished requests of a tenant. */
+    public int requestsPerTenant() {
+        return requestsPerTenant;
+    }
+
+    /** Returns the most tokens that are proposed for a sequence and verified by a step; 0 for none. */
+    public int proposedTokens() {
+        return proposedTokens;
+    }
+
     /** Builder of options. Not thread-safe. */
     public static final class Builder {
         private String configName = "";
@@ -96,6 +114,8 @@ public final class GeneratorOptions {
         private int chunkTokens = 256;
         private int maximumWaiting = 1024;
         private int probePrompts = 2;
+        private int requestsPerTenant = Integer.MAX_VALUE;
+        private int proposedTokens;
 
         private Builder() {}
 
@@ -166,6 +186,31 @@ public final class GeneratorOptions {
          */
         public Builder probePrompts(int count) {
             this.probePrompts = count;
+            return this;
+        }
+
+        /**
+         * Sets the quota of each tenant, see {@link GenerationRequest#tenant(String)}.
+         *
+         * @param count most unfinished requests, 1 or more; further requests are rejected with RESOURCE_EXHAUSTED
+         * @return this builder
+         */
+        public Builder requestsPerTenant(int count) {
+            this.requestsPerTenant = count;
+            return this;
+        }
+
+        /**
+         * Sets the length of proposals. Steps verify tokens that followed the last tokens earlier in the prompt or the
+         * answer, where the times of earlier steps show that a verifying step computes tokens faster. Needs a program
+         * whose prefill and decode functions compute equal bits. The tokens of a request are the same with and without
+         * proposals.
+         *
+         * @param count most tokens, for instance 8; 0 for no proposals
+         * @return this builder
+         */
+        public Builder proposedTokens(int count) {
+            this.proposedTokens = count;
             return this;
         }
 

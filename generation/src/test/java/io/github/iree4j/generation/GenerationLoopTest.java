@@ -65,7 +65,7 @@ class GenerationLoopTest {
             speculation = new Speculation(random.nextInt(6), random.nextInt(3) > 0);
             model = new PagedModel(shapes, position, pages);
             planner = new StepPlanner(position, shapes, measured, pages, speculation);
-            loop = new GenerationLoop("fake", planner, model, model::scrub, 10_000, clock);
+            loop = new GenerationLoop("fake", planner, model, model::scrub, 10_000, 3_000, clock);
         }
 
         private static List<Entry> entries(SplittableRandom random, boolean prefill) {
@@ -179,7 +179,7 @@ class GenerationLoopTest {
         CountDownLatch submitted = new CountDownLatch(1);
         model.before(_ -> awaitQuietly(submitted));
         List<String> order = Collections.synchronizedList(new ArrayList<>());
-        try (GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 100, System::nanoTime)) {
+        try (GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 100, 3_000, System::nanoTime)) {
             List<Generation> all = new ArrayList<>();
             for (String tenant : List.of("a", "a", "a", "a", "b", "b")) {
                 Generation generation = loop.submit(GenerationRequest.of(2, 1).tenant(tenant));
@@ -190,6 +190,31 @@ class GenerationLoopTest {
             all.forEach(each -> each.result().await());
         }
         assertThat(order).containsExactly("a", "b", "a", "b", "a", "a");
+    }
+
+    @Test
+    void aTenantHasOnlyAsManyUnfinishedRequestsAsTheQuotaAllows() {
+        StepShapes shapes = new StepShapes(2, 4, 4);
+        PagedModel model = new PagedModel(shapes, true, 10);
+        StepPlanner planner = new StepPlanner(true, shapes, measured(), 10, new Speculation(0, false));
+        CountDownLatch submitted = new CountDownLatch(1);
+        model.before(_ -> awaitQuietly(submitted));
+        try (GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 100, 2, System::nanoTime)) {
+            GenerationRequest request = GenerationRequest.of(1, 1).tenant("a");
+            Generation first = loop.submit(request);
+            Generation second = loop.submit(request);
+            assertThatThrownBy(() -> loop.submit(request))
+                    .isInstanceOf(TransientFailureException.class)
+                    .hasMessageContaining("tenant 'a' has 2 unfinished requests to 'fake'");
+            Generation other = loop.submit(GenerationRequest.of(1, 1).tenant("b"));
+            second.cancel();
+            Generation third = loop.submit(request);
+            submitted.countDown();
+            for (Generation each : List.of(first, other, third)) {
+                assertThat(each.result().await().tokens()).hasSize(1);
+            }
+            loop.submit(request).result().await();
+        }
     }
 
     private static void awaitQuietly(CountDownLatch latch) {
@@ -239,7 +264,7 @@ class GenerationLoopTest {
         StepShapes shapes = new StepShapes(4, 8, 8);
         PagedModel model = new PagedModel(shapes, true, 20);
         StepPlanner planner = new StepPlanner(true, shapes, measured, 20, new Speculation(0, false));
-        GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 10, System::nanoTime);
+        GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 10, 3_000, System::nanoTime);
         int[] prompt = {1, 2, 3, 4, 5, 6, 7, 8, 9};
         assertThat(loop.submit(GenerationRequest.of(3, prompt)).result().await().sharedTokens())
                 .isZero();
@@ -329,7 +354,7 @@ class GenerationLoopTest {
                 later.add(loop[0].submit(GenerationRequest.of(1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)));
             }
         });
-        loop[0] = new GenerationLoop("fake", planner, model, model::scrub, 10, System::nanoTime);
+        loop[0] = new GenerationLoop("fake", planner, model, model::scrub, 10, 3_000, System::nanoTime);
         loop[0].submit(GenerationRequest.of(12, 5)).result().await();
         later.getFirst().result().await();
         loop[0].close();
@@ -353,7 +378,7 @@ class GenerationLoopTest {
                 throw new IllegalStateException(e);
             }
         });
-        try (GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 2, System::nanoTime)) {
+        try (GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 2, 3_000, System::nanoTime)) {
             try {
                 Generation running = loop.submit(GenerationRequest.of(1, 1));
                 assertThat(started.await(10, TimeUnit.SECONDS)).isTrue();
@@ -377,7 +402,7 @@ class GenerationLoopTest {
         StepRunner broken = (step, logits) -> logits.reshape(
                         step, ElementType.F32, Shape.of(step.entry().batch(), 1, 3))
                 .setAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, 1, Float.NaN);
-        try (GenerationLoop loop = new GenerationLoop("fake", planner, broken, scrubbed::add, 2, System::nanoTime)) {
+        try (GenerationLoop loop = new GenerationLoop("fake", planner, broken, scrubbed::add, 2, 3_000, System::nanoTime)) {
             Generation generation = loop.submit(GenerationRequest.of(1, 1, 2, 3));
             assertThatThrownBy(() -> generation.result().await()).hasMessageContaining("the logit of token 1 is NaN");
         }
@@ -398,6 +423,7 @@ class GenerationLoopTest {
                 page -> {
                     throw IreeException.of(StatusCode.INTERNAL, "fill failed");
                 },
+                10,
                 10,
                 System::nanoTime)) {
             List<Generation> generations = new ArrayList<>();

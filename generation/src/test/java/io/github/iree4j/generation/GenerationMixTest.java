@@ -46,15 +46,18 @@ class GenerationMixTest {
                     .build();
             try (CacheMemory memory = new CacheMemory(model, PAGES)) {
                 StepRunner runner = StepRunner.on(model, memory);
+                long preemptions = 0;
                 for (int round = 0; round < ROUNDS; round++) {
                     SplittableRandom random = new SplittableRandom(SEED + round);
                     List<GenerationRequest> requests = requests(random);
                     try (Generator generator = Generator.create(
                             program,
                             options.toBuilder()
-                                    .pages(random.nextInt(10, 60))
+                                    .pages(random.nextInt(9, 32))
                                     .chunkTokens(random.nextInt(1, 80))
-                                    .build())) {
+                                    .build(),
+                            System::nanoTime,
+                            new Speculation(random.nextInt(3) * random.nextInt(1, 12), random.nextInt(4) > 0))) {
                         Set<Integer> cancelled = new HashSet<>();
                         List<Generation> generations = new ArrayList<>();
                         for (GenerationRequest each : requests) {
@@ -75,8 +78,10 @@ class GenerationMixTest {
                                         .isEqualTo(loop(model, runner, requests.get(i)));
                             }
                         }
+                        preemptions += generator.statistics().preemptions();
                     }
                 }
+                assertThat(preemptions).as("preemptions").isPositive();
             }
         }
     }
@@ -98,12 +103,14 @@ class GenerationMixTest {
     private static List<GenerationRequest> requests(SplittableRandom random) {
         List<GenerationRequest> requests = new ArrayList<>();
         for (int i = 0; i < REQUESTS; i++) {
-            int[] prompt = random.ints(random.nextInt(1, 80), 0, 256).toArray();
+            int values = random.nextInt(3) > 0 ? 256 : 1; // the decoder answers a prompt of zeros with repetitions
+            int[] prompt = random.ints(random.nextInt(1, 80), 0, values).toArray();
             if (i > 0 && random.nextInt(3) > 0) {
                 int[] other = requests.get(random.nextInt(i)).prompt();
                 System.arraycopy(other, 0, prompt, 0, Math.min(other.length, prompt.length));
             }
             GenerationRequest request = GenerationRequest.of(random.nextInt(1, 40), prompt);
+            request = request.tenant("tenant" + random.nextInt(3));
             if (random.nextBoolean()) {
                 request = request.sampling(SamplingOptions.builder()
                         .temperature(0.8f)

@@ -66,6 +66,33 @@ class GeneratorTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {DECODER, "3.11.0/generation/decoder.vmfb"})
+    void proposedTokensChangeNoToken(String module) {
+        GeneratorOptions options =
+                GeneratorOptions.builder().config(config(module)).build();
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, module);
+                Generator plain = Generator.create(program, options);
+                Generator proposing =
+                        Generator.create(program, options, System::nanoTime, new Speculation(8, true))) {
+            List<Generation> expected = new ArrayList<>();
+            List<Generation> proposed = new ArrayList<>();
+            for (int prompt = 0; prompt < 8; prompt++) {
+                GenerationRequest request = GenerationRequest.of(200, prompt, prompt);
+                expected.add(plain.submit(request));
+                proposed.add(proposing.submit(request));
+            }
+            for (int prompt = 0; prompt < 8; prompt++) {
+                assertThat(proposed.get(prompt).result().await().tokens())
+                        .isEqualTo(expected.get(prompt).result().await().tokens());
+            }
+            GeneratorStatistics statistics = proposing.statistics();
+            assertThat(statistics.acceptedTokens()).isBetween(10L, statistics.proposedTokens() - 10);
+            assertThat(statistics.decodeSteps()).isLessThan(plain.statistics().decodeSteps());
+        }
+    }
+
     @Test
     void aStepCopiesNoCache() {
         try (IreeRuntime runtime = IreeRuntime.create();

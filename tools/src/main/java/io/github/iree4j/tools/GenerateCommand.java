@@ -131,6 +131,13 @@ final class GenerateCommand implements Callable<Integer> {
             description = "Pages of the cache. Default: the number of the configuration.")
     private int pages;
 
+    @Option(
+            names = "--proposed-tokens",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Verify up to N proposed tokens of a sequence in a step, if faster. Default: ${DEFAULT-VALUE}.")
+    private int proposedTokens;
+
     @Option(names = "--print_statistics", description = "Prints functions in use, steps and memory to standard error.")
     private boolean printStatistics;
 
@@ -143,7 +150,11 @@ final class GenerateCommand implements Callable<Integer> {
                     spec.commandLine(), "--sequences is %d, at least 1 is needed".formatted(sequences));
         }
         GeneratorOptions options =
-                GeneratorOptions.builder().config(config).pages(pages).build();
+                GeneratorOptions.builder()
+                .config(config)
+                .pages(pages)
+                .proposedTokens(proposedTokens)
+                .build();
         try (IreeRuntime runtime = flags.open();
                 Program program = runtime.load(flags.options().build());
                 Generator generator = Generator.create(program, options)) {

@@ -48,6 +48,7 @@ final class GenerationLoop implements AutoCloseable {
     private final Condition arrived = lock.newCondition();
     private final List<Generation> arrivals = new ArrayList<>(); // guarded by lock
     private final Map<String, Integer> unfinished = new HashMap<>(); // requests of each tenant; guarded by lock
+    private final List<IreeFuture<GeneratorSnapshot>> observers = new ArrayList<>(); // guarded by lock
     private long submitted; // guarded by lock
     private boolean closed; // guarded by lock
     private @Nullable IreeException broken; // guarded by lock
@@ -134,9 +135,31 @@ final class GenerationLoop implements AutoCloseable {
         return statistics;
     }
 
+    /** Returns the state between two steps, soon; see {@link Generator#snapshot()}. */
+    IreeFuture<GeneratorSnapshot> snapshot() {
+        IreeFuture<GeneratorSnapshot> future = new IreeFuture<>("snapshot");
+        lock.lock();
+        try {
+            if (!closed) {
+                observers.add(future);
+                arrived.signal();
+                return future;
+            }
+        } finally {
+            lock.unlock();
+        }
+        future.completeExceptionally(closedFailure());
+        return future;
+    }
+
+    private IreeException closedFailure() {
+        return IreeException.of(StatusCode.CANCELLED, "generator of '%s' was closed".formatted(name));
+    }
+
     private void run() {
         while (takeArrivals()) {
             try {
+                observe();
                 endLate();
                 step();
             } catch (RuntimeException | Error e) { // a defect of this package: nothing may hang
@@ -145,7 +168,8 @@ final class GenerationLoop implements AutoCloseable {
             }
             publish();
         }
-        IreeException end = IreeException.of(StatusCode.CANCELLED, "generator of '%s' was closed".formatted(name));
+        observe(); // nobody observes from now on
+        IreeException end = closedFailure();
         for (Sequence each : planner.sequences()) {
             planner.remove(each);
             each.generation().fail(end);
@@ -156,7 +180,7 @@ final class GenerationLoop implements AutoCloseable {
     private boolean takeArrivals() {
         lock.lock();
         try {
-            while (arrivals.isEmpty() && planner.isIdle() && !closed) {
+            while (arrivals.isEmpty() && observers.isEmpty() && planner.isIdle() && !closed) {
                 arrived.awaitUninterruptibly();
             }
             for (Generation each : arrivals) {
@@ -167,6 +191,21 @@ final class GenerationLoop implements AutoCloseable {
             return !closed;
         } finally {
             lock.unlock();
+        }
+    }
+
+    private void observe() {
+        List<IreeFuture<GeneratorSnapshot>> waiting;
+        lock.lock();
+        try {
+            waiting = List.copyOf(observers);
+            observers.clear();
+        } finally {
+            lock.unlock();
+        }
+        if (!waiting.isEmpty()) {
+            GeneratorSnapshot state = planner.snapshot();
+            waiting.forEach(each -> each.complete(state));
         }
     }
 

@@ -1,6 +1,7 @@
 package io.github.iree4j.generation;
 
 import io.github.iree4j.Program;
+import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
@@ -214,6 +215,15 @@ public final class Generator implements AutoCloseable {
      */
     public GeneratorStatistics statistics() {
         return loop.statistics();
+    }
+
+    /**
+     * Returns the sequences and pages between two steps. The step in progress is waited for.
+     *
+     * @return completes with the state; fails with CANCELLED when the generator is closed
+     */
+    public IreeFuture<GeneratorSnapshot> snapshot() {
+        return loop.snapshot();
     }
 
     /**

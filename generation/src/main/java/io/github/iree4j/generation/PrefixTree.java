@@ -65,6 +65,11 @@ final class PrefixTree {
         return idle.size();
     }
 
+    /** Returns the pages not used by any sequence, in the order of eviction. */
+    List<Integer> idle() {
+        return idle.stream().map(Node::page).toList();
+    }
+
     /** Returns the longest path of at most {@code pages} pages with the first tokens; not pinned yet. */
     List<Node> match(int[] tokens, int pages) {
         List<Node> path = new ArrayList<>();

@@ -141,6 +141,19 @@ final class Sequence {
         return shared;
     }
 
+    /** Returns the state. */
+    GeneratorSnapshot.SequenceState state() {
+        return new GeneratorSnapshot.SequenceState(
+                generation.number(),
+                generation.request().tenant(),
+                promptLength,
+                length - promptLength,
+                generation.request().maximumTokens(),
+                computed,
+                shared.size(),
+                Arrays.stream(pages, 0, pageCount).boxed().toList());
+    }
+
     /** Begins with the pages of earlier tokens. */
     void adopt(List<PrefixTree.Node> path, int pathTokens) {
         shared.addAll(path);

@@ -76,6 +76,15 @@ final class StepPlanner {
                 speculation.acceptedTokens());
     }
 
+    /** Returns the sequences and pages. */
+    GeneratorSnapshot snapshot() {
+        return new GeneratorSnapshot(
+                pool.size() + 1,
+                shapes.stride(),
+                tree.idle(),
+                sequences().stream().map(Sequence::state).toList());
+    }
+
     /** Returns the pages that no sequence uses. */
     int availablePages() {
         return pool.available() + tree.idlePages();

@@ -49,6 +49,11 @@ final class WaitingLine {
         return size;
     }
 
+    /** Returns the number of tenants with sequences. */
+    int tenants() {
+        return tenants.size();
+    }
+
     /** Returns the sequence to begin next, or null when no sequence waits. */
     @Nullable
     Sequence first() {

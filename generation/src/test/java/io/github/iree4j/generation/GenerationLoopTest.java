@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -172,6 +173,27 @@ class GenerationLoopTest {
     }
 
     @Test
+    void infinitiesLeftByRejectedProposalsAreNeverRead() {
+        int spoiled = 0;
+        for (int trial = 0; trial < TRIALS; trial++) {
+            SplittableRandom random = new SplittableRandom(SEED + trial);
+            try (Setting setting = new Setting(random, random.nextInt(3, 30))) {
+                setting.model.spoiledByWrongProposals();
+                List<GenerationRequest> requests = new ArrayList<>();
+                List<Generation> generations = new ArrayList<>();
+                for (int i = random.nextInt(1, 15); i > 0; i--) {
+                    requests.add(setting.request(random, requests).sampling(SamplingOptions.GREEDY));
+                    generations.add(setting.loop.submit(requests.getLast()));
+                }
+                assertThat(setting.failures(trial, requests, generations)).isEmpty();
+                setting.end();
+                spoiled += setting.model.spoiled();
+            }
+        }
+        assertThat(spoiled).as("spoiled rows").isGreaterThan(TRIALS / 20);
+    }
+
+    @Test
     void aTenantWithManyRequestsDoesNotDelayAnother() {
         PagedModel model = new PagedModel(new StepShapes(2, 4, 4), true, 10);
         StepPlanner planner =
@@ -215,6 +237,48 @@ class GenerationLoopTest {
             }
             loop.submit(request).result().await();
         }
+    }
+
+    @Test
+    void aSnapshotShowsEachPageOnce() {
+        for (int trial = 0; trial < TRIALS; trial++) {
+            SplittableRandom random = new SplittableRandom(SEED + trial);
+            try (Setting setting = new Setting(random, random.nextInt(3, 30))) {
+                List<GenerationRequest> requests = new ArrayList<>();
+                List<Generation> generations = new ArrayList<>();
+                for (int i = random.nextInt(1, 15); i > 0; i--) {
+                    requests.add(setting.request(random, requests));
+                    generations.add(setting.loop.submit(requests.getLast()));
+                }
+                GeneratorSnapshot during = setting.loop.snapshot().await();
+                assertThat(setting.failures(trial, requests, generations)).isEmpty();
+                check(setting, during);
+                GeneratorSnapshot after = setting.loop.snapshot().await();
+                check(setting, after);
+                assertThat(after.sequences()).isEmpty();
+                setting.end();
+                assertThatThrownBy(() -> setting.loop.snapshot().await()).hasMessageContaining("was closed");
+            }
+        }
+    }
+
+    private static void check(Setting setting, GeneratorSnapshot snapshot) {
+        assertThat(snapshot.pages()).isEqualTo(setting.pages);
+        assertThat(snapshot.pageTokens()).isEqualTo(setting.stride);
+        Set<Integer> own = new HashSet<>(snapshot.keptPages());
+        Set<Integer> shared = new HashSet<>();
+        int count = snapshot.keptPages().size();
+        for (GeneratorSnapshot.SequenceState each : snapshot.sequences()) {
+            shared.addAll(each.pages().subList(0, each.sharedPages()));
+            List<Integer> rest = each.pages().subList(each.sharedPages(), each.pages().size());
+            own.addAll(rest);
+            count += rest.size();
+            assertThat(each.computedTokens())
+                    .isLessThanOrEqualTo(each.pages().size() * setting.stride)
+                    .isLessThanOrEqualTo(each.promptTokens() + each.generatedTokens());
+            assertThat(each.generatedTokens()).isLessThan(each.maximumTokens());
+        }
+        assertThat(own).hasSize(count).doesNotContain(0).doesNotContainAnyElementsOf(shared);
     }
 
     private static void awaitQuietly(CountDownLatch latch) {

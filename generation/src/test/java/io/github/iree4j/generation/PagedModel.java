@@ -41,6 +41,8 @@ final class PagedModel implements StepRunner {
     }
 
     private Dependence dependence = Dependence.NOTHING;
+    private boolean wrongProposalsSpoil;
+    private int spoiled;
 
     PagedModel(StepShapes shapes, boolean prefillPosition, int pages) {
         this.stride = shapes.stride();
@@ -61,6 +63,17 @@ final class PagedModel implements StepRunner {
     PagedModel before(Consumer<Step> hook) {
         before = hook;
         return this;
+    }
+
+    /** Lets half of the proposed tokens that greedy decoding would not choose leave infinities in their pages. */
+    PagedModel spoiledByWrongProposals() {
+        wrongProposalsSpoil = true;
+        return this;
+    }
+
+    /** Returns the number of steps and rows that left infinities. */
+    int spoiled() {
+        return spoiled;
     }
 
     List<String> violations() {
@@ -153,13 +166,27 @@ final class PagedModel implements StepRunner {
         MemorySegment out = logits.reshape(step, ElementType.F32, Shape.of(batch, wide, VOCABULARY));
         for (int row = 0; row < batch; row++) {
             int read = (int) (step.lengths()[row] - step.starts()[row]);
+            int spoilt = read;
+            float[] values = new float[VOCABULARY];
             for (int token = 0; token < read; token++) {
-                float[] values = logits(rowHash(step, row, (int) step.starts()[row] + token + 1));
+                boolean wrong = token >= read - step.proposed(row)
+                        && step.tokens()[row * wide + token] != Sampler.highest(values, VOCABULARY);
+                long hash = rowHash(step, row, (int) step.starts()[row] + token + 1);
+                values = logits(hash);
                 disturb(step, row, values);
+                if (token > spoilt || wrongProposalsSpoil && wrong && (hash & 1) == 0) {
+                    spoilt = Math.min(spoilt, token);
+                    Arrays.fill(values, Float.NaN);
+                }
                 for (int i = 0; i < VOCABULARY; i++) {
                     out.setAtIndex(
                             ValueLayout.JAVA_FLOAT_UNALIGNED, ((long) row * wide + token) * VOCABULARY + i, values[i]);
                 }
+            }
+            spoiled += spoilt < read ? 1 : 0;
+            for (int token = spoilt; token < read; token++) {
+                int at = (int) step.starts()[row] + token;
+                memory[(int) step.pages()[row * step.columns() + at / stride]][at % stride] = INFINITE;
             }
         }
     }

@@ -78,4 +78,16 @@ class WaitingLineTest {
         assertThat(line.first()).isNull();
         assertThat(line.size()).isZero();
     }
+
+    @Test
+    void aTenantWithoutSequencesIsForgotten() {
+        Sequence running = sequence("a");
+        begin();
+        Sequence waiting = sequence("b");
+        assertThat(line.tenants()).isEqualTo(2);
+        line.end(waiting);
+        assertThat(line.tenants()).isEqualTo(1);
+        line.end(running);
+        assertThat(line.tenants()).isZero();
+    }
 }

@@ -278,7 +278,7 @@ class GenerationLoopTest {
                     .isLessThanOrEqualTo(each.promptTokens() + each.generatedTokens());
             assertThat(each.generatedTokens()).isLessThan(each.maximumTokens());
         }
-        assertThat(own).hasSize(count).doesNotContain(0).doesNotContainAnyElementsOf(shared);
+        assertThat(own).hasSize(count).doesNotContain(0).noneMatch(shared::contains);
     }
 
     private static void awaitQuietly(CountDownLatch latch) {

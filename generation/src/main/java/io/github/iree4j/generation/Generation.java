@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A submitted request. Tokens are kept until read, at most the maximum of the request, so a slow reader delays nobody.
@@ -22,6 +23,7 @@ public final class Generation {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final List<Integer> tokens = new ArrayList<>(); // guarded by lock
+    private final List<LogProbabilities> logProbabilities = new ArrayList<>(); // guarded by lock; empty or as tokens
     private int read; // guarded by lock
     private volatile int sharedTokens;
     private long deadline; // of System.nanoTime; set before the request arrives
@@ -96,6 +98,23 @@ public final class Generation {
     }
 
     /**
+     * Returns the log probabilities of a generated token.
+     *
+     * @param index index of the token among the generated tokens, 0 for the first
+     * @return the log probabilities
+     * @throws IndexOutOfBoundsException for a token not generated yet, or without {@link
+     *     SamplingOptions.Builder#logProbabilities}
+     */
+    public LogProbabilities logProbabilities(int index) {
+        lock.lock();
+        try {
+            return logProbabilities.get(index);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
      * Returns the time from the submission to the first token, without the time until a reader reads the token.
      *
      * @return empty before the first token
@@ -148,7 +167,7 @@ public final class Generation {
         sharedTokens = count;
     }
 
-    void append(int token, long now) {
+    void append(int token, @Nullable LogProbabilities probabilities, long now) {
         lock.lock();
         try {
             if (tokens.isEmpty()) {
@@ -156,6 +175,9 @@ public final class Generation {
             }
             last = now;
             tokens.add(token);
+            if (probabilities != null) {
+                logProbabilities.add(probabilities);
+            }
             changed.signalAll();
         } finally {
             lock.unlock();
@@ -163,14 +185,14 @@ public final class Generation {
     }
 
     void finish(FinishReason reason) {
-        List<Integer> all;
+        GenerationResult all;
         lock.lock();
         try {
-            all = List.copyOf(tokens);
+            all = new GenerationResult(tokens, reason, sharedTokens, logProbabilities);
         } finally {
             lock.unlock();
         }
-        result.complete(new GenerationResult(all, reason, sharedTokens));
+        result.complete(all);
     }
 
     void fail(IreeException failure) {

@@ -311,7 +311,7 @@ final class GenerationLoop implements AutoCloseable {
     private @Nullable FinishReason append(Sequence sequence, int token, long now) {
         Generation generation = sequence.generation();
         sequence.append(token);
-        generation.append(token, now);
+        generation.append(token, sequence.sampler().logProbabilities(), now);
         generatedTokens++;
         if (generation.request().stopTokens().contains(token)) {
             return FinishReason.STOP;

@@ -8,8 +8,10 @@ import java.util.List;
  * @param tokens the tokens, without the prompt; a stop token included
  * @param reason why generation ended
  * @param sharedTokens tokens of the prompt whose keys and values were in the cache
+ * @param logProbabilities the log probabilities of each token; empty unless requested
  */
-public record GenerationResult(List<Integer> tokens, FinishReason reason, int sharedTokens) {
+public record GenerationResult(
+        List<Integer> tokens, FinishReason reason, int sharedTokens, List<LogProbabilities> logProbabilities) {
     /** Why generation ended. */
     public enum FinishReason {
         /** The last token is a stop token. */
@@ -18,8 +20,9 @@ public record GenerationResult(List<Integer> tokens, FinishReason reason, int sh
         LENGTH
     }
 
-    /** Copies the tokens. */
+    /** Copies the lists. */
     public GenerationResult {
         tokens = List.copyOf(tokens);
+        logProbabilities = List.copyOf(logProbabilities);
     }
 }

@@ -114,8 +114,9 @@ public final class Generator implements AutoCloseable {
      *
      * @param request the request
      * @return the generation
-     * @throws IreeException INVALID_ARGUMENT for tokens unknown to the model, or more tokens than a sequence may have;
-     *     RESOURCE_EXHAUSTED when too many requests wait, or the tenant has too many; FAILED_PRECONDITION when the generator is closed; the failure
+     * @throws IreeException INVALID_ARGUMENT for tokens, or biased tokens, unknown to the model, or more tokens than a
+     *     sequence may have; RESOURCE_EXHAUSTED when too many requests wait, or the tenant has too many;
+     *     FAILED_PRECONDITION when the generator is closed; the failure
      *     of the device once lost
      */
     public Generation submit(GenerationRequest request) {
@@ -126,6 +127,14 @@ public final class Generator implements AutoCloseable {
                     StatusCode.INVALID_ARGUMENT,
                     "the prompt has token %d; tokens of '%s' are from 0 to %d"
                             .formatted(wrong, name(), vocabulary - 1));
+        }
+        for (int biased : request.sampling().logitBias().keySet()) {
+            if (vocabulary > 0 && biased >= vocabulary) {
+                throw IreeException.of(
+                        StatusCode.INVALID_ARGUMENT,
+                        "token %d has a bias; tokens of '%s' are from 0 to %d"
+                                .formatted(biased, name(), vocabulary - 1));
+            }
         }
         long tokens = (long) request.promptLength() + request.maximumTokens() - 1; // the last token is never read
         if (tokens > shapes.maximumTokens()) {

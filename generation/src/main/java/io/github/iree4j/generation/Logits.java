@@ -125,10 +125,12 @@ final class Logits {
         }
         Arrays.sort(order);
         float[] sorted = new float[perToken];
+        int[] tokens = new int[perToken];
         for (int i = 0; i < perToken; i++) {
             sorted[i] = logits[(int) order[i]];
+            tokens[i] = (int) (order[i] >>> Integer.SIZE);
         }
-        return (int) (order[sampler.choose(sorted, perToken)] >>> Integer.SIZE);
+        return sampler.choose(sorted, tokens, perToken);
     }
 
     /** Returns whether all logits after a token are numbers below infinity. */

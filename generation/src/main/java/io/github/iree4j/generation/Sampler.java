@@ -2,33 +2,63 @@ package io.github.iree4j.generation;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the tokens of a sequence. A random number is drawn for each token, so the choice depends on logits, seed
- * and position only. Not thread-safe.
+ * Chooses the tokens of a sequence, each token once and in order. A random number is drawn for each token, so the choice
+ * depends on logits, options, the tokens so far and the position only. Not thread-safe.
  */
 final class Sampler {
     private final SamplingOptions options;
     private final SplittableRandom random;
+    private final @Nullable LogitRules rules;
+    private @Nullable LogProbabilities logProbabilities;
 
+    /** Creates a sampler for a prompt that does not matter. */
     Sampler(SamplingOptions options) {
-        this.options = options;
+        this(GenerationRequest.of(1, 0).sampling(options));
+    }
+
+    Sampler(GenerationRequest request) {
+        this.options = request.sampling();
         this.random = new SplittableRandom(options.seed());
+        this.rules = LogitRules.of(options, options.repetitionPenalty() == 1 ? new int[0] : request.prompt());
+    }
+
+    /** Chooses the next token, see {@link #choose(float[], int[], int)}, of a model with logits of all tokens. */
+    int choose(float[] logits, int count) {
+        return choose(logits, null, count);
     }
 
     /**
-     * Chooses a token.
+     * Chooses the next token.
      *
-     * @param logits of all tokens, or of candidates; finite
+     * @param logits less than infinity
+     * @param tokens the tokens of the logits, ascending; null if the indices are the tokens
      * @param count number of logits
-     * @return an index of the logits
+     * @return the token
      */
-    int choose(float[] logits, int count) {
-        if (options.isGreedy()) {
-            return highest(logits, count);
+    int choose(float[] logits, int @Nullable [] tokens, int count) {
+        int index = pick(rules == null ? logits : rules.apply(logits, tokens, count), count);
+        int token = tokens == null ? index : tokens[index];
+        if (rules != null) {
+            rules.accept(token);
         }
-        double point = random.nextDouble();
-        return sample(logits, count, point);
+        if (options.logProbabilities().isPresent()) {
+            int most = options.logProbabilities().getAsInt();
+            logProbabilities = LogProbabilities.of(logits, tokens, count, index, most);
+        }
+        return token;
+    }
+
+    /** Returns the log probabilities of the token chosen last, if requested. */
+    @Nullable
+    LogProbabilities logProbabilities() {
+        return logProbabilities;
+    }
+
+    private int pick(float[] logits, int count) {
+        return options.isGreedy() ? highest(logits, count) : sample(logits, count, random.nextDouble());
     }
 
     /** Returns the index of the highest logit; of equals the lowest index. */
@@ -52,6 +82,9 @@ final class Sampler {
         int kept = options.topK() == 0 ? count : Math.min(options.topK(), count);
         double[] weights = new double[kept];
         double highest = logits[(int) order[0]];
+        if (highest == Double.NEGATIVE_INFINITY) { // equal, and without probabilities
+            return (int) order[0];
+        }
         double sum = 0;
         for (int i = 0; i < kept; i++) {
             weights[i] = Math.exp((logits[(int) order[i]] - highest) / options.temperature());

@@ -2,9 +2,12 @@ package io.github.iree4j.generation;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.Map;
+import java.util.OptionalInt;
 
 /**
- * How tokens are chosen from logits. The filters apply in the order top-k, top-p, min-p. Immutable.
+ * How tokens are chosen from logits. Logits are changed in the order bias, repetition, frequency, presence, temperature;
+ * the filters apply in the order top-k, top-p, min-p. Immutable.
  *
  * <pre>{@code
  * SamplingOptions.builder().temperature(0.8f).topK(40).topP(0.95f).seed(42).build()
@@ -14,11 +17,20 @@ public final class SamplingOptions {
     /** The token with the highest logit; of equals the lowest token. */
     public static final SamplingOptions GREEDY = builder().build();
 
+    private static final int MOST_BIASES = 1024;
+    private static final int MOST_LOG_PROBABILITIES = 20;
+    private static final int NONE = Integer.MIN_VALUE;
+
     private final float temperature;
     private final int topK;
     private final float topP;
     private final float minP;
     private final long seed;
+    private final float frequencyPenalty;
+    private final float presencePenalty;
+    private final float repetitionPenalty;
+    private final Map<Integer, Float> logitBias;
+    private final int logProbabilities;
 
     private SamplingOptions(Builder of) {
         this.temperature = of.temperature;
@@ -26,10 +38,32 @@ public final class SamplingOptions {
         this.topP = of.topP;
         this.minP = of.minP;
         this.seed = of.seed;
+        this.frequencyPenalty = of.frequencyPenalty;
+        this.presencePenalty = of.presencePenalty;
+        this.repetitionPenalty = of.repetitionPenalty;
+        this.logitBias = Map.copyOf(of.logitBias);
+        this.logProbabilities = of.logProbabilities;
         check("temperature", temperature, temperature >= 0 && temperature <= 100, "from 0 to 100");
         check("top-k", topK, topK >= 0, "0 or more");
         check("top-p", topP, topP > 0 && topP <= 1, "greater than 0 and at most 1");
         check("min-p", minP, minP >= 0 && minP <= 1, "from 0 to 1");
+        check("frequency penalty", frequencyPenalty, Math.abs(frequencyPenalty) <= 2, "from -2 to 2");
+        check("presence penalty", presencePenalty, Math.abs(presencePenalty) <= 2, "from -2 to 2");
+        check(
+                "repetition penalty",
+                repetitionPenalty,
+                repetitionPenalty > 0 && repetitionPenalty <= 2,
+                "greater than 0 and at most 2");
+        check("number of biased tokens", logitBias.size(), logitBias.size() <= MOST_BIASES, "at most " + MOST_BIASES);
+        logitBias.forEach((token, bias) -> {
+            check("a biased token", token, token >= 0, "0 or more");
+            check("bias of token " + token, bias, Math.abs(bias) <= 100, "from -100 to 100");
+        });
+        check(
+                "number of log probabilities",
+                logProbabilities,
+                logProbabilities == NONE || logProbabilities >= 0 && logProbabilities <= MOST_LOG_PROBABILITIES,
+                "from 0 to " + MOST_LOG_PROBABILITIES);
     }
 
     private static void check(String name, Number value, boolean valid, String range) {
@@ -50,7 +84,12 @@ public final class SamplingOptions {
                 .topK(topK)
                 .topP(topP)
                 .minP(minP)
-                .seed(seed);
+                .seed(seed)
+                .frequencyPenalty(frequencyPenalty)
+                .presencePenalty(presencePenalty)
+                .repetitionPenalty(repetitionPenalty)
+                .logitBias(logitBias)
+                .logProbabilities(logProbabilities);
     }
 
     /** Returns the divisor of logits; 0 for greedy decoding. */
@@ -78,8 +117,41 @@ public final class SamplingOptions {
         return seed;
     }
 
+    /** Returns what a generated token's logit loses for each time that the token was generated. */
+    public float frequencyPenalty() {
+        return frequencyPenalty;
+    }
+
+    /** Returns what a generated token's logit loses once. */
+    public float presencePenalty() {
+        return presencePenalty;
+    }
+
+    /** Returns the divisor of positive logits, and factor of negative logits, of all tokens so far; 1 for none. */
+    public float repetitionPenalty() {
+        return repetitionPenalty;
+    }
+
+    /** Returns what is added to the logits of tokens. */
+    public Map<Integer, Float> logitBias() {
+        return logitBias;
+    }
+
+    /**
+     * Returns how many of the most probable tokens are reported with each token.
+     *
+     * @return empty if no log probabilities are reported
+     */
+    public OptionalInt logProbabilities() {
+        return logProbabilities == NONE ? OptionalInt.empty() : OptionalInt.of(logProbabilities);
+    }
+
     boolean isGreedy() {
         return temperature == 0;
+    }
+
+    boolean hasPenalties() {
+        return frequencyPenalty != 0 || presencePenalty != 0 || repetitionPenalty != 1;
     }
 
     /** Builder of options. Not thread-safe. */
@@ -89,6 +161,11 @@ public final class SamplingOptions {
         private float topP = 1;
         private float minP;
         private long seed;
+        private float frequencyPenalty;
+        private float presencePenalty;
+        private float repetitionPenalty = 1;
+        private Map<Integer, Float> logitBias = Map.of();
+        private int logProbabilities = NONE;
 
         private Builder() {}
 
@@ -145,6 +222,65 @@ public final class SamplingOptions {
          */
         public Builder seed(long number) {
             this.seed = number;
+            return this;
+        }
+
+        /**
+         * Sets the frequency penalty: a token's logit loses the penalty for each time that the token was generated.
+         *
+         * @param perTime from -2 to 2; 0 for none
+         * @return this builder
+         */
+        public Builder frequencyPenalty(float perTime) {
+            this.frequencyPenalty = perTime;
+            return this;
+        }
+
+        /**
+         * Sets the presence penalty: the logit of a generated token loses the penalty, however often the token was
+         * generated.
+         *
+         * @param once from -2 to 2; 0 for none
+         * @return this builder
+         */
+        public Builder presencePenalty(float once) {
+            this.presencePenalty = once;
+            return this;
+        }
+
+        /**
+         * Sets the repetition penalty of the tokens of the prompt and of generated tokens: positive logits are divided by
+         * the penalty, negative logits are multiplied.
+         *
+         * @param divisor greater than 0, at most 2; 1 for none
+         * @return this builder
+         */
+        public Builder repetitionPenalty(float divisor) {
+            this.repetitionPenalty = divisor;
+            return this;
+        }
+
+        /**
+         * Sets numbers that are added to the logits of tokens. A model that returns candidates only cannot choose another
+         * token, whatever the bias.
+         *
+         * @param byToken at most 1024 numbers from -100 to 100; copied by {@link #build}
+         * @return this builder
+         */
+        public Builder logitBias(Map<Integer, Float> byToken) {
+            this.logitBias = byToken;
+            return this;
+        }
+
+        /**
+         * Requests the log probability of each chosen token, and of the most probable tokens.
+         *
+         * @param most number of the most probable tokens, from 0 to 20
+         * @return this builder
+         * @see Generation#logProbabilities
+         */
+        public Builder logProbabilities(int most) {
+            this.logProbabilities = most;
             return this;
         }
 

@@ -38,7 +38,7 @@ final class Sequence {
         this.tokens = generation.request().prompt();
         this.promptLength = tokens.length;
         this.length = tokens.length;
-        this.sampler = new Sampler(generation.request().sampling());
+        this.sampler = new Sampler(generation.request());
     }
 
     Generation generation() {

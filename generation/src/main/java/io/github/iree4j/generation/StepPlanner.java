@@ -216,7 +216,9 @@ final class StepPlanner {
             int last = Math.max(lastFirst, first);
             boolean fits = measured.shapes() ? last + most <= shapes.maximumColumns() : own == read;
             if ((rows.isEmpty() || fits)
-                    && reserve(each, shapes.pagesFor(Math.min(each.prefillLength(alike), (first + own) * shapes.stride())))) {
+                    && reserve(
+                            each,
+                            shapes.pagesFor(Math.min(each.prefillLength(alike), (first + own) * shapes.stride())))) {
                 rows.add(each);
                 read = most;
                 lastFirst = last;

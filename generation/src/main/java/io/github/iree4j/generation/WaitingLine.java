@@ -27,8 +27,8 @@ final class WaitingLine {
     private long places;
 
     private static final class Tenant {
-        final TreeSet<Sequence> fresh = new TreeSet<>(
-                Comparator.comparingLong(each -> each.generation().number())); // have not begun
+        final TreeSet<Sequence> fresh =
+                new TreeSet<>(Comparator.comparingLong(each -> each.generation().number())); // have not begun
         int running; // or preempted
         long lastTurn = -1;
     }

@@ -100,6 +100,9 @@ class GenerationLoopTest {
                             .topP(0.5f + random.nextInt(2) / 2f)
                             .minP(0.1f)
                             .seed(random.nextLong())
+                            .presencePenalty(random.nextInt(3) / 2f)
+                            .repetitionPenalty(1 + random.nextInt(2))
+                            .logitBias(Map.of(random.nextInt(PagedModel.VOCABULARY), 1f))
                             .build());
         }
 
@@ -133,6 +136,29 @@ class GenerationLoopTest {
             assertThat(planner.availablePages()).as("free pages").isEqualTo(pages - 1);
             assertThat(planner.isIdle()).as("idle").isTrue();
             assertThat(model.violations()).isEmpty();
+        }
+    }
+
+    @Test
+    void logProbabilitiesAreReadWithTheTokens() throws InterruptedException {
+        try (Setting setting = new Setting(new SplittableRandom(8), 30)) {
+            Generation answer = setting.loop.submit(GenerationRequest.of(4, 1, 2, 3)
+                    .sampling(SamplingOptions.builder().logProbabilities(2).build()));
+            List<String> read = new ArrayList<>();
+            for (int i = 0; answer.next().isPresent(); i++) {
+                LogProbabilities each = answer.logProbabilities(i);
+                assertThat(each.chosen()).isEqualTo(each.value(0)).isLessThan(0);
+                read.add(each.toString());
+            }
+            GenerationResult result = answer.result().await();
+            assertThat(read).hasSize(4);
+            assertThat(result.logProbabilities().toString()).isEqualTo(read.toString());
+            assertThat(result.logProbabilities().getFirst().token(0))
+                    .isEqualTo(result.tokens().getFirst());
+            assertThatThrownBy(() -> answer.logProbabilities(4)).isInstanceOf(IndexOutOfBoundsException.class);
+            Generation without = setting.loop.submit(GenerationRequest.of(1, 1));
+            assertThat(without.result().await().logProbabilities()).isEmpty();
+            assertThatThrownBy(() -> without.logProbabilities(0)).isInstanceOf(IndexOutOfBoundsException.class);
         }
     }
 
@@ -196,8 +222,7 @@ class GenerationLoopTest {
     @Test
     void aTenantWithManyRequestsDoesNotDelayAnother() {
         PagedModel model = new PagedModel(new StepShapes(2, 4, 4), true, 10);
-        StepPlanner planner =
-                new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false));
+        StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false));
         CountDownLatch submitted = new CountDownLatch(1);
         model.before(_ -> awaitQuietly(submitted));
         List<String> order = Collections.synchronizedList(new ArrayList<>());
@@ -324,7 +349,12 @@ class GenerationLoopTest {
     @Test
     void aPromptBeginningLikeAnEarlierPromptReadsOnlyTheRest() {
         Measured measured = new Measured(
-                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs4", false, 4)), true, true, false, false);
+                List.of(new Entry("prefill_bs1", true, 1)),
+                List.of(new Entry("decode_bs4", false, 4)),
+                true,
+                true,
+                false,
+                false);
         StepShapes shapes = new StepShapes(4, 8, 8);
         PagedModel model = new PagedModel(shapes, true, 20);
         StepPlanner planner = new StepPlanner(true, shapes, measured, 20, new Speculation(0, false));
@@ -405,7 +435,12 @@ class GenerationLoopTest {
     @Test
     void aLongPromptDelaysOtherSequencesByOneChunk() {
         Measured measured = new Measured(
-                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs4", false, 4)), true, true, false, false);
+                List.of(new Entry("prefill_bs1", true, 1)),
+                List.of(new Entry("decode_bs4", false, 4)),
+                true,
+                true,
+                false,
+                false);
         StepShapes shapes = new StepShapes(2, 20, 1);
         PagedModel model = new PagedModel(shapes, true, 60);
         StepPlanner planner = new StepPlanner(true, shapes, measured, 60, new Speculation(0, false));
@@ -428,7 +463,12 @@ class GenerationLoopTest {
     @Test
     void moreRequestsThanMayWaitAreRejectedForNow() throws InterruptedException {
         Measured measured = new Measured(
-                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs1", false, 1)), true, true, false, false);
+                List.of(new Entry("prefill_bs1", true, 1)),
+                List.of(new Entry("decode_bs1", false, 1)),
+                true,
+                true,
+                false,
+                false);
         StepShapes shapes = new StepShapes(2, 4, 1);
         PagedModel model = new PagedModel(shapes, true, 6);
         StepPlanner planner = new StepPlanner(true, shapes, measured, 6, new Speculation(0, false));
@@ -516,7 +556,12 @@ class GenerationLoopTest {
 
     private static Measured measured() {
         return new Measured(
-                List.of(new Entry("prefill_bs1", true, 1)), List.of(new Entry("decode_bs1", false, 1)), true, true, false, false);
+                List.of(new Entry("prefill_bs1", true, 1)),
+                List.of(new Entry("decode_bs1", false, 1)),
+                true,
+                true,
+                false,
+                false);
     }
 
     @Test

@@ -117,6 +117,8 @@ class GenerationMixTest {
                         .topK(20)
                         .topP(0.95f)
                         .seed(random.nextLong())
+                        .repetitionPenalty(random.nextInt(3) == 0 ? 1.2f : 1)
+                        .frequencyPenalty(random.nextInt(3) / 4f)
                         .build());
             }
             requests.add(random.nextInt(10) == 0 ? request.timeout(Duration.ofMillis(random.nextInt(20))) : request);
@@ -128,7 +130,7 @@ class GenerationMixTest {
     private static List<Integer> loop(ModelInterface model, StepRunner runner, GenerationRequest request) {
         int[] tokens = new int[request.promptLength() + request.maximumTokens()];
         System.arraycopy(request.prompt(), 0, tokens, 0, request.promptLength());
-        Sampler sampler = new Sampler(request.sampling());
+        Sampler sampler = new Sampler(request);
         Logits logits = new Logits();
         List<Integer> generated = new ArrayList<>();
         for (int at = 0; at < tokens.length - 1; at++) {

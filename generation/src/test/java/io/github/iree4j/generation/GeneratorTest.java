@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -150,6 +151,11 @@ class GeneratorTest {
                         .hasMessageContaining("request at most 112 tokens");
                 assertThatThrownBy(() -> generator.submit(GenerationRequest.of(1, 5, 256)))
                         .hasMessageContaining("the prompt has token 256; tokens of 'chat' are from 0 to 255");
+                SamplingOptions biased =
+                        SamplingOptions.builder().logitBias(Map.of(256, 1f)).build();
+                assertThatThrownBy(() ->
+                                generator.submit(GenerationRequest.of(1, 5).sampling(biased)))
+                        .hasMessageContaining("token 256 has a bias; tokens of 'chat' are from 0 to 255");
                 assertThatThrownBy(() -> generator.submit(GenerationRequest.of(1, -1)))
                         .hasMessageContaining("the prompt has token -1");
             }

@@ -101,7 +101,7 @@ final class PagedModel implements StepRunner {
         int[] tokens = request.prompt();
         int length = tokens.length;
         tokens = Arrays.copyOf(tokens, length + request.maximumTokens());
-        Sampler sampler = new Sampler(request.sampling());
+        Sampler sampler = new Sampler(request);
         List<Integer> generated = new ArrayList<>();
         while (generated.size() < request.maximumTokens()) {
             int token = sampler.choose(logits(hash(tokens, length)), VOCABULARY);

@@ -23,7 +23,9 @@ class SpeculationTest {
     @Test
     void theTokensBehindTheLatestEarlierOccurrenceAreProposed() {
         assertThat(propose(2, 1, 2, 3, 4, 9, 1, 2, 5, 6, 8, 1, 2)).isEqualTo(56);
-        assertThat(propose(2, 1, 2, 3, 4, 9, 2, 3, 5, 7, 1, 2, 3)).as("three tokens are better than two").isEqualTo(49);
+        assertThat(propose(2, 1, 2, 3, 4, 9, 2, 3, 5, 7, 1, 2, 3))
+                .as("three tokens are better than two")
+                .isEqualTo(49);
     }
 
     @Test
@@ -42,9 +44,13 @@ class SpeculationTest {
     @Test
     void anUnknownTimeIsMeasured() {
         Speculation speculation = new Speculation(4, false);
-        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 2, 1)).as("never verified").isTrue();
+        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 2, 1))
+                .as("never verified")
+                .isTrue();
         speculation.verified(VERIFY, 100, 1, 4, 4);
-        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 2, 1)).as("never decoded").isFalse();
+        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 2, 1))
+                .as("never decoded")
+                .isFalse();
         assertThat(speculation.proposedTokens()).isEqualTo(4);
         assertThat(speculation.acceptedTokens()).isEqualTo(4);
     }
@@ -54,8 +60,12 @@ class SpeculationTest {
         Speculation speculation = new Speculation(4, false);
         speculation.decoded(DECODE, 100);
         speculation.verified(VERIFY, 200, 2, 8, 4); // two tokens for each sequence with proposals
-        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 2, 2)).as("3 tokens in 200").isTrue();
-        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 4, 1)).as("1.5 tokens in 200").isFalse();
+        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 2, 2))
+                .as("3 tokens in 200")
+                .isTrue();
+        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 4, 1))
+                .as("1.5 tokens in 200")
+                .isFalse();
     }
 
     @Test
@@ -72,7 +82,9 @@ class SpeculationTest {
         }
         assertThat(trials).isEqualTo(6); // after 16, 48, 112, 240, 496, 1008 steps
         speculation.verified(VERIFY, 1, 1, 4, 400);
-        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 1, 1)).as("pays again").isTrue();
+        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 1, 1))
+                .as("pays again")
+                .isTrue();
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.ai;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -26,7 +27,8 @@ import tools.jackson.databind.json.JsonMapper;
  * @param toolNames the names of the tools
  * @param toolCalls number of calls in the messages
  */
-record ChatPrompt(
+@NotForApplications
+public record ChatPrompt(
         List<Map<String, Object>> messages, List<Map<String, Object>> tools, Set<String> toolNames, int toolCalls) {
 
     /**

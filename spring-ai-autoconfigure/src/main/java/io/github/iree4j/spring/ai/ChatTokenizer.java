@@ -46,6 +46,13 @@ final class ChatTokenizer implements AutoCloseable {
                 .toArray();
     }
 
+    /** Returns the tokens of a text, with the special tokens that the tokenizer adds. */
+    int[] encodeWithSpecial(String text) {
+        return Arrays.stream(tokenizer.tokenize(text).ids())
+                .mapToInt(Math::toIntExact)
+                .toArray();
+    }
+
     /**
      * Returns the numbers of tokens.
      *

@@ -1,27 +1,18 @@
 package io.github.iree4j.spring.ai;
 
-import io.github.iree4j.generation.GenerationRequest;
-import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.generation.SamplingOptions;
 import io.github.iree4j.spring.Programs;
-import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.contextpropagation.ObservationThreadLocalAccessor;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.OptionalInt;
-import java.util.Set;
+import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.ai.chat.messages.AssistantMessage;
-import org.springframework.ai.chat.messages.AssistantMessage.ToolCall;
 import org.springframework.ai.chat.metadata.ChatGenerationMetadata;
 import org.springframework.ai.chat.metadata.ChatResponseMetadata;
 import org.springframework.ai.chat.metadata.DefaultUsage;
@@ -64,13 +55,9 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
 
     private static final ChatModelObservationConvention DEFAULT_CONVENTION =
             new DefaultChatModelObservationConvention();
-    private static final int MOST_STOP_SEQUENCES = 64;
 
     private final ChatSettings settings;
-    private final ChatTokenizer tokenizer;
-    private final ChatTemplate template;
-    private final Set<Integer> stopTokens;
-    private final TokenSource source;
+    private final ChatEngine engine;
     private final ObservationRegistry observations;
     private final @Nullable ChatModelObservationConvention convention;
 
@@ -100,19 +87,15 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
             ChatSettings settings,
             ObservationRegistry observations,
             @Nullable ChatModelObservationConvention convention) {
-        this.source = source;
         this.settings = settings;
         this.observations = observations;
         this.convention = convention;
-        this.template = ChatTemplate.load(settings.tokenizer(), settings.template());
-        this.tokenizer = ChatTokenizer.load(settings.tokenizer());
-        try {
-            this.stopTokens =
-                    tokenizer.tokens(settings.stopTokens().isEmpty() ? template.stopTokens() : settings.stopTokens());
-        } catch (RuntimeException e) {
-            tokenizer.close();
-            throw e;
-        }
+        this.engine = new ChatEngine(source, settings);
+    }
+
+    /** Returns the engine, closed with this model. */
+    ChatEngine engine() {
+        return engine;
     }
 
     /**
@@ -121,7 +104,7 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
      * @throws IreeException when the program does not, describing why
      */
     public void check() {
-        source.check(tokenizer.size());
+        engine.check();
     }
 
     /** Returns the name of the model: the name of the program. */
@@ -219,8 +202,7 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
     /** Ends all requests with CANCELLED, and frees the cache. Idempotent. */
     @Override
     public void close() {
-        source.close();
-        tokenizer.close();
+        engine.close();
     }
 
     /** A request, run once. {@link #cancel} is thread-safe. */
@@ -228,13 +210,8 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
         private final String id = UUID.randomUUID().toString();
         private final Prompt prompt;
         private final IreeChatOptions options;
-        private final AtomicReference<TokenSource.@Nullable Tokens> tokens = new AtomicReference<>();
+        private final AtomicReference<@Nullable ChatAnswer> answer = new AtomicReference<>();
         private volatile boolean cancelled;
-        private int promptTokens;
-        private int completionTokens;
-        private int sharedTokens;
-        private String finishReason = "";
-        private List<ToolCall> toolCalls = List.of();
 
         Request(Prompt prompt) {
             this.prompt = prompt;
@@ -243,104 +220,54 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
 
         void cancel() {
             cancelled = true;
-            TokenSource.Tokens running = tokens.get();
+            ChatAnswer running = answer.get();
             if (running != null) {
                 running.cancel();
             }
         }
 
         /** Generates the answer, and passes the text on piece by piece. */
-        void run(Consumer<String> pieces) {
-            List<String> stops = stopSequences();
-            ChatPrompt chat = ChatPrompt.of(
-                    prompt.getInstructions(), Objects.requireNonNullElse(options.getToolCallbacks(), List.of()));
-            TokenSource.Tokens running = source.submit(request(tokenizer.encode(template.render(chat))));
-            tokens.set(running);
-            try {
-                if (cancelled) { // before the request was known
-                    throw cancelled(null);
-                }
-                Answer answer = new Answer(stops, chat, pieces);
-                boolean stopped = answer.read(running);
-                sharedTokens = running.sharedTokens();
-                boolean complete = stopped || running.reason() == FinishReason.STOP;
-                answer.finish(complete);
-                finishReason = !toolCalls.isEmpty() ? "tool_calls" : complete ? "stop" : "length";
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw cancelled(e);
-            } finally {
-                running.cancel(); // no effect after the last token
+        void run(ChatAnswer.Reader pieces) {
+            ChatAnswer running = engine.submit(request());
+            answer.set(running);
+            if (cancelled) { // before the request was known
+                running.cancel();
+                throw running.cancelled(null);
             }
+            running.read(pieces);
         }
 
-        private IreeException cancelled(@Nullable Throwable cause) {
-            return IreeException.of(
-                    StatusCode.CANCELLED,
-                    "a request of '%s' was %s".formatted(model(), cause == null ? "cancelled" : "interrupted"),
-                    cause);
-        }
-
-        private List<String> stopSequences() {
-            check(
+        private ChatEngine.Request request() {
+            ChatEngine.check(
                     model().equals(options.getModel()),
                     "model '%s' was requested, but this is '%s'; name that model or none"
                             .formatted(options.getModel(), model()));
-            check(
+            ChatEngine.check(
                     isZero(options.getFrequencyPenalty()) && isZero(options.getPresencePenalty()),
                     "penalties are requested, which '%s' does not have; set none".formatted(model()));
-            List<String> stops = options.getStopSequences();
-            if (stops == null) {
-                return List.of();
-            }
-            check(
-                    stops.size() <= MOST_STOP_SEQUENCES,
-                    "%d stop sequences are requested, at most %d are possible"
-                            .formatted(stops.size(), MOST_STOP_SEQUENCES));
-            check(stops.stream().noneMatch(String::isEmpty), "a stop sequence is empty; give a character or more");
-            return List.copyOf(stops);
+            ChatPrompt chat = ChatPrompt.of(
+                    prompt.getInstructions(), Objects.requireNonNullElse(options.getToolCallbacks(), List.of()));
+            return new ChatEngine.Request(
+                    engine.encode(chat),
+                    chat.toolNames(),
+                    chat.toolCalls(),
+                    List.copyOf(Objects.requireNonNullElse(options.getStopSequences(), List.of())),
+                    options.getMaxTokens(),
+                    sampling(),
+                    options.getTimeout());
+        }
+
+        private SamplingOptions sampling() {
+            SamplingOptions.Builder sampling = engine.sampling();
+            Optional.ofNullable(options.getTemperature()).ifPresent(each -> sampling.temperature((float) (double) each));
+            Optional.ofNullable(options.getTopK()).ifPresent(sampling::topK);
+            Optional.ofNullable(options.getTopP()).ifPresent(each -> sampling.topP((float) (double) each));
+            Optional.ofNullable(options.getSeed()).ifPresent(sampling::seed);
+            return sampling.build();
         }
 
         private static boolean isZero(@Nullable Double penalty) {
             return penalty == null || penalty == 0;
-        }
-
-        private static void check(boolean valid, String otherwise) {
-            if (!valid) {
-                throw IreeException.of(StatusCode.INVALID_ARGUMENT, otherwise);
-            }
-        }
-
-        private GenerationRequest request(int[] encoded) {
-            promptTokens = encoded.length;
-            int most = Objects.requireNonNullElse(options.getMaxTokens(), settings.maxTokens());
-            if (most == settings.maxTokens()) { // the default is as many as fit
-                most = Math.clamp(source.maximumTokens() - encoded.length, 1, most);
-            }
-            Duration timeout = options.getTimeout();
-            check(
-                    timeout == null || timeout.isPositive(),
-                    "the timeout is %s, not positive".formatted(timeout == null ? "" : DurationText.of(timeout)));
-            return GenerationRequest.of(most, encoded)
-                    .stopAt(stopTokens)
-                    .sampling(sampling())
-                    .timeout(timeout);
-        }
-
-        private SamplingOptions sampling() {
-            double temperature = Objects.requireNonNullElse(options.getTemperature(), settings.temperature());
-            Long seed = options.getSeed();
-            return SamplingOptions.builder()
-                    .temperature((float) temperature)
-                    .topK(Objects.requireNonNullElse(options.getTopK(), settings.topK()))
-                    .topP((float) (double) Objects.requireNonNullElse(options.getTopP(), settings.topP()))
-                    .seed(
-                            seed != null
-                                    ? seed
-                                    : temperature == 0
-                                            ? 0
-                                            : ThreadLocalRandom.current().nextLong())
-                    .build();
         }
 
         /** Returns a part of the answer. */
@@ -352,14 +279,21 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
 
         /** Returns the end of the answer, with a text. */
         ChatResponse response(String text) {
+            ChatAnswer ended = Objects.requireNonNull(answer.get());
             AssistantMessage message = AssistantMessage.builder()
                     .content(text)
-                    .toolCalls(toolCalls)
+                    .toolCalls(ended.toolCalls())
                     .build();
-            ChatGenerationMetadata metadata =
-                    ChatGenerationMetadata.builder().finishReason(finishReason).build();
+            ChatGenerationMetadata metadata = ChatGenerationMetadata.builder()
+                    .finishReason(ended.finishReason())
+                    .build();
             Usage usage = new DefaultUsage(
-                    promptTokens, completionTokens, promptTokens + completionTokens, null, (long) sharedTokens, null);
+                    ended.promptTokens(),
+                    ended.completionTokens(),
+                    ended.promptTokens() + ended.completionTokens(),
+                    null,
+                    (long) ended.sharedTokens(),
+                    null);
             return new ChatResponse(
                     List.of(new Generation(message, metadata)),
                     ChatResponseMetadata.builder()
@@ -367,46 +301,6 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
                             .model(model())
                             .usage(usage)
                             .build());
-        }
-
-        /** The text of the answer, on its way from tokens to the reader. */
-        private final class Answer {
-            private final ChatTokenizer.Decoder decoder = tokenizer.decoder();
-            private final StopMatcher stops;
-            private final ToolCallParser parser;
-            private final Consumer<String> pieces;
-
-            Answer(List<String> stops, ChatPrompt chat, Consumer<String> pieces) {
-                this.stops = new StopMatcher(stops);
-                this.parser = new ToolCallParser(chat.toolNames(), chat.toolCalls());
-                this.pieces = pieces;
-            }
-
-            /** Reads tokens up to a stop sequence, and returns whether there is one. */
-            boolean read(TokenSource.Tokens running) throws InterruptedException {
-                for (OptionalInt token = running.next(); token.isPresent(); token = running.next()) {
-                    completionTokens++;
-                    if (!stopTokens.contains(token.getAsInt())) {
-                        pass(parser.add(stops.add(decoder.add(token.getAsInt()))));
-                        if (stops.isStopped()) {
-                            return true;
-                        }
-                    }
-                }
-                return false;
-            }
-
-            void finish(boolean complete) {
-                String rest = stops.isStopped() ? "" : stops.add(decoder.finish()) + stops.finish();
-                pass(parser.add(rest) + parser.finish(complete));
-                toolCalls = parser.calls();
-            }
-
-            private void pass(String text) {
-                if (!text.isEmpty()) {
-                    pieces.accept(text);
-                }
-            }
         }
     }
 }

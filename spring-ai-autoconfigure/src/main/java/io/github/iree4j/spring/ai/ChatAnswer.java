@@ -1,0 +1,158 @@
+package io.github.iree4j.spring.ai;
+
+import io.github.iree4j.api.NotForApplications;
+import io.github.iree4j.generation.GenerationResult.FinishReason;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.ai.chat.messages.AssistantMessage.ToolCall;
+
+/**
+ * The answer to a submitted request, on the way from tokens to a reader. Read once, by one thread; {@link #cancel} is
+ * thread-safe. Tokens wait for a slow reader, at most the maximum of the request.
+ */
+@NotForApplications
+public final class ChatAnswer {
+    private final String model;
+    private final int promptTokens;
+    private final TokenSource.Tokens running;
+    private final Set<Integer> stopTokens;
+    private final ChatTokenizer.Decoder decoder;
+    private final StopMatcher stops;
+    private final ToolCallParser parser;
+    private int completionTokens;
+    private int sharedTokens;
+    private String finishReason = "";
+
+    ChatAnswer(
+            String model,
+            ChatEngine.Request request,
+            TokenSource.Tokens running,
+            Set<Integer> stopTokens,
+            ChatTokenizer.Decoder decoder) {
+        this.model = model;
+        this.promptTokens = request.prompt().length;
+        this.running = running;
+        this.stopTokens = stopTokens;
+        this.decoder = decoder;
+        this.stops = new StopMatcher(request.stops());
+        this.parser = new ToolCallParser(request.tools(), request.toolCalls());
+    }
+
+    /** Reads an answer. An exception of a reader cancels the request. */
+    @FunctionalInterface
+    public interface Reader {
+        /**
+         * Takes a part of the text.
+         *
+         * @param piece whole characters, not empty
+         */
+        void text(String piece);
+
+        /** Called at each token, also while the text is held back. */
+        default void token() {}
+    }
+
+    /**
+     * Waits for the tokens, and passes the text on piece by piece.
+     *
+     * @param reader takes the text
+     * @throws IreeException the failure of the request, after the text before the failure; CANCELLED when the thread is
+     *     interrupted
+     */
+    public void read(Reader reader) {
+        try {
+            boolean complete = readTokens(reader) || running.reason() == FinishReason.STOP;
+            sharedTokens = running.sharedTokens();
+            String rest = stops.isStopped() ? "" : stops.add(decoder.finish()) + stops.finish();
+            pass(parser.add(rest) + parser.finish(complete), reader);
+            finishReason = !parser.calls().isEmpty() ? "tool_calls" : complete ? "stop" : "length";
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw cancelled(e);
+        } finally {
+            running.cancel(); // no effect after the last token
+        }
+    }
+
+    /** Reads tokens up to a stop sequence, and returns whether there is one. */
+    private boolean readTokens(Reader reader) throws InterruptedException {
+        for (OptionalInt token = running.next(); token.isPresent(); token = running.next()) {
+            completionTokens++;
+            reader.token();
+            if (!stopTokens.contains(token.getAsInt())) {
+                pass(parser.add(stops.add(decoder.add(token.getAsInt()))), reader);
+                if (stops.isStopped()) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private static void pass(String text, Reader reader) {
+        if (!text.isEmpty()) {
+            reader.text(text);
+        }
+    }
+
+    /** Ends the request, if the request has not ended. */
+    public void cancel() {
+        running.cancel();
+    }
+
+    IreeException cancelled(@Nullable Throwable cause) {
+        return IreeException.of(
+                StatusCode.CANCELLED,
+                "a request of '%s' was %s".formatted(model, cause == null ? "cancelled" : "interrupted"),
+                cause);
+    }
+
+    /**
+     * Returns the size of the prompt.
+     *
+     * @return number of tokens
+     */
+    public int promptTokens() {
+        return promptTokens;
+    }
+
+    /**
+     * Returns the size of the answer so far.
+     *
+     * @return number of tokens, a stop token included
+     */
+    public int completionTokens() {
+        return completionTokens;
+    }
+
+    /**
+     * Returns the part of the prompt known from other requests; after reading.
+     *
+     * @return number of tokens
+     */
+    public int sharedTokens() {
+        return sharedTokens;
+    }
+
+    /**
+     * Returns why the answer ended; after reading.
+     *
+     * @return {@code stop}, {@code length} or {@code tool_calls}
+     */
+    public String finishReason() {
+        return finishReason;
+    }
+
+    /**
+     * Returns the calls of tools; after reading.
+     *
+     * @return the calls in order
+     */
+    public List<ToolCall> toolCalls() {
+        return parser.calls();
+    }
+}

@@ -1,0 +1,177 @@
+package io.github.iree4j.spring.ai;
+
+import io.github.iree4j.api.NotForApplications;
+import io.github.iree4j.generation.GenerationRequest;
+import io.github.iree4j.generation.SamplingOptions;
+import io.github.iree4j.status.DurationText;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns prompts into answers: writes prompts by the chat template, tokenizes, generates, and reads tokens as text, calls
+ * of tools and usage. The part of {@link IreeChatModel} that other interfaces share. Thread-safe.
+ */
+@NotForApplications
+public final class ChatEngine implements AutoCloseable {
+    private static final int MOST_STOP_SEQUENCES = 64;
+
+    private final ChatSettings settings;
+    private final ChatTemplate template;
+    private final ChatTokenizer tokenizer;
+    private final Set<Integer> stopTokens;
+    private final TokenSource source;
+
+    /** Creates an engine that owns the source. */
+    ChatEngine(TokenSource source, ChatSettings settings) {
+        this.source = source;
+        this.settings = settings;
+        this.template = ChatTemplate.load(settings.tokenizer(), settings.template());
+        this.tokenizer = ChatTokenizer.load(settings.tokenizer());
+        try {
+            this.stopTokens =
+                    tokenizer.tokens(settings.stopTokens().isEmpty() ? template.stopTokens() : settings.stopTokens());
+        } catch (RuntimeException e) {
+            tokenizer.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Returns the engine of a chat model.
+     *
+     * @param model closes the engine
+     * @return the engine
+     */
+    public static ChatEngine of(IreeChatModel model) {
+        return model.engine();
+    }
+
+    /** Prepares a loaded program, as {@link IreeChatModel#check}. */
+    void check() {
+        source.check(tokenizer.size());
+    }
+
+    /**
+     * Returns the name of the model.
+     *
+     * @return the name of the program
+     */
+    public String model() {
+        return settings.module();
+    }
+
+    /**
+     * Returns the defaults of requests.
+     *
+     * @return the settings of the model
+     */
+    public ChatSettings settings() {
+        return settings;
+    }
+
+    /**
+     * Returns the tokens of a conversation.
+     *
+     * @param prompt the messages and tools
+     * @return the tokens of the text that the chat template writes
+     * @throws IreeException INVALID_ARGUMENT when the template rejects the messages; DEADLINE_EXCEEDED and
+     *     RESOURCE_EXHAUSTED beyond the limits of templates
+     */
+    public int[] encode(ChatPrompt prompt) {
+        return tokenizer.encode(template.render(prompt));
+    }
+
+    /**
+     * Returns the tokens of a text to continue.
+     *
+     * @param text the text, without special tokens at the start
+     * @return the tokens, with special tokens as the tokenizer adds them
+     */
+    public int[] encode(String text) {
+        return tokenizer.encodeWithSpecial(text);
+    }
+
+    /**
+     * Returns a builder of the choice of tokens, for a request.
+     *
+     * @return a builder with the settings of the model, and another seed for each request unless the settings have one
+     */
+    public SamplingOptions.Builder sampling() {
+        Long seed = settings.seed();
+        return SamplingOptions.builder()
+                .temperature((float) settings.temperature())
+                .topK(settings.topK())
+                .topP((float) settings.topP())
+                .seed(seed != null ? seed : ThreadLocalRandom.current().nextLong());
+    }
+
+    /**
+     * A prompt, and how to answer the prompt.
+     *
+     * @param prompt the tokens of the prompt
+     * @param tools names of the tools that the answer may call; empty when calls are text
+     * @param toolCalls number of calls in the prompt, for the ids of further calls
+     * @param stops texts that end the answer
+     * @param maxTokens maximum number of tokens; null for the default, or as many as fit
+     * @param sampling the choice of tokens
+     * @param timeout maximum duration; null for none
+     */
+    public record Request(
+            int[] prompt,
+            Set<String> tools,
+            int toolCalls,
+            List<String> stops,
+            @Nullable Integer maxTokens,
+            SamplingOptions sampling,
+            @Nullable Duration timeout) {}
+
+    /**
+     * Submits a request, and returns at once.
+     *
+     * @param request the request
+     * @return the answer, to be read or cancelled
+     * @throws IreeException INVALID_ARGUMENT for lengths that the model does not have and bad stop sequences;
+     *     RESOURCE_EXHAUSTED when too many requests wait; UNAVAILABLE when the model is closed
+     */
+    public ChatAnswer submit(Request request) {
+        List<String> stops = request.stops();
+        check(
+                stops.size() <= MOST_STOP_SEQUENCES,
+                "%d stop sequences are requested, at most %d are possible"
+                        .formatted(stops.size(), MOST_STOP_SEQUENCES));
+        check(stops.stream().noneMatch(String::isEmpty), "a stop sequence is empty; give a character or more");
+        int length = request.prompt().length;
+        int most = Objects.requireNonNullElse(request.maxTokens(), settings.maxTokens());
+        if (most == settings.maxTokens()) { // the default is as many as fit
+            most = Math.clamp(source.maximumTokens() - length, 1, most);
+        }
+        Duration timeout = request.timeout();
+        check(
+                timeout == null || timeout.isPositive(),
+                "the timeout is %s, not positive".formatted(timeout == null ? "" : DurationText.of(timeout)));
+        TokenSource.Tokens tokens = source.submit(GenerationRequest.of(most, request.prompt())
+                .stopAt(stopTokens)
+                .sampling(request.sampling())
+                .timeout(timeout));
+        return new ChatAnswer(model(), request, tokens, stopTokens, tokenizer.decoder());
+    }
+
+    static void check(boolean valid, String otherwise) {
+        if (!valid) {
+            throw IreeException.of(StatusCode.INVALID_ARGUMENT, otherwise);
+        }
+    }
+
+    /** Ends all requests with CANCELLED, and frees the cache. Idempotent. */
+    @Override
+    public void close() {
+        source.close();
+        tokenizer.close();
+    }
+}

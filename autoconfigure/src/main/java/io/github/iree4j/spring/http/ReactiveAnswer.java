@@ -6,9 +6,12 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.concurrent.Executor;
+import org.reactivestreams.Publisher;
+import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.util.ClassUtils;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -51,18 +54,37 @@ public final class ReactiveAnswer {
      */
     public static Mono<Void> write(ServerHttpResponse response, LimitedBody body, Writer writer) {
         Runnable sent = IS_NETTY ? UnreadResponses.watch(response, body) : () -> {};
-        return response.writeWith(DataBufferUtils.outputStreamPublisher(
-                        out -> {
-                            try {
-                                writer.writeTo(body.timed(out));
-                            } catch (IOException e) {
-                                throw new UncheckedIOException(e);
-                            }
-                        },
-                        response.bufferFactory(),
-                        THREADS,
-                        CHUNK))
+        return response.writeWith(published(response, out -> writer.writeTo(body.timed(out))))
                 .doFinally(_ -> sent.run());
+    }
+
+    /**
+     * Writes a stream of events whose headers are set: each flush of the writer sends the bytes. The writer itself
+     * limits the time of the client, since the time between events is the server's.
+     *
+     * @param response the response
+     * @param body is charged for the answer until the result completes; completion closes nothing
+     * @param writer writes the events
+     * @return completes when all events are sent
+     */
+    public static Mono<Void> stream(ServerHttpResponse response, LimitedBody body, Writer writer) {
+        Runnable sent = IS_NETTY ? UnreadResponses.watch(response, body) : () -> {};
+        return response.writeAndFlushWith(Flux.from(published(response, writer)).map(Mono::just))
+                .doFinally(_ -> sent.run());
+    }
+
+    private static Publisher<DataBuffer> published(ServerHttpResponse response, Writer writer) {
+        return DataBufferUtils.outputStreamPublisher(
+                out -> {
+                    try {
+                        writer.writeTo(out);
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                },
+                response.bufferFactory(),
+                THREADS,
+                CHUNK);
     }
 
     /** Writes a tensor in some format, and takes ownership of the tensor. */

@@ -32,6 +32,20 @@ public final class ProtocolErrors implements Filter {
     private static final Logger log = LoggerFactory.getLogger(ProtocolErrors.class);
 
     private final List<String> paths;
+    private final Form form;
+
+    /** The format of a failure. */
+    @FunctionalInterface
+    public interface Form {
+        /**
+         * Returns the JSON of a failure.
+         *
+         * @param status the status of the response
+         * @param description the reason
+         * @return the body
+         */
+        byte[] write(int status, String description);
+    }
 
     /**
      * Creates the filter.
@@ -39,7 +53,28 @@ public final class ProtocolErrors implements Filter {
      * @param paths the paths of the protocol, as servlet patterns
      */
     public ProtocolErrors(List<String> paths) {
+        this(paths, (_, description) -> openInference(description));
+    }
+
+    /**
+     * Creates the filter of another protocol.
+     *
+     * @param paths the paths of the protocol, as servlet patterns
+     * @param form the format of failures
+     */
+    public ProtocolErrors(List<String> paths, Form form) {
         this.paths = List.copyOf(paths);
+        this.form = form;
+    }
+
+    private static byte[] openInference(String description) {
+        ByteArrayOutputStream body = new ByteArrayOutputStream();
+        try (JsonGenerator json = InferenceResponse.JSON.createGenerator(ObjectWriteContext.empty(), body)) {
+            json.writeStartObject();
+            json.writeStringProperty("error", description);
+            json.writeEndObject();
+        }
+        return body.toByteArray();
     }
 
     @Override
@@ -51,14 +86,9 @@ public final class ProtocolErrors implements Filter {
                 && isOurs(uri.substring(
                         Math.min(uri.length(), http.getContextPath().length())))) {
             answer.setContentType(MediaType.APPLICATION_JSON_VALUE);
-            ByteArrayOutputStream body = new ByteArrayOutputStream();
-            try (JsonGenerator json = InferenceResponse.JSON.createGenerator(ObjectWriteContext.empty(), body)) {
-                json.writeStartObject();
-                json.writeStringProperty("error", describe(answer.getStatus(), request));
-                json.writeEndObject();
-            }
+            byte[] body = form.write(answer.getStatus(), describe(answer.getStatus(), request));
             try {
-                answer.getOutputStream().write(body.toByteArray());
+                answer.getOutputStream().write(body);
                 answer.flushBuffer();
             } catch (IOException e) { // clients decide how often: the container would log a stack trace
                 log.debug("the client of '{}' is gone: {}", uri, e.toString());

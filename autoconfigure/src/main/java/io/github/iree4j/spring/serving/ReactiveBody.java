@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.serving;
 
 import io.github.iree4j.spring.http.ReactiveAnswer;
+import io.github.iree4j.api.NotForApplications;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
@@ -18,21 +19,39 @@ import reactor.core.scheduler.Schedulers;
  * Runs blocking work off the event loops, each piece on a dedicated virtual thread that reads and writes bodies as
  * streams. Network buffers are exchanged with back-pressure, a few at a time.
  */
-final class ReactiveBody {
+@NotForApplications
+public final class ReactiveBody {
 
     static final boolean IS_NETTY =
             ClassUtils.isPresent("reactor.netty.http.server.HttpServerResponse", ReactiveBody.class.getClassLoader());
 
     private ReactiveBody() {}
 
-    /** Reads the body of a request. */
+    /**
+     * Reads the body of a request.
+     *
+     * @param <T> the result
+     */
     @FunctionalInterface
-    interface Reader<T> {
+    public interface Reader<T> {
+        /**
+         * Reads the body.
+         *
+         * @param body blocks until bytes arrive
+         * @return the result
+         * @throws IOException when the body ends early or arrives too slowly
+         */
         T read(InputStream body) throws IOException;
     }
 
-    /** Runs blocking work at each subscription; cancellation interrupts the work. */
-    static <T> Mono<T> blocking(Callable<T> work) {
+    /**
+     * Runs blocking work at each subscription; cancellation interrupts the work.
+     *
+     * @param work the work, on a virtual thread
+     * @param <T> the result
+     * @return the result of the work
+     */
+    public static <T> Mono<T> blocking(Callable<T> work) {
         return Mono.create(sink -> {
             AtomicBoolean cancelled = new AtomicBoolean();
             Thread thread = Thread.ofVirtual().name("iree4j-serving").unstarted(() -> {
@@ -54,8 +73,14 @@ final class ReactiveBody {
 
     /**
      * Reads the body of a request as a blocking stream, each part within a time limit.
+     *
+     * @param request the request
+     * @param limit time limit for each part of the body
+     * @param reader reads the body on a virtual thread
+     * @param <T> the result
+     * @return the result of the reader
      */
-    static <T> Mono<T> read(ServerHttpRequest request, Duration limit, Reader<T> reader) {
+    public static <T> Mono<T> read(ServerHttpRequest request, Duration limit, Reader<T> reader) {
         return blocking(() -> {
             // Operators in between, such as timeout(), would drop buffers arriving after a cancellation unreleased.
             try (InputStream body = new TimedBody(request.getBody(), limit, Schedulers.parallel())) {
@@ -79,8 +104,14 @@ final class ReactiveBody {
                 .doFinally(_ -> holder.close());
     }
 
-    /** Returns whether Netty has answered. Netty itself answers undecodable requests: that answer stands, regardless of the body. */
-    private static boolean isAnswered(ServerHttpResponse response) {
+    /**
+     * Returns whether Netty has answered. Netty itself answers undecodable requests: that answer stands, regardless of
+     * the body.
+     *
+     * @param response the response
+     * @return false also with another server
+     */
+    public static boolean isAnswered(ServerHttpResponse response) {
         return IS_NETTY && NettyRequests.isAnswered(response);
     }
 

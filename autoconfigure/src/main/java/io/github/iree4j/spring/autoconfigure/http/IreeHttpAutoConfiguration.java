@@ -61,9 +61,9 @@ public final class IreeHttpAutoConfiguration {
     @ConditionalOnWebApplication(type = Type.SERVLET)
     static class TomcatConfiguration {
 
-        /** Changes the answers of every path of the application, so only with the protocol, which strangers may reach. */
+        /** Changes the answers of every path of the application, so only with a protocol, which strangers may reach. */
         @Bean
-        @ConditionalOnBooleanProperty("iree.serving.enabled")
+        @Conditional(OnServing.class)
         @ConditionalOnMissingBean(name = "ireeUnreadBodies")
         WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> ireeUnreadBodies() {
             return factory -> factory.addEngineValves(new UnreadBodyValve());

@@ -24,7 +24,8 @@ import org.springframework.util.unit.DataSize;
  *     problem details. Same as 'spring.mvc.problemdetails.enabled', or 'spring.webflux.problemdetails.enabled', when
  *     not set.
  * @param watchClients Whether a call awaited by the thread of a request ends when the client closes the connection, with
- *     Spring MVC on Tomcat. Every request then passes a valve. Same as 'iree.serving.enabled' when not set.
+ *     Spring MVC on Tomcat. Every request then passes a valve. When not set, true with 'iree.serving.enabled' or
+ *     'iree.openai.enabled'.
  */
 @ConfigurationProperties("iree.http")
 public record IreeHttpProperties(

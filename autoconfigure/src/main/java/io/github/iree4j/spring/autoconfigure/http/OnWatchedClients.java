@@ -5,7 +5,7 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
-/** Matches when calls end with the connections of their clients, by {@code iree.http.watch-clients}, or else where the protocol is served. */
+/** Matches when calls end with the connections of their clients, by {@code iree.http.watch-clients}, or else where a protocol is served. */
 final class OnWatchedClients implements Condition {
 
     /** For Spring. */
@@ -17,6 +17,6 @@ final class OnWatchedClients implements Condition {
         return environment.getProperty(
                 "iree.http.watch-clients",
                 Boolean.class,
-                environment.getProperty("iree.serving.enabled", Boolean.class, false));
+                OnServing.isServing(environment));
     }
 }

@@ -1,0 +1,254 @@
+package io.github.iree4j.spring.ai.openai;
+
+import io.github.iree4j.spring.ai.ChatEngine;
+import io.github.iree4j.spring.ai.ChatPrompt;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.StringJoiner;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/** Reads the body of a request for a chat completion. */
+final class ChatRequestReader {
+    private static final int MOST_MESSAGES = 10_000;
+    private static final int MOST_PARTS = 1000;
+    private static final int MOST_TOOLS = 128;
+    private static final Pattern TOOL_NAME = Pattern.compile("[a-zA-Z0-9_-]{1,64}");
+    private static final String NOT_SUPPORTED = "is not supported here; leave it out";
+
+    private final RequestObject request;
+    private final List<Map<String, Object>> messages = new ArrayList<>();
+    private final Map<String, String> calls = new HashMap<>(); // the tool of each call, by id
+    private int toolCalls;
+
+    private ChatRequestReader(RequestObject request) {
+        this.request = request;
+    }
+
+    /**
+     * Reads a request.
+     *
+     * @param request the body
+     * @param engine tokenizes the conversation
+     * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT for parameters that are wrong or not supported
+     */
+    static GenerationCall read(RequestObject request, ChatEngine engine) {
+        return new ChatRequestReader(request).read(engine);
+    }
+
+    private GenerationCall read(ChatEngine engine) {
+        GenerationParameters parameters = GenerationParameters.read(request, engine);
+        List<RequestObject> given = request.objects("messages", MOST_MESSAGES);
+        if (given == null || given.isEmpty()) {
+            throw request.invalid("messages", "is missing or empty; give a message or more");
+        }
+        given.forEach(this::readMessage);
+        List<Map<String, Object>> tools = readTools();
+        if (!useTools(tools)) {
+            tools = List.of();
+        }
+        if (request.flag("logprobs", false)) {
+            throw request.invalid("logprobs", NOT_SUPPORTED);
+        }
+        Long alternatives = request.whole("top_logprobs", 0, 20);
+        if (alternatives != null && alternatives != 0) {
+            throw request.invalid("top_logprobs", NOT_SUPPORTED);
+        }
+        readFormat();
+        readModalities();
+        request.refuseOthers();
+        Set<String> names = new LinkedHashSet<>();
+        tools.forEach(tool -> names.add(String.valueOf(((Map<?, ?>) tool.get("function")).get("name"))));
+        int[] prompt = engine.encode(new ChatPrompt(messages, tools, names, toolCalls));
+        return new GenerationCall(
+                CompletionForm.CHAT, parameters, parameters.requests(engine, prompt, names, toolCalls));
+    }
+
+    private void readMessage(RequestObject message) {
+        String role = message.requireText("role");
+        Map<String, Object> variables = new LinkedHashMap<>();
+        switch (role) {
+            case "system", "developer" -> {
+                variables.put("role", "system"); // templates know no developers
+                variables.put("content", requireContent(message));
+            }
+            case "user" -> {
+                variables.put("role", role);
+                variables.put("content", requireContent(message));
+            }
+            case "assistant" -> {
+                variables.put("role", role);
+                List<Map<String, Object>> made = readCalls(message);
+                String content = made.isEmpty() ? requireContent(message) : content(message);
+                variables.put("content", Objects.requireNonNullElse(content, ""));
+                if (!made.isEmpty()) {
+                    variables.put("tool_calls", made);
+                }
+                message.ignore(Set.of("annotations"));
+            }
+            case "tool" -> {
+                String id = message.requireText("tool_call_id");
+                String tool = calls.get(id);
+                if (tool == null) {
+                    throw message.invalid("tool_call_id", "is the id of no call in the messages before");
+                }
+                variables.put("role", role);
+                variables.put("name", tool);
+                variables.put("tool_call_id", id);
+                variables.put("content", requireContent(message));
+            }
+            default ->
+                throw message.invalid("role", "must be 'system', 'developer', 'user', 'assistant' or 'tool'");
+        }
+        String name = message.text("name");
+        if (name != null) {
+            variables.putIfAbsent("name", name);
+        }
+        message.refuseOthers();
+        messages.add(variables);
+    }
+
+    private static String requireContent(RequestObject message) {
+        String content = content(message);
+        if (content == null) {
+            throw message.invalid("content", "is missing; give a string or a list of parts of type 'text'");
+        }
+        return content;
+    }
+
+    /** Returns the text of a message, the parts of a list as lines; null when absent. */
+    private static @Nullable String content(RequestObject message) {
+        JsonNode content = message.get("content");
+        if (content == null || content.isString()) {
+            return content == null ? null : content.stringValue();
+        }
+        if (!content.isArray()) {
+            throw message.invalid("content", "must be a string or a list of parts");
+        }
+        StringJoiner text = new StringJoiner("\n");
+        for (RequestObject part : Objects.requireNonNull(message.objects("content", MOST_PARTS))) {
+            if (!part.requireText("type").equals("text")) {
+                throw part.invalid("type", "must be 'text': the model reads nothing else");
+            }
+            text.add(part.requireText("text"));
+            part.refuseOthers();
+        }
+        return text.toString();
+    }
+
+    private List<Map<String, Object>> readCalls(RequestObject message) {
+        List<RequestObject> given = message.objects("tool_calls", MOST_TOOLS);
+        List<Map<String, Object>> made = new ArrayList<>();
+        for (RequestObject call : given == null ? List.<RequestObject>of() : given) {
+            RequestObject function = function(call);
+            String id = call.requireText("id");
+            String name = function.requireText("name");
+            Map<?, ?> arguments = function.parsed("arguments");
+            calls.put(id, name);
+            toolCalls++;
+            made.add(variables(
+                    "id", id, "type", "function", "function", variables("name", name, "arguments", arguments)));
+            function.refuseOthers();
+            call.ignore(Set.of("index"));
+            call.refuseOthers();
+        }
+        return made;
+    }
+
+    private static RequestObject function(RequestObject of) {
+        if (!of.requireText("type").equals("function")) {
+            throw of.invalid("type", "must be 'function'");
+        }
+        RequestObject function = of.object("function");
+        if (function == null) {
+            throw of.invalid("function", "is missing");
+        }
+        return function;
+    }
+
+    private List<Map<String, Object>> readTools() {
+        List<RequestObject> given = request.objects("tools", MOST_TOOLS);
+        List<Map<String, Object>> tools = new ArrayList<>();
+        Set<String> names = new LinkedHashSet<>();
+        for (RequestObject tool : given == null ? List.<RequestObject>of() : given) {
+            RequestObject function = function(tool);
+            String name = function.requireText("name");
+            if (!TOOL_NAME.matcher(name).matches()) {
+                throw function.invalid("name", "must have 1 to 64 letters, digits, '_' and '-'");
+            }
+            if (!names.add(name)) {
+                throw function.invalid("name", "is the name of another tool, too");
+            }
+            if (function.flag("strict", false)) {
+                throw function.invalid("strict", "cannot be enforced; leave it out");
+            }
+            String description = function.text("description");
+            Map<?, ?> parameters = function.map("parameters");
+            tools.add(variables(
+                    "type",
+                    "function",
+                    "function",
+                    variables(
+                            "name",
+                            name,
+                            "description",
+                            Objects.requireNonNullElse(description, ""),
+                            "parameters",
+                            parameters != null ? parameters : variables("type", "object", "properties", Map.of()))));
+            function.refuseOthers();
+            tool.refuseOthers();
+        }
+        return tools;
+    }
+
+    /** Returns whether the answer may call tools. */
+    private boolean useTools(List<Map<String, Object>> tools) {
+        boolean parallel = request.flag("parallel_tool_calls", true);
+        if (!parallel && !tools.isEmpty()) {
+            throw request.invalid("parallel_tool_calls", "cannot be false: the number of calls is the model's choice");
+        }
+        JsonNode choice = request.get("tool_choice");
+        if (choice == null) {
+            return true;
+        }
+        if (choice.isString() && choice.stringValue().equals("none")) {
+            return false;
+        }
+        if (choice.isString() && choice.stringValue().equals("auto")) {
+            return true;
+        }
+        throw request.invalid("tool_choice", "must be 'none' or 'auto': a call cannot be enforced");
+    }
+
+    private void readFormat() {
+        RequestObject format = request.object("response_format");
+        if (format != null) {
+            if (!format.requireText("type").equals("text")) {
+                throw format.invalid("type", "must be 'text': other formats cannot be enforced");
+            }
+            format.refuseOthers();
+        }
+    }
+
+    private void readModalities() {
+        List<JsonNode> modalities = request.list("modalities", 1);
+        if (modalities != null && !modalities.stream().allMatch(each -> each.asString("").equals("text"))) {
+            throw request.invalid("modalities", "must be ['text']: the model writes nothing else");
+        }
+    }
+
+    private static Map<String, Object> variables(Object... pairs) {
+        Map<String, Object> variables = new LinkedHashMap<>();
+        for (int i = 0; i < pairs.length; i += 2) {
+            variables.put((String) pairs[i], pairs[i + 1]);
+        }
+        return variables;
+    }
+}

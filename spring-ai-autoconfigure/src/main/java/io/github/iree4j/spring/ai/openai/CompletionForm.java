@@ -1,0 +1,117 @@
+package io.github.iree4j.spring.ai.openai;
+
+import java.util.List;
+import org.springframework.ai.chat.messages.AssistantMessage.ToolCall;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** How the answers of an endpoint are written. */
+enum CompletionForm {
+    /** Of chat completions. */
+    CHAT("chatcmpl-", "chat.completion", "chat.completion.chunk") {
+        @Override
+        void whole(ObjectNode choice, String text, List<ToolCall> calls) {
+            ObjectNode message = choice.putObject("message").put("role", "assistant");
+            if (text.isEmpty() && !calls.isEmpty()) {
+                message.putNull("content");
+            } else {
+                message.put("content", text);
+            }
+            message.putNull("refusal");
+            if (!calls.isEmpty()) {
+                calls(message, calls, false);
+            }
+        }
+
+        @Override
+        boolean first(ObjectNode choice) {
+            choice.putObject("delta").put("role", "assistant").put("content", "");
+            return true;
+        }
+
+        @Override
+        void piece(ObjectNode choice, String text) {
+            choice.putObject("delta").put("content", text);
+        }
+
+        @Override
+        void calls(ObjectNode choice, List<ToolCall> calls) {
+            calls(choice.putObject("delta"), calls, true);
+        }
+
+        @Override
+        void last(ObjectNode choice) {
+            choice.putObject("delta");
+        }
+
+        private static void calls(ObjectNode message, List<ToolCall> calls, boolean indexed) {
+            ArrayNode all = message.putArray("tool_calls");
+            for (ToolCall call : calls) {
+                ObjectNode each = all.addObject();
+                if (indexed) {
+                    each.put("index", all.size() - 1);
+                }
+                each.put("id", call.id()).put("type", "function");
+                each.putObject("function").put("name", call.name()).put("arguments", call.arguments());
+            }
+        }
+    },
+
+    /** Of completions. */
+    TEXT("cmpl-", "text_completion", "text_completion") {
+        @Override
+        void whole(ObjectNode choice, String text, List<ToolCall> calls) {
+            choice.put("text", text);
+        }
+
+        @Override
+        boolean first(ObjectNode choice) {
+            return false;
+        }
+
+        @Override
+        void piece(ObjectNode choice, String text) {
+            choice.put("text", text);
+        }
+
+        @Override
+        void calls(ObjectNode choice, List<ToolCall> calls) {
+            throw new IllegalStateException("there are no tools");
+        }
+
+        @Override
+        void last(ObjectNode choice) {
+            choice.put("text", "");
+        }
+    };
+
+    /** The start of the ids of answers. */
+    final String idPrefix;
+
+    /** The type of a whole answer. */
+    final String object;
+
+    /** The type of a part of a stream. */
+    final String chunk;
+
+    CompletionForm(String idPrefix, String object, String chunk) {
+        this.idPrefix = idPrefix;
+        this.object = object;
+        this.chunk = chunk;
+    }
+
+    /** Writes a whole answer. */
+    abstract void whole(ObjectNode choice, String text, List<ToolCall> calls);
+
+    /** Writes the begin of a streamed answer; false for none. */
+    abstract boolean first(ObjectNode choice);
+
+    /** Writes a part of the text. */
+    abstract void piece(ObjectNode choice, String text);
+
+    /** Writes calls of tools. */
+    abstract void calls(ObjectNode choice, List<ToolCall> calls);
+
+    /** Writes the end of a streamed answer. */
+    abstract void last(ObjectNode choice);
+}

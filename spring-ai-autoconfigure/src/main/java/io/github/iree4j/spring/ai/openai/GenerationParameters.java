@@ -1,0 +1,175 @@
+package io.github.iree4j.spring.ai.openai;
+
+import io.github.iree4j.generation.SamplingOptions;
+import io.github.iree4j.spring.ai.ChatEngine;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * The parameters that chat completions and completions share.
+ *
+ * @param choices number of answers to each prompt
+ * @param stream whether the answer is a stream of events
+ * @param usage whether a stream ends with its usage
+ * @param stops texts that end an answer
+ * @param maxTokens maximum number of tokens of an answer; null for the default
+ * @param sampling the choice of tokens of the first answer
+ */
+record GenerationParameters(
+        int choices,
+        boolean stream,
+        boolean usage,
+        List<String> stops,
+        @Nullable Integer maxTokens,
+        SamplingOptions sampling) {
+
+    /** Maximum number of answers of a request. */
+    static final int MOST_CHOICES = 32;
+
+    private static final int MOST_STOPS = 4;
+    private static final int MOST_STOP_LENGTH = 1024;
+
+    /** Parameters that change no answer. */
+    private static final Set<String> IGNORED = Set.of(
+            "user",
+            "metadata",
+            "store",
+            "safety_identifier",
+            "prompt_cache_key",
+            "prompt_cache_retention",
+            "service_tier");
+
+    private static final String NOT_SUPPORTED = "is not supported here; leave it out";
+
+    /**
+     * Reads the parameters of a request.
+     *
+     * @param request the body
+     * @param engine has the defaults
+     */
+    static GenerationParameters read(RequestObject request, ChatEngine engine) {
+        checkModel(request, engine.model());
+        request.ignore(IGNORED);
+        boolean stream = request.flag("stream", false);
+        boolean usage = false;
+        RequestObject streaming = request.object("stream_options");
+        if (streaming != null) {
+            if (!stream) {
+                throw request.invalid("stream_options", "needs 'stream': true");
+            }
+            usage = streaming.flag("include_usage", false);
+            streaming.ignore(Set.of("include_obfuscation"));
+            streaming.refuseOthers();
+        }
+        refuseUnsupported(request);
+        Long choices = request.whole("n", 1, MOST_CHOICES);
+        return new GenerationParameters(
+                choices == null ? 1 : choices.intValue(),
+                stream,
+                usage,
+                stops(request),
+                maxTokens(request),
+                sampling(request, engine));
+    }
+
+    /** Refuses a request for another model. A request without a model's name is for the model. */
+    static void checkModel(RequestObject request, String model) {
+        String wanted = request.text("model");
+        if (wanted != null && !wanted.equals(model)) {
+            throw RequestFault.notFound(
+                    "model",
+                    "model_not_found",
+                    "there is no model '%s' for this request; there is '%s'"
+                            .formatted(RequestFault.shortened(wanted), model));
+        }
+    }
+
+    private static void refuseUnsupported(RequestObject request) {
+        for (String penalty : List.of("frequency_penalty", "presence_penalty")) {
+            Double value = request.number(penalty, -2, 2);
+            if (value != null && value != 0) {
+                throw request.invalid(penalty, NOT_SUPPORTED);
+            }
+        }
+        JsonNode bias = request.get("logit_bias");
+        if (bias != null && !(bias.isObject() && bias.isEmpty())) {
+            throw request.invalid("logit_bias", NOT_SUPPORTED);
+        }
+    }
+
+    private static @Nullable Integer maxTokens(RequestObject request) {
+        Long older = request.whole("max_tokens", 1, Integer.MAX_VALUE);
+        Long newer = request.whole("max_completion_tokens", 1, Integer.MAX_VALUE);
+        if (older != null && newer != null && !older.equals(newer)) {
+            throw request.invalid("max_tokens", "differs from 'max_completion_tokens'; give one of them");
+        }
+        Long most = newer != null ? newer : older;
+        return most == null ? null : most.intValue();
+    }
+
+    private static List<String> stops(RequestObject request) {
+        JsonNode value = request.get("stop");
+        if (value == null) {
+            return List.of();
+        }
+        List<JsonNode> each = value.isString() ? List.of(value) : request.list("stop", MOST_STOPS);
+        List<String> stops = new ArrayList<>();
+        for (JsonNode stop : each == null ? List.<JsonNode>of() : each) {
+            if (!stop.isString()
+                    || stop.stringValue().isEmpty()
+                    || stop.stringValue().length() > MOST_STOP_LENGTH) {
+                throw request.invalid(
+                        "stop", "must be a string, or a list of strings, of 1 to %d characters".formatted(MOST_STOP_LENGTH));
+            }
+            stops.add(stop.stringValue());
+        }
+        return stops;
+    }
+
+    private static SamplingOptions sampling(RequestObject request, ChatEngine engine) {
+        SamplingOptions.Builder sampling = engine.sampling();
+        Double temperature = request.number("temperature", 0, 2);
+        if (temperature != null) {
+            sampling.temperature(temperature.floatValue());
+        }
+        Double topP = request.number("top_p", 0, 1);
+        if (topP != null) {
+            if (topP.floatValue() == 0) {
+                throw request.invalid("top_p", "must be greater than 0; for the most probable token use 'temperature': 0");
+            }
+            sampling.topP(topP.floatValue());
+        }
+        Long topK = request.whole("top_k", 0, Integer.MAX_VALUE);
+        if (topK != null) {
+            sampling.topK(topK.intValue());
+        }
+        Double minP = request.number("min_p", 0, 1);
+        if (minP != null) {
+            sampling.minP(minP.floatValue());
+        }
+        Long seed = request.whole("seed", Long.MIN_VALUE, Long.MAX_VALUE);
+        if (seed != null) {
+            sampling.seed(seed);
+        }
+        return sampling.build();
+    }
+
+    /** Returns the requests of a prompt, one for each answer; the seeds follow the seed of the first. */
+    List<ChatEngine.Request> requests(ChatEngine engine, int[] prompt, Set<String> tools, int toolCalls) {
+        List<ChatEngine.Request> requests = new ArrayList<>(choices);
+        for (int i = 0; i < choices; i++) {
+            requests.add(new ChatEngine.Request(
+                    prompt,
+                    tools,
+                    toolCalls,
+                    stops,
+                    maxTokens,
+                    i == 0 ? sampling : sampling.toBuilder().seed(sampling.seed() + i).build(),
+                    engine.settings().timeout()));
+        }
+        return requests;
+    }
+}

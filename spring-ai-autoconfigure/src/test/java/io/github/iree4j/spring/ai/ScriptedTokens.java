@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 
 /** Answers each prompt with the same tokens, within the limits of the request. */
 final class ScriptedTokens implements TokenSource {
@@ -16,6 +17,7 @@ final class ScriptedTokens implements TokenSource {
     int sharedTokens;
     int waitAt = -1;
     IreeException failure;
+    Semaphore steps; // a permit for each token; null for no limit
     private final List<Integer> script;
 
     ScriptedTokens(List<Integer> script) {
@@ -48,6 +50,12 @@ final class ScriptedTokens implements TokenSource {
 
             @Override
             public OptionalInt next() throws InterruptedException {
+                if (steps != null) {
+                    steps.acquire();
+                    if (cancelled.getCount() == 0) {
+                        throw IreeException.of(StatusCode.CANCELLED, "the script was cancelled");
+                    }
+                }
                 if (next == waitAt) {
                     cancelled.await();
                     throw IreeException.of(StatusCode.CANCELLED, "the script was cancelled");
@@ -80,6 +88,9 @@ final class ScriptedTokens implements TokenSource {
             @Override
             public void cancel() {
                 cancelled.countDown();
+                if (steps != null) {
+                    steps.release();
+                }
             }
         };
     }

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -30,31 +31,29 @@ final class Completion {
     private final GenerationCall call;
     private final String model;
     private final String id;
-    private final long created;
+    private final long created; // seconds since 1970
     private final List<ChatAnswer> answers;
 
-    private Completion(GenerationCall call, String model, UUID id, long created, List<ChatAnswer> answers) {
+    private Completion(GenerationCall call, String model, List<ChatAnswer> answers) {
         this.call = call;
         this.model = model;
-        this.id = call.form().idPrefix + id.toString().replace("-", "");
-        this.created = created;
+        this.id = call.form().idPrefix + UUID.randomUUID().toString().replace("-", "");
+        this.created = Instant.now().getEpochSecond();
         this.answers = answers;
     }
 
     /**
      * Submits the requests of a call.
      *
-     * @param id makes the id of the answer
-     * @param created seconds since 1970
      * @throws IreeException when a request is rejected; then none runs
      */
-    static Completion submit(GenerationCall call, ChatEngine engine, UUID id, long created) {
+    static Completion submit(GenerationCall call, ChatEngine engine) {
         List<ChatAnswer> answers = new ArrayList<>();
         try {
             for (ChatEngine.Request request : call.requests()) {
                 answers.add(engine.submit(request));
             }
-            return new Completion(call, engine.model(), id, created, answers);
+            return new Completion(call, engine.model(), answers);
         } catch (RuntimeException | Error e) {
             answers.forEach(ChatAnswer::cancel);
             throw e;

@@ -12,15 +12,13 @@ import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.status.TransientFailureException;
 import java.io.InputStream;
 import java.time.Duration;
-import java.time.InstantSource;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.ai.embedding.EmbeddingResponse;
@@ -43,25 +41,16 @@ final class OpenAiInterface {
     private final @Nullable IreeEmbeddingModel embedding;
     private final OpenAiOptions options;
     private final BodyLimits limits;
-    private final Supplier<UUID> ids;
-    private final InstantSource clock;
     private final long started;
     private final Semaphore places;
 
     OpenAiInterface(OpenAiModels models, OpenAiOptions options, BodyLimits limits) {
-        this(models, options, limits, UUID::randomUUID, InstantSource.system());
-    }
-
-    OpenAiInterface(
-            OpenAiModels models, OpenAiOptions options, BodyLimits limits, Supplier<UUID> ids, InstantSource clock) {
         IreeChatModel chatModel = models.chat();
         this.chat = chatModel == null ? null : ChatEngine.of(chatModel);
         this.embedding = models.embedding();
         this.options = options;
         this.limits = limits;
-        this.ids = ids;
-        this.clock = clock;
-        this.started = clock.instant().getEpochSecond();
+        this.started = Instant.now().getEpochSecond();
         this.places = new Semaphore(options.maxConcurrentRequests());
     }
 
@@ -178,8 +167,7 @@ final class OpenAiInterface {
 
     private Completion submit(ChatEngine engine, GenerationCall call) {
         try {
-            return Completion.submit(
-                    call, engine, ids.get(), clock.instant().getEpochSecond());
+            return Completion.submit(call, engine);
         } catch (TransientFailureException e) {
             if (e.code() == StatusCode.RESOURCE_EXHAUSTED) { // too many requests wait: 429, which keeps the connection
                 throw busy(e.getMessage());

@@ -1,0 +1,80 @@
+package io.github.iree4j.spring.ai;
+
+import io.github.iree4j.generation.GenerationRequest;
+import io.github.iree4j.status.IreeException;
+import io.micrometer.observation.ObservationRegistry;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+
+/** A chat model with the answers of a script, for tests of other packages. */
+public final class ScriptedChat implements TokenSource {
+    private volatile ScriptedTokens script = ScriptedTokens.text("");
+
+    /** Creates the model, with a tokenizer of bytes in a folder. */
+    public IreeChatModel model(Path folder) {
+        ChatSettings settings =
+                ChatSettings.builder("chat", ByteTokenizer.write(folder)).build();
+        return new IreeChatModel(this, settings, ObservationRegistry.NOOP, null);
+    }
+
+    /** Answers the next requests with a text. */
+    public void answer(String text) {
+        script = ScriptedTokens.text(text);
+    }
+
+    /** Makes a number of tokens of the prompt known. */
+    public void share(int tokens) {
+        script.sharedTokens = tokens;
+    }
+
+    /** Fails in place of the last token. */
+    public void failAtTheEnd(IreeException failure) {
+        script.failure = failure;
+    }
+
+    /** Waits for a permit before each token. */
+    public Semaphore steps() {
+        script.steps = new Semaphore(0);
+        return script.steps;
+    }
+
+    /** Zero when a request was cancelled. */
+    public CountDownLatch cancelled() {
+        return script.cancelled;
+    }
+
+    /** Returns the requests of the script. */
+    public List<GenerationRequest> requests() {
+        return script.requests;
+    }
+
+    /** Returns the prompt of a request as a text. */
+    public String prompt(int request) {
+        StringBuilder text = new StringBuilder();
+        for (int token : script.requests.get(request).prompt()) {
+            text.append(
+                    token >= ByteTokenizer.FIRST_SPECIAL
+                            ? ByteTokenizer.SPECIAL.get(token - ByteTokenizer.FIRST_SPECIAL)
+                            : String.valueOf((char) token));
+        }
+        return text.toString();
+    }
+
+    @Override
+    public void check(int size) {}
+
+    @Override
+    public int maximumTokens() {
+        return script.maximumTokens();
+    }
+
+    @Override
+    public Tokens submit(GenerationRequest request) {
+        return script.submit(request);
+    }
+
+    @Override
+    public void close() {}
+}

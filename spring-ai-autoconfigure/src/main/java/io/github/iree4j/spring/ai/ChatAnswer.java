@@ -2,8 +2,10 @@ package io.github.iree4j.spring.ai;
 
 import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
+import io.github.iree4j.generation.LogProbabilities;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -20,7 +22,12 @@ public final class ChatAnswer {
     private final int promptTokens;
     private final TokenSource.Tokens running;
     private final Set<Integer> stopTokens;
+    private final ChatTokenizer tokenizer;
     private final ChatTokenizer.Decoder decoder;
+    private final boolean scored;
+    private final List<Pending> pending = new ArrayList<>(); // scored tokens whose text is held back
+    private int decoded; // characters
+    private int accepted; // characters before a stop sequence
     private final StopMatcher stops;
     private final ToolCallParser parser;
     private int completionTokens;
@@ -32,12 +39,14 @@ public final class ChatAnswer {
             ChatEngine.Request request,
             TokenSource.Tokens running,
             Set<Integer> stopTokens,
-            ChatTokenizer.Decoder decoder) {
+            ChatTokenizer tokenizer) {
         this.model = model;
         this.promptTokens = request.prompt().length;
         this.running = running;
         this.stopTokens = stopTokens;
-        this.decoder = decoder;
+        this.tokenizer = tokenizer;
+        this.decoder = tokenizer.decoder();
+        this.scored = request.sampling().logProbabilities().isPresent();
         this.stops = new StopMatcher(request.stops());
         this.parser = new ToolCallParser(request.tools(), request.toolCalls());
     }
@@ -54,7 +63,26 @@ public final class ChatAnswer {
 
         /** Called at each token, also while the text is held back. */
         default void token() {}
+
+        /**
+         * Takes tokens with their log probabilities, if requested, before the end of their text. Stop tokens and the
+         * tokens of stop sequences are left out.
+         *
+         * @param tokens the tokens in order
+         */
+        default void scored(List<ScoredToken> tokens) {}
     }
+
+    /**
+     * A token with a log probability.
+     *
+     * @param bytes the text, possibly a part of a character; none for a special token; not to be modified
+     * @param logProbability 0 or less; minus infinity for a token that the model excludes
+     * @param alternatives the most probable tokens in this place, as requested, without alternatives themselves
+     */
+    public record ScoredToken(byte[] bytes, float logProbability, List<ScoredToken> alternatives) {}
+
+    private record Pending(int start, ScoredToken token) {}
 
     /**
      * Waits for the tokens, and passes the text on piece by piece.
@@ -68,6 +96,9 @@ public final class ChatAnswer {
             boolean complete = readTokens(reader) || running.reason() == FinishReason.STOP;
             sharedTokens = running.sharedTokens();
             String rest = stops.isStopped() ? "" : stops.add(decoder.finish()) + stops.finish();
+            if (!stops.isStopped()) {
+                release(Integer.MAX_VALUE, reader);
+            }
             pass(parser.add(rest) + parser.finish(complete), reader);
             finishReason = !parser.calls().isEmpty() ? "tool_calls" : complete ? "stop" : "length";
         } catch (InterruptedException e) {
@@ -84,13 +115,49 @@ public final class ChatAnswer {
             completionTokens++;
             reader.token();
             if (!stopTokens.contains(token.getAsInt())) {
-                pass(parser.add(stops.add(decoder.add(token.getAsInt()))), reader);
+                pass(parser.add(accept(token.getAsInt(), reader)), reader);
                 if (stops.isStopped()) {
                     return true;
                 }
             }
         }
         return false;
+    }
+
+    /** Returns the text that a token completes, before a stop sequence. */
+    private String accept(int token, Reader reader) {
+        if (scored) {
+            pending.add(new Pending(decoded, scored(token, running.logProbabilities(completionTokens - 1))));
+        }
+        String text = decoder.add(token);
+        decoded += text.length();
+        String before = stops.add(text);
+        accepted += before.length();
+        if (scored) {
+            release(accepted, reader);
+        }
+        return before;
+    }
+
+    private ScoredToken scored(int token, LogProbabilities values) {
+        List<ScoredToken> alternatives = new ArrayList<>(values.size());
+        for (int i = 0; i < values.size(); i++) {
+            alternatives.add(new ScoredToken(tokenizer.bytes(values.token(i)), values.value(i), List.of()));
+        }
+        return new ScoredToken(tokenizer.bytes(token), values.chosen(), alternatives);
+    }
+
+    /** Passes on the tokens that begin before a number of characters. */
+    private void release(int end, Reader reader) {
+        int count = 0;
+        while (count < pending.size() && pending.get(count).start() < end) {
+            count++;
+        }
+        if (count > 0) {
+            List<Pending> ready = pending.subList(0, count);
+            reader.scored(ready.stream().map(Pending::token).toList());
+            ready.clear();
+        }
     }
 
     private static void pass(String text, Reader reader) {

@@ -159,7 +159,7 @@ public final class ChatEngine implements AutoCloseable {
                 .stopAt(stopTokens)
                 .sampling(request.sampling())
                 .timeout(timeout));
-        return new ChatAnswer(model(), request, tokens, stopTokens, tokenizer.decoder());
+        return new ChatAnswer(model(), request, tokens, stopTokens, tokenizer);
     }
 
     static void check(boolean valid, String otherwise) {

@@ -74,6 +74,11 @@ final class ChatTokenizer implements AutoCloseable {
         return found;
     }
 
+    /** Returns the bytes of a token, not to be modified; none for a special token. */
+    byte[] bytes(int token) {
+        return tokens.of(token);
+    }
+
     /** Returns a decoder of one text. */
     Decoder decoder() {
         return new Decoder(tokens);

@@ -5,6 +5,7 @@ import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.generation.Generator;
 import io.github.iree4j.generation.GeneratorOptions;
+import io.github.iree4j.generation.LogProbabilities;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.IreeException;
@@ -202,6 +203,11 @@ final class GeneratorSource implements TokenSource {
         @Override
         public int sharedTokens() {
             return generation.sharedTokens();
+        }
+
+        @Override
+        public LogProbabilities logProbabilities(int index) {
+            return generation.logProbabilities(index);
         }
 
         @Override

@@ -242,9 +242,6 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
                     model().equals(options.getModel()),
                     "model '%s' was requested, but this is '%s'; name that model or none"
                             .formatted(options.getModel(), model()));
-            ChatEngine.check(
-                    isZero(options.getFrequencyPenalty()) && isZero(options.getPresencePenalty()),
-                    "penalties are requested, which '%s' does not have; set none".formatted(model()));
             ChatPrompt chat = ChatPrompt.of(
                     prompt.getInstructions(), Objects.requireNonNullElse(options.getToolCallbacks(), List.of()));
             return new ChatEngine.Request(
@@ -262,12 +259,15 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
             Optional.ofNullable(options.getTemperature()).ifPresent(each -> sampling.temperature((float) (double) each));
             Optional.ofNullable(options.getTopK()).ifPresent(sampling::topK);
             Optional.ofNullable(options.getTopP()).ifPresent(each -> sampling.topP((float) (double) each));
+            Optional.ofNullable(options.getMinP()).ifPresent(each -> sampling.minP((float) (double) each));
+            Optional.ofNullable(options.getFrequencyPenalty())
+                    .ifPresent(each -> sampling.frequencyPenalty((float) (double) each));
+            Optional.ofNullable(options.getPresencePenalty())
+                    .ifPresent(each -> sampling.presencePenalty((float) (double) each));
+            Optional.ofNullable(options.getRepetitionPenalty())
+                    .ifPresent(each -> sampling.repetitionPenalty((float) (double) each));
             Optional.ofNullable(options.getSeed()).ifPresent(sampling::seed);
             return sampling.build();
-        }
-
-        private static boolean isZero(@Nullable Double penalty) {
-            return penalty == null || penalty == 0;
         }
 
         /** Returns a part of the answer. */

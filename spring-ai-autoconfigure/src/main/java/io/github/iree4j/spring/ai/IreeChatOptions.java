@@ -10,7 +10,7 @@ import org.springframework.ai.model.tool.DefaultToolCallingChatOptions;
 import org.springframework.ai.tool.ToolCallback;
 
 /**
- * Options of a request, in addition to Spring AI's: a seed and a time limit. Immutable. An option that is null has the
+ * Options of a request, in addition to Spring AI's: min-p, a repetition penalty, a seed and a time limit. Immutable. An option that is null has the
  * value of the model's properties.
  *
  * <pre>{@code
@@ -18,6 +18,8 @@ import org.springframework.ai.tool.ToolCallback;
  * }</pre>
  */
 public final class IreeChatOptions extends DefaultToolCallingChatOptions {
+    private final @Nullable Double minP;
+    private final @Nullable Double repetitionPenalty;
     private final @Nullable Long seed;
     private final @Nullable Duration timeout;
 
@@ -37,6 +39,8 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
                 portable.getTemperature(),
                 portable.getTopK(),
                 portable.getTopP());
+        this.minP = builder.minP;
+        this.repetitionPenalty = builder.repetitionPenalty;
         this.seed = builder.seed;
         this.timeout = builder.timeout;
     }
@@ -44,6 +48,16 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
     /** Returns a builder without options. */
     public static Builder builder() {
         return new Builder();
+    }
+
+    /** Returns the smallest share of the highest probability that a token to choose from has; null for 0. */
+    public @Nullable Double getMinP() {
+        return minP;
+    }
+
+    /** Returns the divisor of the logits of repeated tokens; null for 1. */
+    public @Nullable Double getRepetitionPenalty() {
+        return repetitionPenalty;
     }
 
     /** Returns the seed of the choice of tokens; null for the seed of the properties, or another seed for each request. */
@@ -69,6 +83,8 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
                 .temperature(getTemperature())
                 .topK(getTopK())
                 .topP(getTopP())
+                .minP(minP)
+                .repetitionPenalty(repetitionPenalty)
                 .seed(seed)
                 .timeout(timeout);
     }
@@ -77,21 +93,47 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
     public boolean equals(@Nullable Object other) {
         return other instanceof IreeChatOptions that
                 && super.equals(other)
+                && Objects.equals(minP, that.minP)
+                && Objects.equals(repetitionPenalty, that.repetitionPenalty)
                 && Objects.equals(seed, that.seed)
                 && Objects.equals(timeout, that.timeout);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(super.hashCode(), seed, timeout);
+        return Objects.hash(super.hashCode(), minP, repetitionPenalty, seed, timeout);
     }
 
     /** Builder of options. Not thread-safe. */
     public static final class Builder extends DefaultToolCallingChatOptions.Builder<Builder> {
+        private @Nullable Double minP;
+        private @Nullable Double repetitionPenalty;
         private @Nullable Long seed;
         private @Nullable Duration timeout;
 
         private Builder() {}
+
+        /**
+         * Restricts the choice to probable tokens.
+         *
+         * @param share smallest share of the highest probability that a token to choose from has, from 0 to 1
+         * @return this builder
+         */
+        public Builder minP(@Nullable Double share) {
+            this.minP = share;
+            return this;
+        }
+
+        /**
+         * Sets the repetition penalty of the tokens of the prompt and of the answer.
+         *
+         * @param divisor of logits, greater than 0, at most 2; 1 for none
+         * @return this builder
+         */
+        public Builder repetitionPenalty(@Nullable Double divisor) {
+            this.repetitionPenalty = divisor;
+            return this;
+        }
 
         /**
          * Sets the seed of the choice of tokens, which matters with a temperature above 0.
@@ -119,6 +161,8 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
         public Builder combineWith(ChatOptions.Builder<?> other) {
             super.combineWith(other);
             if (other instanceof Builder that) {
+                minP = that.minP != null ? that.minP : minP;
+                repetitionPenalty = that.repetitionPenalty != null ? that.repetitionPenalty : repetitionPenalty;
                 seed = that.seed != null ? that.seed : seed;
                 timeout = that.timeout != null ? that.timeout : timeout;
             }

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.ai;
 
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
+import io.github.iree4j.generation.LogProbabilities;
 import io.github.iree4j.status.IreeException;
 import java.util.OptionalInt;
 
@@ -49,6 +50,9 @@ interface TokenSource extends AutoCloseable {
 
         /** Returns how many tokens of the prompt were known from other requests. */
         int sharedTokens();
+
+        /** Returns the log probabilities of a token returned before, from 0; only if requested. */
+        LogProbabilities logProbabilities(int index);
 
         /** Ends the request, if it has not ended. */
         void cancel();

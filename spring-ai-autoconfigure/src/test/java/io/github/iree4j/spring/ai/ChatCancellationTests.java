@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
+import io.github.iree4j.generation.LogProbabilities;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.status.IreeException;
@@ -78,6 +79,11 @@ class ChatCancellationTests {
                 @Override
                 public int sharedTokens() {
                     return running.sharedTokens();
+                }
+
+                @Override
+                public LogProbabilities logProbabilities(int index) {
+                    return running.logProbabilities(index);
                 }
 
                 @Override

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.generation.GenerationRequest;
+import io.github.iree4j.generation.SamplingOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.micrometer.observation.Observation;
@@ -255,6 +256,10 @@ class IreeChatModelTests {
                         .seed(5L)
                         .topK(2)
                         .topP(0.5)
+                        .minP(0.25)
+                        .frequencyPenalty(0.5)
+                        .presencePenalty(-1.5)
+                        .repetitionPenalty(1.25)
                         .timeout(Duration.ofSeconds(2))
                         .build()));
         assertThat(script.requests)
@@ -265,6 +270,11 @@ class IreeChatModelTests {
         assertThat(script.requests).extracting(each -> each.sampling().topP()).containsExactly(0.9f, 0.9f, 0.5f);
         assertThat(script.requests).extracting(GenerationRequest::maximumTokens).containsExactly(50, 3, 50);
         assertThat(script.requests.get(2).timeout()).contains(Duration.ofSeconds(2));
+        SamplingOptions last = script.requests.get(2).sampling();
+        assertThat(last.minP()).isEqualTo(0.25f);
+        assertThat(last.frequencyPenalty()).isEqualTo(0.5f);
+        assertThat(last.presencePenalty()).isEqualTo(-1.5f);
+        assertThat(last.repetitionPenalty()).isEqualTo(1.25f);
         IreeChatOptions options = (IreeChatOptions) model.getOptions();
         assertThat(options.mutate().build()).isEqualTo(options);
         assertThat(options.getSeed()).isEqualTo(1);
@@ -277,7 +287,7 @@ class IreeChatModelTests {
         Media picture = new Media(MimeTypeUtils.IMAGE_PNG, new ByteArrayResource(new byte[1]));
         for (Prompt prompt : List.of(
                 new Prompt("Hi", ChatOptions.builder().model("other").build()),
-                new Prompt("Hi", ChatOptions.builder().presencePenalty(0.5).build()),
+                new Prompt("Hi", ChatOptions.builder().presencePenalty(2.5).build()),
                 new Prompt(
                         "Hi", ChatOptions.builder().stopSequences(List.of("")).build()),
                 new Prompt("Hi", ChatOptions.builder().temperature(-1.0).build()),

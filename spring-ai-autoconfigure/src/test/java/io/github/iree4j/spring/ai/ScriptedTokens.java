@@ -2,6 +2,7 @@ package io.github.iree4j.spring.ai;
 
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
+import io.github.iree4j.generation.LogProbabilities;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -83,6 +84,11 @@ final class ScriptedTokens implements TokenSource {
             @Override
             public int sharedTokens() {
                 return sharedTokens;
+            }
+
+            @Override
+            public LogProbabilities logProbabilities(int index) {
+                throw new UnsupportedOperationException();
             }
 
             @Override

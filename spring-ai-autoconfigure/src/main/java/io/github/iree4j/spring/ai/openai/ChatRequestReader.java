@@ -21,7 +21,6 @@ final class ChatRequestReader {
     private static final int MOST_PARTS = 1000;
     private static final int MOST_TOOLS = 128;
     private static final Pattern TOOL_NAME = Pattern.compile("[a-zA-Z0-9_-]{1,64}");
-    private static final String NOT_SUPPORTED = "is not supported here; leave it out";
 
     private final RequestObject request;
     private final List<Map<String, Object>> messages = new ArrayList<>();
@@ -44,7 +43,7 @@ final class ChatRequestReader {
     }
 
     private GenerationCall read(ChatEngine engine) {
-        GenerationParameters parameters = GenerationParameters.read(request, engine);
+        GenerationParameters parameters = GenerationParameters.read(request, engine, readAlternatives());
         List<RequestObject> given = request.objects("messages", MOST_MESSAGES);
         if (given == null || given.isEmpty()) {
             throw request.invalid("messages", "is missing or empty; give a message or more");
@@ -54,13 +53,6 @@ final class ChatRequestReader {
         if (!useTools(tools)) {
             tools = List.of();
         }
-        if (request.flag("logprobs", false)) {
-            throw request.invalid("logprobs", NOT_SUPPORTED);
-        }
-        Long alternatives = request.whole("top_logprobs", 0, 20);
-        if (alternatives != null && alternatives != 0) {
-            throw request.invalid("top_logprobs", NOT_SUPPORTED);
-        }
         readFormat();
         readModalities();
         request.refuseOthers();
@@ -69,6 +61,18 @@ final class ChatRequestReader {
         int[] prompt = engine.encode(new ChatPrompt(messages, tools, names, toolCalls));
         return new GenerationCall(
                 CompletionForm.CHAT, parameters, parameters.requests(engine, prompt, names, toolCalls));
+    }
+
+    /** Returns the number of tokens with log probabilities in each place; null for no log probabilities. */
+    private @Nullable Long readAlternatives() {
+        Long alternatives = request.whole("top_logprobs", 0, GenerationParameters.MOST_ALTERNATIVES);
+        if (!request.flag("logprobs", false)) {
+            if (alternatives != null && alternatives != 0) {
+                throw request.invalid("top_logprobs", "needs 'logprobs': true");
+            }
+            return null;
+        }
+        return Objects.requireNonNullElse(alternatives, 0L);
     }
 
     private void readMessage(RequestObject message) {

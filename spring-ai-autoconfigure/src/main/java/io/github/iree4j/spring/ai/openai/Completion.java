@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.ai.openai;
 
 import io.github.iree4j.spring.ai.ChatAnswer;
+import io.github.iree4j.spring.ai.ChatAnswer.ScoredToken;
 import io.github.iree4j.spring.ai.ChatEngine;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -13,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
@@ -78,15 +78,17 @@ final class Completion {
             List<ObjectNode> choices = new ArrayList<>();
             for (ChatAnswer answer : answers) {
                 StringBuilder text = new StringBuilder();
-                answer.read(new Watching(gone) {
+                Watching reader = new Watching(gone) {
                     @Override
                     public void text(String piece) {
                         text.append(piece);
                     }
-                });
+                };
+                answer.read(reader);
                 ObjectNode choice = choice(choices.size());
                 call.form().whole(choice, text.toString(), answer.toolCalls());
-                choices.add(end(choice, answer.finishReason()));
+                reader.writeScores(choice);
+                choices.add(choice.put("finish_reason", answer.finishReason()));
             }
             root.putArray("choices").addAll(choices);
             usage(root);
@@ -135,33 +137,38 @@ final class Completion {
         ChatAnswer answer = answers.get(index);
         ObjectNode begin = choice(index);
         if (form.first(begin)) {
-            chunk(out, end(begin, null));
+            chunk(out, begin.putNull("logprobs").putNull("finish_reason"));
         }
-        answer.read(new Watching(gone) {
+        Watching reader = new Watching(gone) {
             @Override
             public void text(String piece) {
                 ObjectNode choice = choice(index);
                 form.piece(choice, piece);
+                writeScores(choice);
                 try {
-                    chunk(out, end(choice, null));
+                    chunk(out, choice.putNull("finish_reason"));
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }
             }
-        });
+        };
+        answer.read(reader);
         if (!answer.toolCalls().isEmpty()) {
             ObjectNode choice = choice(index);
             form.calls(choice, answer.toolCalls());
-            chunk(out, end(choice, null));
+            chunk(out, choice.putNull("logprobs").putNull("finish_reason"));
         }
         ObjectNode last = choice(index);
         form.last(last);
-        chunk(out, end(last, answer.finishReason()));
+        reader.writeScores(last);
+        chunk(out, last.put("finish_reason", answer.finishReason()));
     }
 
-    /** Ends the request at the first token after the client has gone. */
-    private abstract static class Watching implements ChatAnswer.Reader {
+    /** Reads an answer, and ends the request at the first token after the client has gone. */
+    private abstract class Watching implements ChatAnswer.Reader {
         private final BooleanSupplier gone;
+        private final List<ScoredToken> unwritten = new ArrayList<>();
+        private int offset; // characters of written scores
 
         Watching(BooleanSupplier gone) {
             this.gone = gone;
@@ -172,6 +179,24 @@ final class Completion {
             if (gone.getAsBoolean()) {
                 throw IreeException.of(StatusCode.CANCELLED, "the client has gone");
             }
+        }
+
+        @Override
+        public void scored(List<ScoredToken> tokens) {
+            unwritten.addAll(tokens);
+        }
+
+        /** Writes the scores since the last time; null for none. */
+        void writeScores(ObjectNode choice) {
+            if (unwritten.isEmpty()) {
+                choice.putNull("logprobs");
+                return;
+            }
+            call.form().scores(choice, unwritten, offset);
+            for (ScoredToken token : unwritten) {
+                offset += CompletionForm.text(token).length();
+            }
+            unwritten.clear();
         }
     }
 
@@ -186,10 +211,6 @@ final class Completion {
 
     private static ObjectNode choice(int index) {
         return JsonMapper.shared().createObjectNode().put("index", index);
-    }
-
-    private static ObjectNode end(ObjectNode choice, @Nullable String reason) {
-        return choice.putNull("logprobs").put("finish_reason", reason);
     }
 
     private void chunk(OutputStream out, ObjectNode choice) throws IOException {

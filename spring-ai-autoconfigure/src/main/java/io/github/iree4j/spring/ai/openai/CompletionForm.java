@@ -1,5 +1,7 @@
 package io.github.iree4j.spring.ai.openai;
 
+import io.github.iree4j.spring.ai.ChatAnswer.ScoredToken;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.springframework.ai.chat.messages.AssistantMessage.ToolCall;
 import tools.jackson.databind.node.ArrayNode;
@@ -44,6 +46,26 @@ enum CompletionForm {
             choice.putObject("delta");
         }
 
+        @Override
+        void scores(ObjectNode choice, List<ScoredToken> tokens, int offset) {
+            ObjectNode scores = choice.putObject("logprobs");
+            ArrayNode content = scores.putArray("content");
+            for (ScoredToken token : tokens) {
+                ArrayNode alternatives = score(content.addObject(), token).putArray("top_logprobs");
+                token.alternatives().forEach(each -> score(alternatives.addObject(), each));
+            }
+            scores.putNull("refusal");
+        }
+
+        private static ObjectNode score(ObjectNode score, ScoredToken token) {
+            score.put("token", text(token)).put("logprob", value(token));
+            ArrayNode bytes = score.putArray("bytes");
+            for (byte each : token.bytes()) {
+                bytes.add(each & 0xFF);
+            }
+            return score;
+        }
+
         private static void calls(ObjectNode message, List<ToolCall> calls, boolean indexed) {
             ArrayNode all = message.putArray("tool_calls");
             for (ToolCall call : calls) {
@@ -83,7 +105,28 @@ enum CompletionForm {
         void last(ObjectNode choice) {
             choice.put("text", "");
         }
+
+        @Override
+        void scores(ObjectNode choice, List<ScoredToken> tokens, int offset) {
+            ObjectNode scores = choice.putObject("logprobs");
+            ArrayNode texts = scores.putArray("tokens");
+            ArrayNode values = scores.putArray("token_logprobs");
+            ArrayNode alternatives = scores.putArray("top_logprobs");
+            ArrayNode offsets = scores.putArray("text_offset");
+            int next = offset;
+            for (ScoredToken token : tokens) {
+                texts.add(text(token));
+                values.add(value(token));
+                ObjectNode top = alternatives.addObject();
+                token.alternatives().forEach(each -> top.put(text(each), value(each)));
+                offsets.add(next);
+                next += text(token).length();
+            }
+        }
     };
+
+    /** The log probability of a token that the model excludes. */
+    private static final float EXCLUDED = -9999;
 
     /** The start of the ids of answers. */
     final String idPrefix;
@@ -114,4 +157,21 @@ enum CompletionForm {
 
     /** Writes the end of a streamed answer. */
     abstract void last(ObjectNode choice);
+
+    /**
+     * Writes log probabilities.
+     *
+     * @param offset number of characters of the tokens before
+     */
+    abstract void scores(ObjectNode choice, List<ScoredToken> tokens, int offset);
+
+    /** Returns the text of a token, with U+FFFD for parts of characters. */
+    static String text(ScoredToken token) {
+        return new String(token.bytes(), StandardCharsets.UTF_8);
+    }
+
+    /** JSON has no infinity. */
+    private static float value(ScoredToken token) {
+        return Math.max(EXCLUDED, token.logProbability());
+    }
 }

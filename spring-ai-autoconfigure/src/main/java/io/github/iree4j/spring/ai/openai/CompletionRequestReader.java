@@ -21,7 +21,8 @@ final class CompletionRequestReader {
      * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT for parameters that are wrong or not supported
      */
     static GenerationCall read(RequestObject request, ChatEngine engine) {
-        GenerationParameters parameters = GenerationParameters.read(request, engine);
+        Long alternatives = request.whole("logprobs", 0, GenerationParameters.MOST_ALTERNATIVES);
+        GenerationParameters parameters = GenerationParameters.read(request, engine, alternatives);
         List<JsonNode> prompts = prompts(request);
         if ((long) prompts.size() * parameters.choices() > GenerationParameters.MOST_CHOICES) {
             throw request.invalid(
@@ -33,7 +34,6 @@ final class CompletionRequestReader {
             throw request.invalid("echo", "is not supported here; put the prompt in front of the answer");
         }
         request.refuse("suffix", "is not supported here: the model reads only what comes before");
-        request.refuse("logprobs", "is not supported here; leave it out");
         Long best = request.whole("best_of", 1, GenerationParameters.MOST_CHOICES);
         if (best != null && best != parameters.choices()) {
             throw request.invalid("best_of", "must be equal to 'n': all answers are returned");

@@ -3,7 +3,9 @@ package io.github.iree4j.spring.ai.openai;
 import io.github.iree4j.generation.SamplingOptions;
 import io.github.iree4j.spring.ai.ChatEngine;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
@@ -31,6 +33,11 @@ record GenerationParameters(
 
     private static final int MOST_STOPS = 4;
     private static final int MOST_STOP_LENGTH = 1024;
+    private static final int MOST_BIASES = 1024;
+    private static final double LEAST_REPETITION = 0.01;
+
+    /** Maximum number of the most probable tokens with log probabilities. */
+    static final int MOST_ALTERNATIVES = 20;
 
     /** Parameters that change no answer. */
     private static final Set<String> IGNORED = Set.of(
@@ -42,15 +49,15 @@ record GenerationParameters(
             "prompt_cache_retention",
             "service_tier");
 
-    private static final String NOT_SUPPORTED = "is not supported here; leave it out";
-
     /**
      * Reads the parameters of a request.
      *
      * @param request the body
      * @param engine has the defaults
+     * @param alternatives number of the most probable tokens whose log probabilities are requested; null for no log
+     *     probabilities
      */
-    static GenerationParameters read(RequestObject request, ChatEngine engine) {
+    static GenerationParameters read(RequestObject request, ChatEngine engine, @Nullable Long alternatives) {
         checkModel(request, engine.model());
         request.ignore(IGNORED);
         boolean stream = request.flag("stream", false);
@@ -64,7 +71,6 @@ record GenerationParameters(
             streaming.ignore(Set.of("include_obfuscation"));
             streaming.refuseOthers();
         }
-        refuseUnsupported(request);
         Long choices = request.whole("n", 1, MOST_CHOICES);
         return new GenerationParameters(
                 choices == null ? 1 : choices.intValue(),
@@ -72,7 +78,7 @@ record GenerationParameters(
                 usage,
                 stops(request),
                 maxTokens(request),
-                sampling(request, engine));
+                sampling(request, engine, alternatives));
     }
 
     /** Refuses a request for another model. A request without a model's name is for the model. */
@@ -84,19 +90,6 @@ record GenerationParameters(
                     "model_not_found",
                     "there is no model '%s' for this request; there is '%s'"
                             .formatted(RequestFault.shortened(wanted), model));
-        }
-    }
-
-    private static void refuseUnsupported(RequestObject request) {
-        for (String penalty : List.of("frequency_penalty", "presence_penalty")) {
-            Double value = request.number(penalty, -2, 2);
-            if (value != null && value != 0) {
-                throw request.invalid(penalty, NOT_SUPPORTED);
-            }
-        }
-        JsonNode bias = request.get("logit_bias");
-        if (bias != null && !(bias.isObject() && bias.isEmpty())) {
-            throw request.invalid("logit_bias", NOT_SUPPORTED);
         }
     }
 
@@ -129,7 +122,8 @@ record GenerationParameters(
         return stops;
     }
 
-    private static SamplingOptions sampling(RequestObject request, ChatEngine engine) {
+    private static SamplingOptions sampling(
+            RequestObject request, ChatEngine engine, @Nullable Long alternatives) {
         SamplingOptions.Builder sampling = engine.sampling();
         Double temperature = request.number("temperature", 0, 2);
         if (temperature != null) {
@@ -150,11 +144,47 @@ record GenerationParameters(
         if (minP != null) {
             sampling.minP(minP.floatValue());
         }
+        Double frequency = request.number("frequency_penalty", -2, 2);
+        if (frequency != null) {
+            sampling.frequencyPenalty(frequency.floatValue());
+        }
+        Double presence = request.number("presence_penalty", -2, 2);
+        if (presence != null) {
+            sampling.presencePenalty(presence.floatValue());
+        }
+        Double repetition = request.number("repetition_penalty", LEAST_REPETITION, 2);
+        if (repetition != null) {
+            sampling.repetitionPenalty(repetition.floatValue());
+        }
+        sampling.logitBias(bias(request));
+        if (alternatives != null) {
+            sampling.logProbabilities(alternatives.intValue());
+        }
         Long seed = request.whole("seed", Long.MIN_VALUE, Long.MAX_VALUE);
         if (seed != null) {
             sampling.seed(seed);
         }
         return sampling.build();
+    }
+
+    private static Map<Integer, Float> bias(RequestObject request) {
+        JsonNode given = request.get("logit_bias");
+        if (given == null) {
+            return Map.of();
+        }
+        if (!given.isObject() || given.size() > MOST_BIASES) {
+            throw request.invalid(
+                    "logit_bias", "must be an object with at most %d numbers by token".formatted(MOST_BIASES));
+        }
+        Map<Integer, Float> bias = new HashMap<>();
+        for (Map.Entry<String, JsonNode> each : given.properties()) {
+            double value = each.getValue().asDouble(Double.NaN);
+            if (!each.getKey().matches("0|[1-9]\\d{0,8}") || !each.getValue().isNumber() || !(Math.abs(value) <= 100)) {
+                throw request.invalid("logit_bias", "must have numbers from -100 to 100 by the numbers of tokens");
+            }
+            bias.put(Integer.valueOf(each.getKey()), (float) value);
+        }
+        return bias;
     }
 
     /** Returns the requests of a prompt, one for each answer; the seeds follow the seed of the first. */

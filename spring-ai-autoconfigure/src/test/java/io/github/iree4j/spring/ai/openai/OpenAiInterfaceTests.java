@@ -187,12 +187,12 @@ class OpenAiInterfaceTests extends OpenAiServer {
 
     @Test
     void parametersReachTheGenerator() throws Exception {
-        script.answer("x");
+        script.answer("");
         answer(
                 CHAT,
                 with(
                         HELLO,
-                        "\"temperature\": 0.5, \"top_p\": 0.25, \"top_k\": 3, \"min_p\": 0.125, \"seed\": 7, \"n\": 2, \"max_tokens\": 9, \"user\": \"me\", \"store\": false, \"logprobs\": false, \"frequency_penalty\": 0, \"logit_bias\": {}, \"response_format\": {\"type\": \"text\"}, \"parallel_tool_calls\": true"));
+                        "\"temperature\": 0.5, \"top_p\": 0.25, \"top_k\": 3, \"min_p\": 0.125, \"seed\": 7, \"n\": 2, \"max_tokens\": 9, \"user\": \"me\", \"store\": false, \"logprobs\": true, \"top_logprobs\": 4, \"frequency_penalty\": 0.5, \"presence_penalty\": -0.5, \"repetition_penalty\": 1.5, \"logit_bias\": {\"65\": -100}, \"response_format\": {\"type\": \"text\"}, \"parallel_tool_calls\": true"));
         assertThat(script.requests()).hasSize(2);
         GenerationRequest first = script.requests().getFirst();
         assertThat(first.maximumTokens()).isEqualTo(9);
@@ -200,6 +200,11 @@ class OpenAiInterfaceTests extends OpenAiServer {
         assertThat(first.sampling().topP()).isEqualTo(0.25f);
         assertThat(first.sampling().topK()).isEqualTo(3);
         assertThat(first.sampling().minP()).isEqualTo(0.125f);
+        assertThat(first.sampling().frequencyPenalty()).isEqualTo(0.5f);
+        assertThat(first.sampling().presencePenalty()).isEqualTo(-0.5f);
+        assertThat(first.sampling().repetitionPenalty()).isEqualTo(1.5f);
+        assertThat(first.sampling().logitBias()).isEqualTo(Map.of(65, -100f));
+        assertThat(first.sampling().logProbabilities()).hasValue(4);
         assertThat(script.requests()).extracting(each -> each.sampling().seed()).containsExactly(7L, 8L);
     }
 
@@ -264,10 +269,16 @@ class OpenAiInterfaceTests extends OpenAiServer {
     @CsvSource(
             delimiter = '|',
             value = {
-                "frequency_penalty | 0.5",
+                "frequency_penalty | 2.5",
+                "repetition_penalty | 0",
                 "presence_penalty | -3",
-                "logit_bias | {\"5\": 1}",
-                "logprobs | true",
+                "logit_bias | {\"5\": 101}",
+                "logit_bias | {\"-5\": 1}",
+                "logit_bias | {\"a\": 1}",
+                "logit_bias | {\"5\": \"1\"}",
+                "logit_bias | [5]",
+                "logprobs | 1",
+                "top_logprobs | 21",
                 "top_logprobs | 2",
                 "response_format.type | {\"type\": \"json_object\"}",
                 "tool_choice | \"required\"",
@@ -345,7 +356,7 @@ class OpenAiInterfaceTests extends OpenAiServer {
                 "completions | suffix | {\"prompt\": \"a\", \"suffix\": \"b\"}",
                 "completions | echo | {\"prompt\": \"a\", \"echo\": true}",
                 "completions | best_of | {\"prompt\": \"a\", \"best_of\": 2}",
-                "completions | logprobs | {\"prompt\": \"a\", \"logprobs\": 0}",
+                "completions | logprobs | {\"prompt\": \"a\", \"logprobs\": true}",
                 "completions | n | {\"prompt\": [\"a\", \"b\"], \"n\": 20}",
                 "embeddings | input | {}",
                 "embeddings | input | {\"input\": []}",

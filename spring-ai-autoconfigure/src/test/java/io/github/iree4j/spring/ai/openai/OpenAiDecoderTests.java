@@ -1,0 +1,173 @@
+package io.github.iree4j.spring.ai.openai;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.spring.ai.SmallDecoder;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A compiled decoder with random weights behind the interface. */
+@SpringBootTest(
+        classes = OpenAiDecoderTests.Application.class,
+        webEnvironment = WebEnvironment.RANDOM_PORT,
+        properties = "iree.openai.enabled=true")
+@Timeout(600)
+class OpenAiDecoderTests {
+
+    @TempDir
+    private static Path folder;
+
+    @LocalServerPort
+    private int port;
+
+    private final HttpClient http = HttpClient.newHttpClient();
+
+    @DynamicPropertySource
+    static void decoder(DynamicPropertyRegistry registry) {
+        for (String each : SmallDecoder.properties(folder)) {
+            registry.add(each.substring(0, each.indexOf('=')), () -> each.substring(each.indexOf('=') + 1));
+        }
+    }
+
+    private HttpResponse<String> post(String path, String body) throws Exception {
+        return http.send(
+                HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/v1/" + path))
+                        .header("Content-Type", "application/json")
+                        .POST(BodyPublishers.ofString(body))
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    private JsonNode answer(String path, String body) throws Exception {
+        HttpResponse<String> response = post(path, body);
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+        return JsonMapper.shared().readTree(response.body());
+    }
+
+    private String streamed(String body) throws Exception {
+        StringBuilder text = new StringBuilder();
+        OpenAiServer.events(post("chat/completions", OpenAiServer.with(body, "\"stream\": true")))
+                .forEach(event -> text.append(
+                        event.path("choices").get(0).path("delta").path("content").asString("")));
+        return text.toString();
+    }
+
+    private String text(String body) throws Exception {
+        return answer("chat/completions", body)
+                .path("choices")
+                .get(0)
+                .path("message")
+                .path("content")
+                .stringValue();
+    }
+
+    @Test
+    void requestsAtTheSameTimeAnswerAsAlone() throws Exception {
+        List<String> bodies = IntStream.range(0, 6)
+                .mapToObj(i ->
+                        "{\"messages\": [{\"role\": \"user\", \"content\": \"%s\"}], \"temperature\": %s, \"seed\": %d, \"max_tokens\": %d}"
+                                .formatted("Tell me more. ".repeat(1 + i % 3), i % 3 * 0.5, i, 12 + i))
+                .toList();
+        List<String> alone = new ArrayList<>();
+        for (String body : bodies) {
+            alone.add(text(body));
+        }
+        List<Future<String>> together = new ArrayList<>();
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (String body : bodies) {
+                together.add(threads.submit(() -> text(body)));
+                together.add(threads.submit(() -> streamed(body)));
+            }
+        }
+        for (int i = 0; i < together.size(); i++) {
+            assertThat(together.get(i).get()).isEqualTo(alone.get(i / 2));
+        }
+    }
+
+    @Test
+    void logProbabilitiesAreThoseOfTheAnswer() throws Exception {
+        String body =
+                "{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}], \"max_tokens\": 12, \"logprobs\": true, \"top_logprobs\": 2}";
+        JsonNode choice = answer("chat/completions", body).path("choices").get(0);
+        JsonNode content = choice.path("logprobs").path("content");
+        List<Byte> bytes = new ArrayList<>();
+        for (JsonNode token : content) {
+            token.path("bytes").forEach(each -> bytes.add((byte) each.intValue()));
+            assertThat(token.path("top_logprobs").size()).isEqualTo(2);
+            // the choice is greedy
+            assertThat(token.path("logprob")).isEqualTo(token.path("top_logprobs").get(0).path("logprob"));
+            assertThat(token.path("logprob").doubleValue()).isNegative();
+            assertThat(token.path("top_logprobs").get(1).path("logprob").doubleValue())
+                    .isLessThanOrEqualTo(token.path("logprob").doubleValue());
+        }
+        byte[] whole = new byte[bytes.size()];
+        for (int i = 0; i < whole.length; i++) {
+            whole[i] = bytes.get(i);
+        }
+        assertThat(new String(whole, StandardCharsets.UTF_8))
+                .isEqualTo(choice.path("message").path("content").stringValue());
+
+        List<JsonNode> streamed = new ArrayList<>();
+        OpenAiServer.events(post("chat/completions", OpenAiServer.with(body, "\"stream\": true")))
+                .forEach(event -> event.path("choices").get(0).path("logprobs").path("content").forEach(streamed::add));
+        assertThat(streamed).containsExactlyElementsOf(content);
+
+        JsonNode scores = answer("completions", "{\"prompt\": \"Hi\", \"max_tokens\": 8, \"logprobs\": 2}")
+                .path("choices")
+                .get(0)
+                .path("logprobs");
+        assertThat(scores.path("tokens").size())
+                .isPositive()
+                .isEqualTo(scores.path("token_logprobs").size())
+                .isEqualTo(scores.path("top_logprobs").size())
+                .isEqualTo(scores.path("text_offset").size());
+    }
+
+    @Test
+    void aBiasForcesAndForbidsTokens() throws Exception {
+        String body = "{\"prompt\": \"Hi\", \"max_tokens\": 3, \"logit_bias\": {\"65\": 100}}";
+        assertThat(answer("completions", body).path("choices").get(0).path("text").stringValue())
+                .isEqualTo("AAA");
+    }
+
+    @Test
+    void lengthsAndTokensBeyondTheModelAreTheClientsFault() throws Exception {
+        for (String body : List.of(
+                "{\"prompt\": \"%s\"}".formatted("x".repeat(5000)),
+                "{\"prompt\": \"x\", \"max_tokens\": 2147483647}",
+                "{\"prompt\": [100000]}",
+                "{\"prompt\": \"x\", \"logit_bias\": {\"100000\": 5}}")) {
+            HttpResponse<String> response = post("completions", body);
+            assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+            assertThat(response.body()).contains("\"type\":\"invalid_request_error\"");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {}
+}

@@ -7,9 +7,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 /** A chat model with the answers of a script, for tests of other packages. */
 public final class ScriptedChat implements TokenSource {
+    private final Semaphore submitted = new Semaphore(0);
     private volatile ScriptedTokens script = ScriptedTokens.text("");
 
     /** Creates the model, with a tokenizer of bytes in a folder. */
@@ -19,8 +21,16 @@ public final class ScriptedChat implements TokenSource {
         return new IreeChatModel(this, settings, ObservationRegistry.NOOP, null);
     }
 
+    /** Waits until a number of requests have come since the script began. */
+    public void awaitRequests(int count) throws InterruptedException {
+        if (!submitted.tryAcquire(count, 100, TimeUnit.SECONDS)) {
+            throw new IllegalStateException("%d requests of %d have come".formatted(requests().size(), count));
+        }
+    }
+
     /** Answers the next requests with a text. */
     public void answer(String text) {
+        submitted.drainPermits();
         script = ScriptedTokens.text(text);
     }
 
@@ -72,7 +82,9 @@ public final class ScriptedChat implements TokenSource {
 
     @Override
     public Tokens submit(GenerationRequest request) {
-        return script.submit(request);
+        Tokens tokens = script.submit(request);
+        submitted.release();
+        return tokens;
     }
 
     @Override

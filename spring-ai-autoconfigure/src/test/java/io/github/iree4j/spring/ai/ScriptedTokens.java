@@ -48,12 +48,13 @@ final class ScriptedTokens implements TokenSource {
         return new Tokens() {
             private int next;
             private FinishReason reason;
+            private volatile boolean over;
 
             @Override
             public OptionalInt next() throws InterruptedException {
                 if (steps != null) {
                     steps.acquire();
-                    if (cancelled.getCount() == 0) {
+                    if (over) {
                         throw IreeException.of(StatusCode.CANCELLED, "the script was cancelled");
                     }
                 }
@@ -93,6 +94,7 @@ final class ScriptedTokens implements TokenSource {
 
             @Override
             public void cancel() {
+                over = true;
                 cancelled.countDown();
                 if (steps != null) {
                     steps.release();

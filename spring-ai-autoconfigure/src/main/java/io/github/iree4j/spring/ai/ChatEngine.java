@@ -52,6 +52,10 @@ public final class ChatEngine implements AutoCloseable {
         return model.engine();
     }
 
+    TokenSource source() {
+        return source;
+    }
+
     /** Prepares a loaded program, as {@link IreeChatModel#check}. */
     void check() {
         source.check(tokenizer.size());

@@ -11,10 +11,13 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.Resource;
@@ -34,8 +37,9 @@ final class GeneratorSource implements TokenSource {
     private final @Nullable Resource config;
     private final int pages;
     private final ReentrantLock lock = new ReentrantLock();
+    private final List<GenerationListener> listeners = new CopyOnWriteArrayList<>();
     private final Set<Running> open = new HashSet<>(); // guarded by lock
-    private @Nullable Running running; // guarded by lock
+    private volatile @Nullable Running running; // written under the lock
     private boolean closed; // guarded by lock
 
     /** A generator, with its requests. */
@@ -108,10 +112,25 @@ final class GeneratorSource implements TokenSource {
     public Tokens submit(GenerationRequest request) {
         return with(running -> {
             Generation generation = running.generator.submit(request);
+            long submitted = System.nanoTime();
             running.requests++;
-            generation.result().whenComplete((_, _) -> end(running));
+            generation.result().whenComplete((_, failure) -> {
+                end(running);
+                Duration duration = Duration.ofNanos(System.nanoTime() - submitted);
+                listeners.forEach(each -> each.ended(generation, duration, failure));
+            });
             return new GeneratedTokens(generation);
         });
+    }
+
+    @Override
+    public Optional<Generator> generator() {
+        return Optional.ofNullable(running).map(each -> each.generator);
+    }
+
+    @Override
+    public void listen(GenerationListener listener) {
+        listeners.add(listener);
     }
 
     private interface Use<T> {

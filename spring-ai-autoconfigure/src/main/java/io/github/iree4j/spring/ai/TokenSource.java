@@ -2,8 +2,10 @@ package io.github.iree4j.spring.ai;
 
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
+import io.github.iree4j.generation.Generator;
 import io.github.iree4j.generation.LogProbabilities;
 import io.github.iree4j.status.IreeException;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /** Continues prompts. Thread-safe. */
@@ -30,6 +32,14 @@ interface TokenSource extends AutoCloseable {
      * @throws IreeException if the request is rejected
      */
     Tokens submit(GenerationRequest request);
+
+    /** Returns the generator in use; empty before the first use, and of a source without a generator. */
+    default Optional<Generator> generator() {
+        return Optional.empty();
+    }
+
+    /** Adds a listener of the generations submitted from now on. */
+    default void listen(GenerationListener listener) {}
 
     @Override
     void close();

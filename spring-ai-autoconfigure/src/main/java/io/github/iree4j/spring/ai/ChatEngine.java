@@ -80,6 +80,16 @@ public final class ChatEngine implements AutoCloseable {
     }
 
     /**
+     * Returns the most tokens of a prompt and an answer together.
+     *
+     * @return number of tokens
+     * @throws IreeException when the program cannot be used
+     */
+    public int maximumTokens() {
+        return source.maximumTokens();
+    }
+
+    /**
      * Returns the tokens of a conversation.
      *
      * @param prompt the messages and tools

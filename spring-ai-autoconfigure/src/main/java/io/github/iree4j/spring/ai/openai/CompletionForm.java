@@ -10,7 +10,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** How the answers of an endpoint are written. */
 enum CompletionForm {
     /** Of chat completions. */
-    CHAT("chatcmpl-", "chat.completion", "chat.completion.chunk") {
+    CHAT("messages", "chatcmpl-", "chat.completion", "chat.completion.chunk") {
         @Override
         void whole(ObjectNode choice, String text, List<ToolCall> calls) {
             ObjectNode message = choice.putObject("message").put("role", "assistant");
@@ -80,7 +80,7 @@ enum CompletionForm {
     },
 
     /** Of completions. */
-    TEXT("cmpl-", "text_completion", "text_completion") {
+    TEXT("prompt", "cmpl-", "text_completion", "text_completion") {
         @Override
         void whole(ObjectNode choice, String text, List<ToolCall> calls) {
             choice.put("text", text);
@@ -128,6 +128,9 @@ enum CompletionForm {
     /** The log probability of a token that the model excludes. */
     private static final float EXCLUDED = -9999;
 
+    /** The parameter with the prompt. */
+    final String prompt;
+
     /** The start of the ids of answers. */
     final String idPrefix;
 
@@ -137,7 +140,8 @@ enum CompletionForm {
     /** The type of a part of a stream. */
     final String chunk;
 
-    CompletionForm(String idPrefix, String object, String chunk) {
+    CompletionForm(String prompt, String idPrefix, String object, String chunk) {
+        this.prompt = prompt;
         this.idPrefix = idPrefix;
         this.object = object;
         this.chunk = chunk;

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.ai.openai;
 
+import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.RetryLater;
 import io.github.iree4j.spring.ai.ChatEngine;
 import io.github.iree4j.spring.ai.IreeChatModel;
@@ -173,7 +174,20 @@ final class OpenAiInterface {
                 throw busy(e.getMessage());
             }
             throw e;
+        } catch (IreeException e) {
+            if (e.code() == StatusCode.INVALID_ARGUMENT && isTooLong(engine, call)) {
+                String text = ClientText.of(e);
+                throw IreeException.of(
+                        e.code(), text, e, new RequestFault(text, call.form().prompt, "context_length_exceeded"));
+            }
+            throw e;
         }
+    }
+
+    private static boolean isTooLong(ChatEngine engine, GenerationCall call) {
+        int most = Objects.requireNonNullElse(call.parameters().maxTokens(), 1);
+        return call.requests().stream()
+                .anyMatch(each -> (long) each.prompt().length + most > engine.maximumTokens());
     }
 
     /** Answers a request for embeddings, as {@link #chat}. */

@@ -155,6 +155,16 @@ class OpenAiDecoderTests {
     }
 
     @Test
+    void aPromptThatIsTooLongHasItsOwnCode() throws Exception {
+        HttpResponse<String> response = post(
+                "chat/completions",
+                "{\"messages\": [{\"role\": \"user\", \"content\": \"%s\"}]}".formatted("x".repeat(5000)));
+        assertThat(response.statusCode()).isEqualTo(400);
+        assertThat(response.body())
+                .contains("a prompt of 5004 tokens", "\"param\":\"messages\",\"code\":\"context_length_exceeded\"");
+    }
+
+    @Test
     void lengthsAndTokensBeyondTheModelAreTheClientsFault() throws Exception {
         for (String body : List.of(
                 "{\"prompt\": \"%s\"}".formatted("x".repeat(5000)),

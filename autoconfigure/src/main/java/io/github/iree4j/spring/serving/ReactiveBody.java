@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.serving;
 
-import io.github.iree4j.spring.http.ReactiveAnswer;
 import io.github.iree4j.api.NotForApplications;
+import io.github.iree4j.spring.http.ReactiveAnswer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;

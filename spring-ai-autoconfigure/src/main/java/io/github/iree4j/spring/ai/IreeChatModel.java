@@ -256,7 +256,8 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
 
         private SamplingOptions sampling() {
             SamplingOptions.Builder sampling = engine.sampling();
-            Optional.ofNullable(options.getTemperature()).ifPresent(each -> sampling.temperature((float) (double) each));
+            Optional.ofNullable(options.getTemperature())
+                    .ifPresent(each -> sampling.temperature((float) (double) each));
             Optional.ofNullable(options.getTopK()).ifPresent(sampling::topK);
             Optional.ofNullable(options.getTopP()).ifPresent(each -> sampling.topP((float) (double) each));
             Optional.ofNullable(options.getMinP()).ifPresent(each -> sampling.minP((float) (double) each));

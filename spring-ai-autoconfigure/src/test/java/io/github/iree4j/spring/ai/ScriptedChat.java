@@ -24,7 +24,8 @@ public final class ScriptedChat implements TokenSource {
     /** Waits until a number of requests have come since the script began. */
     public void awaitRequests(int count) throws InterruptedException {
         if (!submitted.tryAcquire(count, 100, TimeUnit.SECONDS)) {
-            throw new IllegalStateException("%d requests of %d have come".formatted(requests().size(), count));
+            throw new IllegalStateException(
+                    "%d requests of %d have come".formatted(requests().size(), count));
         }
     }
 

@@ -14,9 +14,6 @@ final class OnWatchedClients implements Condition {
     @Override
     public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
         Environment environment = context.getEnvironment();
-        return environment.getProperty(
-                "iree.http.watch-clients",
-                Boolean.class,
-                OnServing.isServing(environment));
+        return environment.getProperty("iree.http.watch-clients", Boolean.class, OnServing.isServing(environment));
     }
 }

@@ -41,7 +41,8 @@ import tools.jackson.databind.json.JsonMapper;
  * {@link IreeEmbeddingModel}. A model that the application does not have is answered with 404.
  */
 @AutoConfiguration(
-        after = {IreeChatAutoConfiguration.class, IreeEmbeddingAutoConfiguration.class, IreeHttpAutoConfiguration.class})
+        after = {IreeChatAutoConfiguration.class, IreeEmbeddingAutoConfiguration.class, IreeHttpAutoConfiguration.class
+        })
 @ConditionalOnClass({ChatModel.class, InvocationService.class, JsonMapper.class})
 @ConditionalOnBean({InvocationService.class, BodyLimits.class})
 @ConditionalOnBooleanProperty("iree.openai.enabled")
@@ -87,8 +88,7 @@ public final class IreeOpenAiAutoConfiguration {
         @Bean
         @ConditionalOnMissingBean(name = "ireeOpenAiFormRefusal")
         FilterRegistrationBean<FormRefusal> ireeOpenAiFormRefusal(Environment environment) {
-            FilterRegistrationBean<FormRefusal> registration =
-                    new FilterRegistrationBean<>(OpenAiErrors.formRefusal());
+            FilterRegistrationBean<FormRefusal> registration = new FilterRegistrationBean<>(OpenAiErrors.formRefusal());
             registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
             registration.setUrlPatterns(paths(environment));
             return registration;
@@ -106,7 +106,8 @@ public final class IreeOpenAiAutoConfiguration {
 
         /** Returns the paths of the interface, below the application's path of controllers. */
         private static List<String> paths(Environment environment) {
-            String prefix = StringUtils.trimTrailingCharacter(environment.getProperty("spring.mvc.servlet.path", ""), '/');
+            String prefix =
+                    StringUtils.trimTrailingCharacter(environment.getProperty("spring.mvc.servlet.path", ""), '/');
             return OpenAiErrors.PATHS.stream().map(prefix::concat).toList();
         }
     }

@@ -15,7 +15,8 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  */
 @ConfigurationProperties("iree.openai")
 public record IreeOpenAiProperties(
-        @DefaultValue("false") boolean enabled, @DefaultValue("0") int maxConcurrentRequests) {
+        @DefaultValue("false") boolean enabled,
+        @DefaultValue("0") int maxConcurrentRequests) {
 
     /** Checks ranges. */
     public IreeOpenAiProperties {

@@ -25,6 +25,7 @@ final class ChatRequestReader {
     private final RequestObject request;
     private final List<Map<String, Object>> messages = new ArrayList<>();
     private final Map<String, String> calls = new HashMap<>(); // the tool of each call, by id
+    private final Set<String> toolNames = new LinkedHashSet<>();
     private int toolCalls;
 
     private ChatRequestReader(RequestObject request) {
@@ -52,15 +53,14 @@ final class ChatRequestReader {
         List<Map<String, Object>> tools = readTools();
         if (!useTools(tools)) {
             tools = List.of();
+            toolNames.clear();
         }
         readFormat();
         readModalities();
         request.refuseOthers();
-        Set<String> names = new LinkedHashSet<>();
-        tools.forEach(tool -> names.add(String.valueOf(((Map<?, ?>) tool.get("function")).get("name"))));
-        int[] prompt = engine.encode(new ChatPrompt(messages, tools, names, toolCalls));
+        int[] prompt = engine.encode(new ChatPrompt(messages, tools, toolNames, toolCalls));
         return new GenerationCall(
-                CompletionForm.CHAT, parameters, parameters.requests(engine, prompt, names, toolCalls));
+                CompletionForm.CHAT, parameters, parameters.requests(engine, prompt, toolNames, toolCalls));
     }
 
     /** Returns the number of tokens with log probabilities in each place; null for no log probabilities. */
@@ -108,8 +108,7 @@ final class ChatRequestReader {
                 variables.put("tool_call_id", id);
                 variables.put("content", requireContent(message));
             }
-            default ->
-                throw message.invalid("role", "must be 'system', 'developer', 'user', 'assistant' or 'tool'");
+            default -> throw message.invalid("role", "must be 'system', 'developer', 'user', 'assistant' or 'tool'");
         }
         String name = message.text("name");
         if (name != null) {
@@ -180,14 +179,13 @@ final class ChatRequestReader {
     private List<Map<String, Object>> readTools() {
         List<RequestObject> given = request.objects("tools", MOST_TOOLS);
         List<Map<String, Object>> tools = new ArrayList<>();
-        Set<String> names = new LinkedHashSet<>();
         for (RequestObject tool : given == null ? List.<RequestObject>of() : given) {
             RequestObject function = function(tool);
             String name = function.requireText("name");
             if (!TOOL_NAME.matcher(name).matches()) {
                 throw function.invalid("name", "must have 1 to 64 letters, digits, '_' and '-'");
             }
-            if (!names.add(name)) {
+            if (!toolNames.add(name)) {
                 throw function.invalid("name", "is the name of another tool, too");
             }
             if (function.flag("strict", false)) {
@@ -243,7 +241,8 @@ final class ChatRequestReader {
 
     private void readModalities() {
         List<JsonNode> modalities = request.list("modalities", 1);
-        if (modalities != null && !modalities.stream().allMatch(each -> each.asString("").equals("text"))) {
+        if (modalities != null
+                && !modalities.stream().allMatch(each -> each.asString("").equals("text"))) {
             throw request.invalid("modalities", "must be ['text']: the model writes nothing else");
         }
     }

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.ai.openai;
 import io.github.iree4j.spring.ai.ChatEngine;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import tools.jackson.databind.JsonNode;
 
@@ -65,7 +66,7 @@ final class CompletionRequestReader {
         if (prompt.get(0).isNumber()) {
             return List.of(prompt);
         }
-        return request.list("prompt", GenerationParameters.MOST_CHOICES);
+        return Objects.requireNonNull(request.list("prompt", GenerationParameters.MOST_CHOICES));
     }
 
     private static int[] tokens(RequestObject request, JsonNode prompt) {

@@ -115,15 +115,15 @@ record GenerationParameters(
                     || stop.stringValue().isEmpty()
                     || stop.stringValue().length() > MOST_STOP_LENGTH) {
                 throw request.invalid(
-                        "stop", "must be a string, or a list of strings, of 1 to %d characters".formatted(MOST_STOP_LENGTH));
+                        "stop",
+                        "must be a string, or a list of strings, of 1 to %d characters".formatted(MOST_STOP_LENGTH));
             }
             stops.add(stop.stringValue());
         }
         return stops;
     }
 
-    private static SamplingOptions sampling(
-            RequestObject request, ChatEngine engine, @Nullable Long alternatives) {
+    private static SamplingOptions sampling(RequestObject request, ChatEngine engine, @Nullable Long alternatives) {
         SamplingOptions.Builder sampling = engine.sampling();
         Double temperature = request.number("temperature", 0, 2);
         if (temperature != null) {
@@ -132,7 +132,8 @@ record GenerationParameters(
         Double topP = request.number("top_p", 0, 1);
         if (topP != null) {
             if (topP.floatValue() == 0) {
-                throw request.invalid("top_p", "must be greater than 0; for the most probable token use 'temperature': 0");
+                throw request.invalid(
+                        "top_p", "must be greater than 0; for the most probable token use 'temperature': 0");
             }
             sampling.topP(topP.floatValue());
         }
@@ -197,7 +198,9 @@ record GenerationParameters(
                     toolCalls,
                     stops,
                     maxTokens,
-                    i == 0 ? sampling : sampling.toBuilder().seed(sampling.seed() + i).build(),
+                    i == 0
+                            ? sampling
+                            : sampling.toBuilder().seed(sampling.seed() + i).build(),
                     engine.settings().timeout()));
         }
         return requests;

@@ -1,9 +1,9 @@
 package io.github.iree4j.spring.ai.openai;
 
 import io.github.iree4j.spring.ProgramLoadException;
+import io.github.iree4j.spring.ai.openai.OpenAiInterface.RequestHead;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.ClientConnection;
-import io.github.iree4j.spring.ai.openai.OpenAiInterface.RequestHead;
 import io.github.iree4j.status.IreeException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;

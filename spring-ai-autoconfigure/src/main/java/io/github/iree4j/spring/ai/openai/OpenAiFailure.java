@@ -28,7 +28,12 @@ import tools.jackson.databind.node.ObjectNode;
  * @param parameter the parameter at fault; null for none
  * @param code the code for programs; null for none
  */
-record OpenAiFailure(int status, long later, String message, @Nullable String parameter, @Nullable String code) {
+record OpenAiFailure(
+        int status,
+        long later,
+        String message,
+        @Nullable String parameter,
+        @Nullable String code) {
 
     private static final Logger log = LoggerFactory.getLogger(OpenAiFailure.class);
 
@@ -64,8 +69,7 @@ record OpenAiFailure(int status, long later, String message, @Nullable String pa
             case JacksonException e -> new OpenAiFailure(HttpStatus.BAD_REQUEST, problem(e));
             default -> {
                 log.error("a request of OpenAI's interface failed", failure);
-                yield new OpenAiFailure(
-                        HttpStatus.INTERNAL_SERVER_ERROR, "internal server error; see the server log");
+                yield new OpenAiFailure(HttpStatus.INTERNAL_SERVER_ERROR, "internal server error; see the server log");
             }
         };
     }

@@ -66,7 +66,8 @@ final class OpenAiInterface {
      * @param type content type; null for none
      * @param encoding content encoding; null for none
      */
-    record RequestHead(long length, @Nullable String type, @Nullable String encoding) {
+    record RequestHead(
+            long length, @Nullable String type, @Nullable String encoding) {
 
         private void requireReadable() {
             String plain = type == null ? "" : type.strip().toLowerCase(Locale.ROOT);
@@ -104,8 +105,7 @@ final class OpenAiInterface {
     private List<String> names() {
         ChatEngine generating = chat;
         IreeEmbeddingModel embeds = embedding;
-        return Stream.of(
-                        generating == null ? null : generating.model(), embeds == null ? null : embeds.model())
+        return Stream.of(generating == null ? null : generating.model(), embeds == null ? null : embeds.model())
                 .filter(Objects::nonNull)
                 .distinct()
                 .toList();
@@ -186,8 +186,7 @@ final class OpenAiInterface {
 
     private static boolean isTooLong(ChatEngine engine, GenerationCall call) {
         int most = Objects.requireNonNullElse(call.parameters().maxTokens(), 1);
-        return call.requests().stream()
-                .anyMatch(each -> (long) each.prompt().length + most > engine.maximumTokens());
+        return call.requests().stream().anyMatch(each -> (long) each.prompt().length + most > engine.maximumTokens());
     }
 
     /** Answers a request for embeddings, as {@link #chat}. */

@@ -10,4 +10,5 @@ import org.jspecify.annotations.Nullable;
  * @param chat generates text; null for none
  * @param embedding embeds texts; null for none
  */
-public record OpenAiModels(@Nullable IreeChatModel chat, @Nullable IreeEmbeddingModel embedding) {}
+public record OpenAiModels(
+        @Nullable IreeChatModel chat, @Nullable IreeEmbeddingModel embedding) {}

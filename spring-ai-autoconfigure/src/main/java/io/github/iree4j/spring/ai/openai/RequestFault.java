@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param parameter the parameter at fault, such as {@code messages[2].role}; null for none
  * @param code the code for programs; null for none
  */
-record RequestFault(String text, @Nullable String parameter, @Nullable String code) implements FailureDetail {
+record RequestFault(
+        String text, @Nullable String parameter, @Nullable String code) implements FailureDetail {
 
     /** Maximum length of a text of the client in a message. */
     private static final int SHOWN = 64;

@@ -43,8 +43,9 @@ final class SteadyOutput extends FilterOutputStream {
         waited += nanoTime.getAsLong() - begun;
         if (waited > limits.patience(written)) {
             limits.counts().refuse(Reason.UNREAD);
-            throw new IOException("the client is too slow: %d bytes read in %d ms; raise 'iree.http.body-timeout' if it may be"
-                    .formatted(written, TimeUnit.NANOSECONDS.toMillis(waited)));
+            throw new IOException(
+                    "the client is too slow: %d bytes read in %d ms; raise 'iree.http.body-timeout' if it may be"
+                            .formatted(written, TimeUnit.NANOSECONDS.toMillis(waited)));
         }
     }
 }

@@ -6,9 +6,9 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.Socket;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,9 +28,10 @@ class LeavingClientsTests extends OpenAiServer {
     private Socket send(String path, String body) throws IOException {
         Socket socket = new Socket("localhost", port);
         socket.getOutputStream()
-                .write("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
-                        .formatted(path, body.length(), body)
-                        .getBytes(StandardCharsets.US_ASCII));
+                .write(
+                        "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+                                .formatted(path, body.length(), body)
+                                .getBytes(StandardCharsets.US_ASCII));
         return socket;
     }
 

@@ -71,8 +71,11 @@ class OpenAiDecoderTests {
     private String streamed(String body) throws Exception {
         StringBuilder text = new StringBuilder();
         OpenAiServer.events(post("chat/completions", OpenAiServer.with(body, "\"stream\": true")))
-                .forEach(event -> text.append(
-                        event.path("choices").get(0).path("delta").path("content").asString("")));
+                .forEach(event -> text.append(event.path("choices")
+                        .get(0)
+                        .path("delta")
+                        .path("content")
+                        .asString("")));
         return text.toString();
     }
 
@@ -119,7 +122,8 @@ class OpenAiDecoderTests {
             token.path("bytes").forEach(each -> bytes.add((byte) each.intValue()));
             assertThat(token.path("top_logprobs").size()).isEqualTo(2);
             // the choice is greedy
-            assertThat(token.path("logprob")).isEqualTo(token.path("top_logprobs").get(0).path("logprob"));
+            assertThat(token.path("logprob"))
+                    .isEqualTo(token.path("top_logprobs").get(0).path("logprob"));
             assertThat(token.path("logprob").doubleValue()).isNegative();
             assertThat(token.path("top_logprobs").get(1).path("logprob").doubleValue())
                     .isLessThanOrEqualTo(token.path("logprob").doubleValue());
@@ -133,7 +137,11 @@ class OpenAiDecoderTests {
 
         List<JsonNode> streamed = new ArrayList<>();
         OpenAiServer.events(post("chat/completions", OpenAiServer.with(body, "\"stream\": true")))
-                .forEach(event -> event.path("choices").get(0).path("logprobs").path("content").forEach(streamed::add));
+                .forEach(event -> event.path("choices")
+                        .get(0)
+                        .path("logprobs")
+                        .path("content")
+                        .forEach(streamed::add));
         assertThat(streamed).containsExactlyElementsOf(content);
 
         JsonNode scores = answer("completions", "{\"prompt\": \"Hi\", \"max_tokens\": 8, \"logprobs\": 2}")
@@ -150,7 +158,11 @@ class OpenAiDecoderTests {
     @Test
     void aBiasForcesAndForbidsTokens() throws Exception {
         String body = "{\"prompt\": \"Hi\", \"max_tokens\": 3, \"logit_bias\": {\"65\": 100}}";
-        assertThat(answer("completions", body).path("choices").get(0).path("text").stringValue())
+        assertThat(answer("completions", body)
+                        .path("choices")
+                        .get(0)
+                        .path("text")
+                        .stringValue())
                 .isEqualTo("AAA");
     }
 

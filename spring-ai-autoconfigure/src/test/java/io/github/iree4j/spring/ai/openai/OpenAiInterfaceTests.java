@@ -30,13 +30,15 @@ class OpenAiInterfaceTests extends OpenAiServer {
     static final String TOOLS = """
             "tools": [{"type": "function", "function": {"name": "weather", "description": "Tells the weather",
               "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}}]""";
-    private static final String CALL = "<tool_call>{\"name\": \"weather\", \"arguments\": {\"city\": \"Zürich\"}}</tool_call>";
+    private static final String CALL =
+            "<tool_call>{\"name\": \"weather\", \"arguments\": {\"city\": \"Zürich\"}}</tool_call>";
 
     @Autowired
     private IreeEmbeddingModel embedding;
 
     private static String golden(String json) {
-        return json.replaceAll("\"(chatcmpl|cmpl)-[0-9a-f]{32}\"", "\"$1-ID\"").replaceAll("\"created\":\\d{10}", "\"created\":TIME");
+        return json.replaceAll("\"(chatcmpl|cmpl)-[0-9a-f]{32}\"", "\"$1-ID\"")
+                .replaceAll("\"created\":\\d{10}", "\"created\":TIME");
     }
 
     @Test
@@ -61,7 +63,8 @@ class OpenAiInterfaceTests extends OpenAiServer {
         HttpResponse<String> response =
                 post(CHAT, with(HELLO, "\"stream\": true, \"stream_options\": {\"include_usage\": true}"));
         assertThat(response.headers().firstValue("Content-Type").orElse("")).startsWith("text/event-stream");
-        String head = "data: {\"id\":\"chatcmpl-ID\",\"object\":\"chat.completion.chunk\",\"created\":TIME,\"model\":\"chat\",\"choices\":[";
+        String head =
+                "data: {\"id\":\"chatcmpl-ID\",\"object\":\"chat.completion.chunk\",\"created\":TIME,\"model\":\"chat\",\"choices\":[";
         String tail = "],\"usage\":null}\n\n";
         assertThat(golden(response.body()))
                 .isEqualTo(head
@@ -79,12 +82,15 @@ class OpenAiInterfaceTests extends OpenAiServer {
                         + head
                         + "],\"usage\":{\"prompt_tokens\":6,\"completion_tokens\":4,\"total_tokens\":10,\"prompt_tokens_details\":{\"cached_tokens\":0}}}\n\n"
                         + "data: [DONE]\n\n");
-        String text = golden(post("/v1/completions", "{\"prompt\": \"x\", \"stream\": true}")
-                .body());
-        assertThat(text).startsWith("""
+        String text = golden(
+                post("/v1/completions", "{\"prompt\": \"x\", \"stream\": true}").body());
+        assertThat(text)
+                .startsWith("""
                 data: {"id":"cmpl-ID","object":"text_completion","created":TIME,"model":"chat","choices":[{"index":0,"text":"H","logprobs":null,"finish_reason":null}]}
 
-                """).endsWith("\"text\":\"\",\"logprobs\":null,\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n").doesNotContain("usage");
+                """)
+                .endsWith("\"text\":\"\",\"logprobs\":null,\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+                .doesNotContain("usage");
     }
 
     /** Asks both ways, which must be equal, and returns the blocking answer. */
@@ -103,8 +109,9 @@ class OpenAiInterfaceTests extends OpenAiServer {
                 texts.computeIfAbsent(index, _ -> new StringBuilder())
                         .append(delta.path("content").asString(""))
                         .append(choice.path("text").asString(""));
-                delta.path("tool_calls").forEach(call -> calls.computeIfAbsent(index, _ -> new ArrayList<>())
-                        .add(call));
+                delta.path("tool_calls")
+                        .forEach(call -> calls.computeIfAbsent(index, _ -> new ArrayList<>())
+                                .add(call));
                 if (choice.path("finish_reason").isString()) {
                     reasons.put(index, choice.path("finish_reason").stringValue());
                 }
@@ -114,8 +121,10 @@ class OpenAiInterfaceTests extends OpenAiServer {
             int index = choice.path("index").intValue();
             JsonNode message = choice.path("message");
             assertThat(texts.get(index))
-                    .hasToString(message.path("content").asString("") + choice.path("text").asString(""));
-            assertThat(reasons.get(index)).isEqualTo(choice.path("finish_reason").stringValue());
+                    .hasToString(message.path("content").asString("")
+                            + choice.path("text").asString(""));
+            assertThat(reasons.get(index))
+                    .isEqualTo(choice.path("finish_reason").stringValue());
             for (int i = 0; i < message.path("tool_calls").size(); i++) {
                 assertThat(calls.get(index).get(i).path("index").intValue()).isEqualTo(i);
                 assertThat(calls.get(index).get(i).path("function"))
@@ -224,7 +233,8 @@ class OpenAiInterfaceTests extends OpenAiServer {
     void modelsAreListed() throws Exception {
         JsonNode models = JsonMapper.shared().readTree(send(to("/v1/models")).body());
         assertThat(models.path("object").stringValue()).isEqualTo("list");
-        assertThat(models.path("data")).extracting(each -> each.path("id").stringValue())
+        assertThat(models.path("data"))
+                .extracting(each -> each.path("id").stringValue())
                 .containsExactly("chat", "encoder");
         JsonNode one = JsonMapper.shared().readTree(send(to("/v1/models/chat")).body());
         assertThat(one).isEqualTo(models.path("data").get(0));
@@ -249,7 +259,9 @@ class OpenAiInterfaceTests extends OpenAiServer {
             assertThat(numbers.get(i).floatValue()).isEqualTo(expected[i], within(1e-6f));
         }
         byte[] bytes = Base64.getDecoder()
-                .decode(answer("/v1/embeddings", "{\"input\": \"A man is eating food.\", \"encoding_format\": \"base64\"}")
+                .decode(answer(
+                                "/v1/embeddings",
+                                "{\"input\": \"A man is eating food.\", \"encoding_format\": \"base64\"}")
                         .path("data")
                         .get(0)
                         .path("embedding")
@@ -429,13 +441,12 @@ class OpenAiInterfaceTests extends OpenAiServer {
         error(post(CHAT, "{\"messages\": [" + "1,".repeat(20_000) + "1]}"), 400);
         error(post(CHAT, "x".repeat(300_000)), 413);
         error(
-                send(to(CHAT)
-                        .POST(BodyPublishers.ofByteArray(new byte[] {'{', '"', 'a', '"', ':', '"', (byte) 0xC3, '"', '}'}))),
+                send(to(CHAT).POST(BodyPublishers.ofByteArray(
+                        new byte[] {'{', '"', 'a', '"', ':', '"', (byte) 0xC3, '"', '}'}))),
                 400);
         error(
-                send(to(CHAT)
-                        .POST(BodyPublishers.ofByteArray(
-                                new byte[] {'{', '"', 'a', '"', ':', '"', (byte) 0xED, (byte) 0xA0, (byte) 0x80, '"', '}'}))),
+                send(to(CHAT).POST(BodyPublishers.ofByteArray(
+                        new byte[] {'{', '"', 'a', '"', ':', '"', (byte) 0xED, (byte) 0xA0, (byte) 0x80, '"', '}'}))),
                 400);
         assertThat(limits.inFlight()).isZero();
     }
@@ -449,14 +460,19 @@ class OpenAiInterfaceTests extends OpenAiServer {
         assertThat(response.statusCode()).isEqualTo(200);
         assertThat(response.body())
                 .contains("\"content\":\"c\"")
-                .endsWith("data: {\"error\":{\"message\":\"late\",\"type\":\"server_error\",\"param\":null,\"code\":null}}\n\n")
+                .endsWith(
+                        "data: {\"error\":{\"message\":\"late\",\"type\":\"server_error\",\"param\":null,\"code\":null}}\n\n")
                 .doesNotContain("[DONE]");
     }
 
     @Test
     void tooLongPromptsAreTheClientsFault() throws Exception {
         script.answer("x");
-        error(post("/v1/completions", "{\"prompt\": \"x\", \"max_tokens\": 2147483647, \"stop\": \"" + "y".repeat(2000) + "\"}"), 400);
+        error(
+                post(
+                        "/v1/completions",
+                        "{\"prompt\": \"x\", \"max_tokens\": 2147483647, \"stop\": \"" + "y".repeat(2000) + "\"}"),
+                400);
         assertThat(script.requests()).isEmpty();
     }
 }

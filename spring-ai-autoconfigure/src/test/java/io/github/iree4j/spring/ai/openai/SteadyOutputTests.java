@@ -55,7 +55,8 @@ class SteadyOutputTests {
         }
         assertThatIOException()
                 .isThrownBy(this::event)
-                .withMessage("the client is too slow: 1000 bytes read in 10010 ms; raise 'iree.http.body-timeout' if it may be");
+                .withMessage(
+                        "the client is too slow: 1000 bytes read in 10010 ms; raise 'iree.http.body-timeout' if it may be");
         assertThat(limits.counts().refused(Reason.UNREAD)).isOne();
     }
 }

@@ -135,6 +135,7 @@ public final class ChatEngine implements AutoCloseable {
      * @param maxTokens maximum number of tokens; null for the default, or as many as fit
      * @param sampling the choice of tokens
      * @param timeout maximum duration; null for none
+     * @param tenant name of the tenant, who takes turns with others; empty for none
      */
     public record Request(
             int[] prompt,
@@ -143,7 +144,8 @@ public final class ChatEngine implements AutoCloseable {
             List<String> stops,
             @Nullable Integer maxTokens,
             SamplingOptions sampling,
-            @Nullable Duration timeout) {}
+            @Nullable Duration timeout,
+            String tenant) {}
 
     /**
      * Submits a request, and returns at once.
@@ -172,7 +174,8 @@ public final class ChatEngine implements AutoCloseable {
         TokenSource.Tokens tokens = source.submit(GenerationRequest.of(most, request.prompt())
                 .stopAt(stopTokens)
                 .sampling(request.sampling())
-                .timeout(timeout));
+                .timeout(timeout)
+                .tenant(request.tenant()));
         return new ChatAnswer(model(), request, tokens, stopTokens, tokenizer);
     }
 

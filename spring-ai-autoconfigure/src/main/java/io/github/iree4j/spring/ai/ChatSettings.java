@@ -20,6 +20,8 @@ public final class ChatSettings {
     private final int pages;
     private final @Nullable Duration timeout;
     private final List<String> stopTokens;
+    private final int requestsPerTenant;
+    private final int proposedTokens;
 
     private ChatSettings(Builder builder) {
         module = builder.module;
@@ -34,7 +36,11 @@ public final class ChatSettings {
         pages = builder.pages;
         timeout = builder.timeout;
         stopTokens = List.copyOf(builder.stopTokens);
+        requestsPerTenant = builder.requestsPerTenant;
+        proposedTokens = builder.proposedTokens;
         EncoderSettings.atLeast(1, maxTokens, "max-tokens");
+        EncoderSettings.atLeast(1, requestsPerTenant, "requests-per-tenant");
+        EncoderSettings.atLeast(0, proposedTokens, "proposed-tokens");
         EncoderSettings.atLeast(0, topK, "top-k");
         EncoderSettings.atLeast(0, pages, "pages");
         if (!(temperature >= 0 && temperature <= 100)) {
@@ -120,6 +126,16 @@ public final class ChatSettings {
         return stopTokens;
     }
 
+    /** Returns the maximum number of unfinished requests of a tenant. */
+    public int requestsPerTenant() {
+        return requestsPerTenant;
+    }
+
+    /** Returns the maximum number of proposed tokens that a step verifies; 0 for no proposals. */
+    public int proposedTokens() {
+        return proposedTokens;
+    }
+
     /** Builder of settings. Not thread-safe. */
     public static final class Builder {
         private final String module;
@@ -134,6 +150,8 @@ public final class ChatSettings {
         private int pages;
         private @Nullable Duration timeout;
         private List<String> stopTokens = List.of();
+        private int requestsPerTenant = Integer.MAX_VALUE;
+        private int proposedTokens;
 
         private Builder(String module, Resource tokenizer) {
             this.module = module;
@@ -259,6 +277,28 @@ public final class ChatSettings {
          */
         public Builder stopTokens(List<String> tokens) {
             this.stopTokens = tokens;
+            return this;
+        }
+
+        /**
+         * Sets the quota of each tenant.
+         *
+         * @param count maximum number of unfinished requests, at least 1; unlimited unless set
+         * @return this builder
+         */
+        public Builder requestsPerTenant(int count) {
+            this.requestsPerTenant = count;
+            return this;
+        }
+
+        /**
+         * Sets the length of proposals, verified by steps where that is faster.
+         *
+         * @param count maximum number of tokens; 0, the default, for no proposals
+         * @return this builder
+         */
+        public Builder proposedTokens(int count) {
+            this.proposedTokens = count;
             return this;
         }
 

@@ -34,8 +34,7 @@ final class GeneratorSource implements TokenSource {
 
     private final Programs programs;
     private final String module;
-    private final @Nullable Resource config;
-    private final int pages;
+    private final ChatSettings settings;
     private final ReentrantLock lock = new ReentrantLock();
     private final List<GenerationListener> listeners = new CopyOnWriteArrayList<>();
     private final Set<Running> open = new HashSet<>(); // guarded by lock
@@ -58,15 +57,12 @@ final class GeneratorSource implements TokenSource {
      * Creates a source.
      *
      * @param programs has the program
-     * @param module name of the program
-     * @param config the exporter's {@code config.json}; null for the exporter's defaults
-     * @param pages number of pages of the cache; 0 for the number of the configuration
+     * @param settings name the program, the configuration and the limits
      */
-    GeneratorSource(Programs programs, String module, @Nullable Resource config, int pages) {
+    GeneratorSource(Programs programs, ChatSettings settings) {
         this.programs = programs;
-        this.module = module;
-        this.config = config;
-        this.pages = pages;
+        this.module = settings.module();
+        this.settings = settings;
         programs.addCheck(this::checkReplacement);
     }
 
@@ -186,7 +182,11 @@ final class GeneratorSource implements TokenSource {
     }
 
     private Generator create(LoadedProgram program) {
-        GeneratorOptions.Builder options = GeneratorOptions.builder().pages(pages);
+        GeneratorOptions.Builder options = GeneratorOptions.builder()
+                .pages(settings.pages())
+                .requestsPerTenant(settings.requestsPerTenant())
+                .proposedTokens(settings.proposedTokens());
+        Resource config = settings.config();
         if (config != null) {
             byte[] json = ModelFile.read(config, "config.json", LARGEST_CONFIG);
             options.config(config.getDescription(), new String(json, StandardCharsets.UTF_8));

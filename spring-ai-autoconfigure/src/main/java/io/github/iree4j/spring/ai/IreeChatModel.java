@@ -76,7 +76,7 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
             ObservationRegistry observations,
             @Nullable ChatModelObservationConvention convention) {
         this(
-                new GeneratorSource(programs, settings.module(), settings.config(), settings.pages()),
+                new GeneratorSource(programs, settings),
                 settings,
                 observations,
                 convention);
@@ -251,7 +251,8 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
                     List.copyOf(Objects.requireNonNullElse(options.getStopSequences(), List.of())),
                     options.getMaxTokens(),
                     sampling(),
-                    options.getTimeout());
+                    options.getTimeout(),
+                    Objects.requireNonNullElse(options.getTenant(), ""));
         }
 
         private SamplingOptions sampling() {

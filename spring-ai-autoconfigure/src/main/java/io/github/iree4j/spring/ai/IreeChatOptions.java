@@ -10,8 +10,8 @@ import org.springframework.ai.model.tool.DefaultToolCallingChatOptions;
 import org.springframework.ai.tool.ToolCallback;
 
 /**
- * Options of a request, in addition to Spring AI's: min-p, a repetition penalty, a seed and a time limit. Immutable. An option that is null has the
- * value of the model's properties.
+ * Options of a request, in addition to Spring AI's: min-p, a repetition penalty, a seed, a time limit
+ * and a tenant. Immutable. An option that is null has the value of the model's properties.
  *
  * <pre>{@code
  * IreeChatOptions.builder().temperature(0.8).seed(42L).timeout(Duration.ofSeconds(30)).build()
@@ -22,6 +22,7 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
     private final @Nullable Double repetitionPenalty;
     private final @Nullable Long seed;
     private final @Nullable Duration timeout;
+    private final @Nullable String tenant;
 
     private IreeChatOptions(
             @Nullable List<ToolCallback> toolCallbacks,
@@ -43,6 +44,7 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
         this.repetitionPenalty = builder.repetitionPenalty;
         this.seed = builder.seed;
         this.timeout = builder.timeout;
+        this.tenant = builder.tenant;
     }
 
     /** Returns a builder without options. */
@@ -70,6 +72,11 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
         return timeout;
     }
 
+    /** Returns the name of the tenant; null for none. */
+    public @Nullable String getTenant() {
+        return tenant;
+    }
+
     @Override
     public Builder mutate() {
         return new Builder()
@@ -86,7 +93,8 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
                 .minP(minP)
                 .repetitionPenalty(repetitionPenalty)
                 .seed(seed)
-                .timeout(timeout);
+                .timeout(timeout)
+                .tenant(tenant);
     }
 
     @Override
@@ -96,12 +104,13 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
                 && Objects.equals(minP, that.minP)
                 && Objects.equals(repetitionPenalty, that.repetitionPenalty)
                 && Objects.equals(seed, that.seed)
-                && Objects.equals(timeout, that.timeout);
+                && Objects.equals(timeout, that.timeout)
+                && Objects.equals(tenant, that.tenant);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(super.hashCode(), minP, repetitionPenalty, seed, timeout);
+        return Objects.hash(super.hashCode(), minP, repetitionPenalty, seed, timeout, tenant);
     }
 
     /** Builder of options. Not thread-safe. */
@@ -110,6 +119,7 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
         private @Nullable Double repetitionPenalty;
         private @Nullable Long seed;
         private @Nullable Duration timeout;
+        private @Nullable String tenant;
 
         private Builder() {}
 
@@ -157,6 +167,17 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
             return this;
         }
 
+        /**
+         * Sets the tenant. Requests of tenants take turns, within the quota {@code iree.ai.chat.requests-per-tenant}.
+         *
+         * @param name any name
+         * @return this builder
+         */
+        public Builder tenant(@Nullable String name) {
+            this.tenant = name;
+            return this;
+        }
+
         @Override
         public Builder combineWith(ChatOptions.Builder<?> other) {
             super.combineWith(other);
@@ -165,6 +186,7 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
                 repetitionPenalty = that.repetitionPenalty != null ? that.repetitionPenalty : repetitionPenalty;
                 seed = that.seed != null ? that.seed : seed;
                 timeout = that.timeout != null ? that.timeout : timeout;
+                tenant = that.tenant != null ? that.tenant : tenant;
             }
             return this;
         }

@@ -100,18 +100,16 @@ class ChatCancellationTests {
                 .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class))
                 .withPropertyValues(SmallDecoder.properties(folder))
                 .run(context -> {
-                    Recorded source = new Recorded(
-                            new GeneratorSource(
-                                    context.getBean(Programs.class),
-                                    "chat",
-                                    new FileSystemResource("../fixtures/generation/decoder.json"),
-                                    64),
-                            new AtomicInteger(),
-                            new ArrayList<>());
                     ChatSettings settings = ChatSettings.builder(
                                     "chat", new FileSystemResource(folder.resolve("tokenizer.json")))
+                            .config(new FileSystemResource("../fixtures/generation/decoder.json"))
+                            .pages(64)
                             .stopTokens(List.of("<|begin|>"))
                             .build();
+                    Recorded source = new Recorded(
+                            new GeneratorSource(context.getBean(Programs.class), settings),
+                            new AtomicInteger(),
+                            new ArrayList<>());
                     try (IreeChatModel model = new IreeChatModel(source, settings, ObservationRegistry.NOOP, null)) {
                         Prompt endless = new Prompt(
                                 "Hello", ChatOptions.builder().maxTokens(900).build());

@@ -27,6 +27,8 @@ import org.springframework.core.io.ResourceLoader;
  * @param timeout Maximum duration of a request.
  * @param stopTokens Tokens that end an answer, as the tokenizer.json writes them. When not set, 'eos_token' of the
  *     tokenizer_config.json.
+ * @param requestsPerTenant Maximum number of unfinished requests of a tenant. When not set, unlimited.
+ * @param proposedTokens Maximum number of tokens proposed from earlier text and verified by a step, where that is faster.
  */
 @ConfigurationProperties("iree.ai.chat")
 public record IreeChatProperties(
@@ -41,7 +43,9 @@ public record IreeChatProperties(
         @Nullable Long seed,
         @Nullable Integer pages,
         @Nullable Duration timeout,
-        @DefaultValue List<String> stopTokens) {
+        @DefaultValue List<String> stopTokens,
+        @Nullable Integer requestsPerTenant,
+        @DefaultValue("0") int proposedTokens) {
 
     private static final String PREFIX = "iree.ai.chat";
 
@@ -64,12 +68,14 @@ public record IreeChatProperties(
                     .temperature(temperature)
                     .topK(topK)
                     .topP(topP)
-                    .stopTokens(stopTokens);
+                    .stopTokens(stopTokens)
+                    .proposedTokens(proposedTokens);
             PropertyMapper present = PropertyMapper.get();
             present.from(config).to(builder::config);
             present.from(seed).to(builder::seed);
             present.from(pages).to(builder::pages);
             present.from(timeout).to(builder::timeout);
+            present.from(requestsPerTenant).to(builder::requestsPerTenant);
             if (template != null && (template.contains("{{") || template.contains("{%"))) {
                 builder.template(template);
             } else if (template != null) {

@@ -19,6 +19,7 @@ import tools.jackson.databind.JsonNode;
  * @param stops texts that end an answer
  * @param maxTokens maximum number of tokens of an answer; null for the default
  * @param sampling the choice of tokens of the first answer
+ * @param user the tenant of the request; empty for none
  */
 record GenerationParameters(
         int choices,
@@ -26,13 +27,15 @@ record GenerationParameters(
         boolean usage,
         List<String> stops,
         @Nullable Integer maxTokens,
-        SamplingOptions sampling) {
+        SamplingOptions sampling,
+        String user) {
 
     /** Maximum number of answers of a request. */
     static final int MOST_CHOICES = 32;
 
     private static final int MOST_STOPS = 4;
     private static final int MOST_STOP_LENGTH = 1024;
+    private static final int MOST_USER_LENGTH = 256;
     private static final int MOST_BIASES = 1024;
     private static final double LEAST_REPETITION = 0.01;
 
@@ -41,7 +44,6 @@ record GenerationParameters(
 
     /** Parameters that change no answer. */
     private static final Set<String> IGNORED = Set.of(
-            "user",
             "metadata",
             "store",
             "safety_identifier",
@@ -78,7 +80,16 @@ record GenerationParameters(
                 usage,
                 stops(request),
                 maxTokens(request),
-                sampling(request, engine, alternatives));
+                sampling(request, engine, alternatives),
+                user(request));
+    }
+
+    private static String user(RequestObject request) {
+        String user = request.text("user");
+        if (user != null && user.length() > MOST_USER_LENGTH) {
+            throw request.invalid("user", "must have at most %d characters".formatted(MOST_USER_LENGTH));
+        }
+        return user == null ? "" : user;
     }
 
     /** Refuses a request for another model. A request without a model's name is for the model. */
@@ -201,7 +212,8 @@ record GenerationParameters(
                     i == 0
                             ? sampling
                             : sampling.toBuilder().seed(sampling.seed() + i).build(),
-                    engine.settings().timeout()));
+                    engine.settings().timeout(),
+                    user));
         }
         return requests;
     }

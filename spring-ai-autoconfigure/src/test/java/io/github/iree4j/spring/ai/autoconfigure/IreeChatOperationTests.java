@@ -16,10 +16,12 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Iterator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.ai.chat.model.ChatResponse;
 import org.springframework.ai.chat.prompt.Prompt;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -97,6 +99,27 @@ class IreeChatOperationTests {
         Gauge gauge =
                 registry.get("iree.generation.pages").tag("state", state).gauge();
         return gauge.value();
+    }
+
+    @Test
+    void tenantsHaveQuotas() {
+        configured
+                .withPropertyValues("iree.ai.chat.requests-per-tenant=1", "iree.ai.chat.proposed-tokens=4")
+                .run(context -> {
+                    IreeChatModel model = context.getBean(IreeChatModel.class);
+                    Prompt endless = new Prompt(
+                            "Hello",
+                            IreeChatOptions.builder().maxTokens(900).tenant("a").build());
+                    Iterator<ChatResponse> first = model.stream(endless).toIterable().iterator();
+                    assertThat(first.next()).isNotNull();
+                    assertThatExceptionOfType(IreeException.class)
+                            .isThrownBy(() -> model.call(endless))
+                            .withMessageContaining("tenant 'a' has 1 unfinished requests");
+                    assertThat(model.call(new Prompt(
+                                    "Hello",
+                                    IreeChatOptions.builder().tenant("b").build())))
+                            .isNotNull();
+                });
     }
 
     @Test

@@ -455,6 +455,25 @@ public final class Tensor implements AutoCloseable {
     }
 
     /**
+     * Copies a part of the memory of the elements into memory of the caller. Reads all elements of a tensor in memory that
+     * the host does not use in place: use {@link #onHost} before reading several parts.
+     *
+     * @param first the first byte, from 0
+     * @param target receives as many bytes as the target has
+     * @throws IreeException OUT_OF_RANGE when there are no such bytes; FAILED_PRECONDITION when the target is closed or
+     *     confined to another thread
+     */
+    @NotForApplications
+    public void copyPart(long first, MemorySegment target) {
+        if (first < 0 || first > bytes - target.byteSize()) {
+            throw IreeException.of(
+                    StatusCode.OUT_OF_RANGE,
+                    "%s has %d bytes, not %d from %d".formatted(elements.name(), bytes, target.byteSize(), first));
+        }
+        elements.read(data -> target.copyFrom(data.asSlice(first, target.byteSize())));
+    }
+
+    /**
      * Copies rows, along the first dimension, into a new tensor without device memory.
      *
      * @param first the first row, from 0

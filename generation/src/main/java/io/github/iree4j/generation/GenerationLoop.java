@@ -275,7 +275,7 @@ final class GenerationLoop implements AutoCloseable {
     private int choose(Step step, int row, long now) {
         Sequence sequence = step.sequences().get(row);
         int proposed = step.proposed(row);
-        int last = step.count(row) - 1 - proposed;
+        int last = step.firstChoice(row);
         int chosen = 0;
         FinishReason reason = null;
         boolean right = true;

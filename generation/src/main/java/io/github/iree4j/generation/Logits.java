@@ -12,25 +12,43 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The results of a step: for each row and token the logits of the next token, or of some candidates. Row, token and
- * logit are in the order of memory. Reused for later steps; not thread-safe.
+ * The results of a step: for each row the logits after its last token and after proposed tokens, or the logits of some
+ * candidates. Reused for later steps; not thread-safe.
  */
 final class Logits {
+    private static final int MOST_BYTES = Integer.MAX_VALUE - 8; // of an array
+
+    private final boolean everyToken;
     private byte[] memory = new byte[0];
+    private int[] kept = new int[0]; // first token of each row whose logits are in memory
+    private int[] places = new int[0]; // number of tokens in memory before each row
     private float[] logits = new float[0];
     private long @Nullable [] candidates;
     private int tokensPerRow;
     private int perToken;
     private ElementType type = ElementType.F32;
 
+    Logits() {
+        this(false);
+    }
+
     /**
-     * Copies results.
+     * Creates logits.
+     *
+     * @param everyToken whether to keep the logits after all tokens, for comparison
+     */
+    Logits(boolean everyToken) {
+        this.everyToken = everyToken;
+    }
+
+    /**
+     * Copies results, but no logits that nobody reads: a long prompt has many.
      *
      * @throws IreeException INTERNAL for results of another shape or type than declared
      */
     void read(Step step, Results results) {
         Tensor values = results.tensor(0);
-        reshape(step, values.elementType(), values.shape());
+        describe(step, values.elementType(), values.shape());
         if (results.size() > 1) {
             Tensor indices = results.tensor(1);
             if (!indices.shape().equals(values.shape())
@@ -39,11 +57,48 @@ final class Logits {
             }
             candidates(indices.toLongArray());
         }
-        values.copyTo(MemorySegment.ofArray(memory));
+        int batch = step.entry().batch();
+        int count = 0;
+        for (int row = 0; row < batch; row++) {
+            kept[row] = everyToken || tokensPerRow == 1 ? 0 : Math.max(0, step.firstChoice(row));
+            places[row] = count;
+            count += tokensPerRow == 1 ? 1 : step.count(row) - kept[row];
+        }
+        long size = type.byteSize(perToken);
+        MemorySegment target = allocate(count);
+        Tensor host = values.onHost();
+        for (int row = 0; row < batch; row++) {
+            int end = row + 1 < batch ? places[row + 1] : count;
+            long from = (long) row * tokensPerRow + kept[row];
+            host.copyPart(from * size, target.asSlice(places[row] * size, (end - places[row]) * size));
+        }
     }
 
-    /** Prepares for logits of all tokens in rows, and returns the memory to write the logits to. */
+    private MemorySegment allocate(long tokens) {
+        long bytes = type.byteSize(tokens * perToken);
+        if (bytes > MOST_BYTES) {
+            throw IreeException.of(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "the logits of a step have %d bytes, more than %d; use a function for fewer sequences"
+                            .formatted(bytes, MOST_BYTES));
+        }
+        if (memory.length < bytes) {
+            memory = new byte[(int) bytes];
+        }
+        return MemorySegment.ofArray(memory).asSlice(0, bytes);
+    }
+
+    /** Prepares for logits after all tokens in rows, and returns the memory to write the logits to. */
     MemorySegment reshape(Step step, ElementType elementType, Shape shape) {
+        describe(step, elementType, shape);
+        for (int row = 0; row < step.entry().batch(); row++) {
+            kept[row] = 0;
+            places[row] = row * tokensPerRow;
+        }
+        return allocate((long) step.entry().batch() * tokensPerRow);
+    }
+
+    private void describe(Step step, ElementType elementType, Shape shape) {
         Entry entry = step.entry();
         boolean known = elementType.equals(ElementType.F32)
                 || elementType.equals(ElementType.F16)
@@ -52,7 +107,7 @@ final class Logits {
                 || shape.dimension(0) != entry.batch()
                 || shape.dimension(1) != 1 && shape.dimension(1) != step.tokensPerRow()
                 || shape.dimension(2) < 1
-                || shape.elementCount() * elementType.byteSize(1) > Integer.MAX_VALUE
+                || shape.dimension(2) > MOST_BYTES / Float.BYTES / entry.batch()
                 || !known) {
             throw unexpected(entry, elementType, shape);
         }
@@ -60,14 +115,13 @@ final class Logits {
         tokensPerRow = (int) shape.dimension(1);
         perToken = (int) shape.dimension(2);
         candidates = null;
-        int bytes = (int) type.byteSize(shape.elementCount());
-        if (memory.length < bytes) {
-            memory = new byte[bytes];
-        }
         if (logits.length < perToken) {
             logits = new float[perToken];
         }
-        return MemorySegment.ofArray(memory).asSlice(0, bytes);
+        if (kept.length < entry.batch()) {
+            kept = new int[entry.batch()];
+            places = new int[entry.batch()];
+        }
     }
 
     /** Sets the tokens of the logits, in any order; without candidates, a logit's index is the token. */
@@ -85,14 +139,16 @@ final class Logits {
         return tokensPerRow;
     }
 
+    /** Returns the size of the memory for logits, in bytes. */
+    long bytesKept() {
+        return memory.length;
+    }
+
     /** Returns the bytes of the logits after a token, for comparison; not copied. */
     MemorySegment bytes(int row, int token) {
         long size = type.byteSize(perToken);
-        return MemorySegment.ofArray(memory).asSlice(offset(row, token) * size, size);
-    }
-
-    private long offset(int row, int token) {
-        return (long) row * tokensPerRow + Math.min(token, tokensPerRow - 1);
+        long place = places[row] + Math.min(token, tokensPerRow - 1) - kept[row];
+        return MemorySegment.ofArray(memory).asSlice(place * size, size);
     }
 
     /**
@@ -113,7 +169,7 @@ final class Logits {
         if (candidates == null) {
             return sampler.choose(logits, perToken);
         }
-        int first = (int) offset(row, token) * perToken;
+        int first = (row * tokensPerRow + Math.min(token, tokensPerRow - 1)) * perToken;
         long[] order = new long[perToken]; // by token, as logits of all tokens are
         for (int i = 0; i < perToken; i++) {
             long candidate = candidates[first + i];

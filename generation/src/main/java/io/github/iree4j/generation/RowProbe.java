@@ -143,7 +143,7 @@ final class RowProbe {
         for (int i = 0; i < shapes.pagesFor(from + count); i++) {
             step.setPage(0, i, 1 + i);
         }
-        Logits logits = new Logits();
+        Logits logits = new Logits(true);
         runner.run(step, logits);
         everyToken |= entry.prefill() && logits.tokensPerRow() > 1;
         for (int i = everyToken ? 0 : count - 1; i < count; i++) {

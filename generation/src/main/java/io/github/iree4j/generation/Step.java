@@ -133,6 +133,11 @@ final class Step {
         return counts[row] - repeated[row] - proposed[row];
     }
 
+    /** Returns the index of the first token of a row whose logits may be read: the last token, or the last before proposals. */
+    int firstChoice(int row) {
+        return counts[row] - 1 - proposed[row];
+    }
+
     /** Returns the number of proposed tokens at the end of a row. */
     int proposed(int row) {
         return proposed[row];

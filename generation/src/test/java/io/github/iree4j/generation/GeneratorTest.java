@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -91,6 +92,31 @@ class GeneratorTest {
             GeneratorStatistics statistics = proposing.statistics();
             assertThat(statistics.acceptedTokens()).isBetween(10L, statistics.proposedTokens() - 10);
             assertThat(statistics.decodeSteps()).isLessThan(plain.statistics().decodeSteps());
+        }
+    }
+
+    @Test
+    void onlyTheLogitsThatAreReadAreCopied() {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, DECODER)) {
+            ModelConfig config =
+                    ModelConfig.parse(DECODER, ModelConfig.text(config(DECODER))).withPages(40);
+            ModelInterface model = ModelInterface.of(program, config);
+            try (CacheMemory memory = new CacheMemory(model, 40)) {
+                Sequence sequence = new Sequence(new Generation(
+                        GenerationRequest.of(1, IntStream.range(0, 100).toArray()), 0, 0));
+                IntStream.range(1, 8).forEach(sequence::addPage);
+                Step step = new Step(model.prefills().getLast(), 112, 7);
+                step.add(sequence, 100);
+                Logits last = new Logits();
+                Logits all = new Logits(true);
+                StepRunner runner = StepRunner.on(model, memory);
+                runner.run(step, last);
+                runner.run(step, all);
+                assertThat(last.bytes(0, 99).mismatch(all.bytes(0, 99))).isEqualTo(-1);
+                assertThat(last.bytesKept()).isEqualTo(256L * Float.BYTES);
+                assertThat(all.bytesKept()).isEqualTo(100L * 256 * Float.BYTES);
+            }
         }
     }
 

@@ -313,7 +313,8 @@ final class GenerationLoop implements AutoCloseable {
         sequence.append(token);
         generation.append(token, sequence.sampler().logProbabilities(), now);
         generatedTokens++;
-        if (generation.request().stopTokens().contains(token)) {
+        if (generation.request().stopTokens().contains(token)
+                || sequence.sampler().isComplete()) {
             return FinishReason.STOP;
         }
         int generated = sequence.length() - sequence.promptLength();

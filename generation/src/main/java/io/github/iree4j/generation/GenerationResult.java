@@ -14,7 +14,7 @@ public record GenerationResult(
         List<Integer> tokens, FinishReason reason, int sharedTokens, List<LogProbabilities> logProbabilities) {
     /** Why generation ended. */
     public enum FinishReason {
-        /** The last token is a stop token. */
+        /** The last token is a stop token, or nothing can follow by the constraint. */
         STOP,
         /** The maximum of the request is reached. */
         LENGTH

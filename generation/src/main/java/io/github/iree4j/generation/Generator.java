@@ -136,6 +136,14 @@ public final class Generator implements AutoCloseable {
                                 .formatted(biased, name(), vocabulary - 1));
             }
         }
+        request.sampling().constraint().map(TokenConstraint::vocabulary).ifPresent(texts -> {
+            if (vocabulary > 0 && texts.size() > vocabulary) {
+                throw IreeException.of(
+                        StatusCode.INVALID_ARGUMENT,
+                        "the constraint has texts of %d tokens; '%s' has %d tokens: use the vocabulary of the model"
+                                .formatted(texts.size(), name(), vocabulary));
+            }
+        });
         long tokens = (long) request.promptLength() + request.maximumTokens() - 1; // the last token is never read
         if (tokens > shapes.maximumTokens()) {
             throw IreeException.of(

@@ -103,13 +103,21 @@ record ModelConfig(
      * @throws IreeException INVALID_ARGUMENT for anything but a known configuration, naming configuration and key
      */
     static ModelConfig parse(String name, String json) {
+        return new Reader(name).config(json("configuration '%s'".formatted(name), json));
+    }
+
+    /**
+     * Reads JSON.
+     *
+     * @param what names the text in messages
+     * @throws IreeException INVALID_ARGUMENT for a text that is no JSON, or has a key twice
+     */
+    static JsonNode json(String what, String text) {
         try {
-            return new Reader(name).config(JSON.readTree(json));
+            return JSON.readTree(text);
         } catch (JacksonException e) {
             throw IreeException.of(
-                    StatusCode.INVALID_ARGUMENT,
-                    "configuration '%s' is not JSON: %s".formatted(name, e.getOriginalMessage()),
-                    e);
+                    StatusCode.INVALID_ARGUMENT, "%s is not JSON: %s".formatted(what, e.getOriginalMessage()), e);
         }
     }
 

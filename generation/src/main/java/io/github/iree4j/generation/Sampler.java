@@ -1,5 +1,6 @@
 package io.github.iree4j.generation;
 
+import io.github.iree4j.status.IreeException;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +13,7 @@ final class Sampler {
     private final SamplingOptions options;
     private final SplittableRandom random;
     private final @Nullable LogitRules rules;
+    private final @Nullable ConstraintState constraint;
     private @Nullable LogProbabilities logProbabilities;
 
     /** Creates a sampler for a prompt that does not matter. */
@@ -23,6 +25,9 @@ final class Sampler {
         this.options = request.sampling();
         this.random = new SplittableRandom(options.seed());
         this.rules = LogitRules.of(options, options.repetitionPenalty() == 1 ? new int[0] : request.prompt());
+        this.constraint = options.constraint()
+                .map(each -> new ConstraintState(each, request.stopTokens()))
+                .orElse(null);
     }
 
     /** Chooses the next token, see {@link #choose(float[], int[], int)}, of a model with logits of all tokens. */
@@ -37,12 +42,18 @@ final class Sampler {
      * @param tokens the tokens of the logits, ascending; null if the indices are the tokens
      * @param count number of logits
      * @return the token
+     * @throws IreeException FAILED_PRECONDITION when the constraint allows none of the tokens; INVALID_ARGUMENT for a bias
+     *     of a token that the model does not have
      */
     int choose(float[] logits, int @Nullable [] tokens, int count) {
-        int index = pick(rules == null ? logits : rules.apply(logits, tokens, count), count);
+        float[] ruled = rules == null ? logits : rules.apply(logits, tokens, count);
+        int index = constraint == null ? pick(ruled, count) : pick(ruled, constraint.allowed(tokens, count));
         int token = tokens == null ? index : tokens[index];
         if (rules != null) {
             rules.accept(token);
+        }
+        if (constraint != null) {
+            constraint.accept(token);
         }
         if (options.logProbabilities().isPresent()) {
             int most = options.logProbabilities().getAsInt();
@@ -55,6 +66,19 @@ final class Sampler {
     @Nullable
     LogProbabilities logProbabilities() {
         return logProbabilities;
+    }
+
+    /** Returns whether nothing can follow the text, by the constraint. */
+    boolean isComplete() {
+        return constraint != null && constraint.isComplete();
+    }
+
+    private int pick(float[] logits, int[] allowed) {
+        float[] kept = new float[allowed.length];
+        for (int i = 0; i < kept.length; i++) {
+            kept[i] = logits[allowed[i]];
+        }
+        return allowed[pick(kept, kept.length)];
     }
 
     private int pick(float[] logits, int count) {

@@ -3,11 +3,13 @@ package io.github.iree4j.generation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How tokens are chosen from logits. Logits are changed in the order bias, repetition, frequency, presence, temperature;
- * the filters apply in the order top-k, top-p, min-p. Immutable.
+ * tokens that a constraint excludes are left out; the filters apply in the order top-k, top-p, min-p. Immutable.
  *
  * <pre>{@code
  * SamplingOptions.builder().temperature(0.8f).topK(40).topP(0.95f).seed(42).build()
@@ -31,6 +33,7 @@ public final class SamplingOptions {
     private final float repetitionPenalty;
     private final Map<Integer, Float> logitBias;
     private final int logProbabilities;
+    private final @Nullable TokenConstraint constraint;
 
     private SamplingOptions(Builder of) {
         this.temperature = of.temperature;
@@ -43,6 +46,7 @@ public final class SamplingOptions {
         this.repetitionPenalty = of.repetitionPenalty;
         this.logitBias = Map.copyOf(of.logitBias);
         this.logProbabilities = of.logProbabilities;
+        this.constraint = of.constraint;
         check("temperature", temperature, temperature >= 0 && temperature <= 100, "from 0 to 100");
         check("top-k", topK, topK >= 0, "0 or more");
         check("top-p", topP, topP > 0 && topP <= 1, "greater than 0 and at most 1");
@@ -89,7 +93,8 @@ public final class SamplingOptions {
                 .presencePenalty(presencePenalty)
                 .repetitionPenalty(repetitionPenalty)
                 .logitBias(logitBias)
-                .logProbabilities(logProbabilities);
+                .logProbabilities(logProbabilities)
+                .constraint(constraint);
     }
 
     /** Returns the divisor of logits; 0 for greedy decoding. */
@@ -146,6 +151,11 @@ public final class SamplingOptions {
         return logProbabilities == NONE ? OptionalInt.empty() : OptionalInt.of(logProbabilities);
     }
 
+    /** Returns what the text must be, if anything. */
+    public Optional<TokenConstraint> constraint() {
+        return Optional.ofNullable(constraint);
+    }
+
     boolean isGreedy() {
         return temperature == 0;
     }
@@ -166,6 +176,7 @@ public final class SamplingOptions {
         private float repetitionPenalty = 1;
         private Map<Integer, Float> logitBias = Map.of();
         private int logProbabilities = NONE;
+        private @Nullable TokenConstraint constraint;
 
         private Builder() {}
 
@@ -281,6 +292,18 @@ public final class SamplingOptions {
          */
         public Builder logProbabilities(int most) {
             this.logProbabilities = most;
+            return this;
+        }
+
+        /**
+         * Constrains the text. Stop tokens are chosen only where the text is complete; where nothing can follow, the
+         * generation ends with STOP.
+         *
+         * @param rule null for any text
+         * @return this builder
+         */
+        public Builder constraint(@Nullable TokenConstraint rule) {
+            this.constraint = rule;
             return this;
         }
 

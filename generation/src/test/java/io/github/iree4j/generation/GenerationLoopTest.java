@@ -26,6 +26,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,6 +37,10 @@ import org.junit.jupiter.api.Timeout;
 class GenerationLoopTest {
     private static final int TRIALS = Effort.rounds(1_600, 10_000);
     private static final long SEED = Effort.seed(GenerationLoopTest.class, TRIALS + " trials", 46);
+
+    private static final List<TokenConstraint> CONSTRAINTS = Stream.of("(abc)*x?", "[ab]{1,5}c*", "(a|bc|x)+")
+            .map(each -> TokenConstraint.regex(PagedModel.TEXTS, each))
+            .toList();
 
     /** A random generator with a random model. */
     private static final class Setting implements AutoCloseable {
@@ -91,6 +96,13 @@ class GenerationLoopTest {
             GenerationRequest request = GenerationRequest.of(random.nextInt(1, most - length + 2), prompt);
             if (random.nextInt(4) == 0) {
                 request = request.stopAt(Set.of(random.nextInt(PagedModel.VOCABULARY)));
+            }
+            if (random.nextInt(4) == 0) {
+                return request.sampling(SamplingOptions.builder()
+                        .temperature(random.nextInt(2))
+                        .seed(random.nextLong())
+                        .constraint(CONSTRAINTS.get(random.nextInt(CONSTRAINTS.size())))
+                        .build());
             }
             return random.nextInt(3) > 0
                     ? request

@@ -102,6 +102,7 @@ class GenerationMixTest {
 
     private static List<GenerationRequest> requests(SplittableRandom random) {
         List<GenerationRequest> requests = new ArrayList<>();
+        TokenConstraint words = TokenConstraint.regex(TokenVocabulary.bytes(), "[a-z]{1,4}( [é-λ]{0,9}){0,2}");
         for (int i = 0; i < REQUESTS; i++) {
             int values = random.nextInt(3) > 0 ? 256 : 1; // the decoder answers a prompt of zeros with repetitions
             int[] prompt = random.ints(random.nextInt(1, 80), 0, values).toArray();
@@ -120,6 +121,10 @@ class GenerationMixTest {
                         .repetitionPenalty(random.nextInt(3) == 0 ? 1.2f : 1)
                         .frequencyPenalty(random.nextInt(3) / 4f)
                         .build());
+            }
+            if (random.nextInt(4) == 0) {
+                request = request.sampling(
+                        request.sampling().toBuilder().constraint(words).build());
             }
             requests.add(random.nextInt(10) == 0 ? request.timeout(Duration.ofMillis(random.nextInt(20))) : request);
         }
@@ -144,6 +149,9 @@ class GenerationMixTest {
             if (at >= request.promptLength() - 1) {
                 tokens[at + 1] = logits.choose(0, 0, sampler);
                 generated.add(tokens[at + 1]);
+                if (sampler.isComplete()) {
+                    break;
+                }
             }
         }
         return generated;

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -182,6 +183,13 @@ class GeneratorTest {
                 assertThatThrownBy(() ->
                                 generator.submit(GenerationRequest.of(1, 5).sampling(biased)))
                         .hasMessageContaining("token 256 has a bias; tokens of 'chat' are from 0 to 255");
+                SamplingOptions foreign = SamplingOptions.builder()
+                        .constraint(TokenConstraint.regex(
+                                TokenVocabulary.of(Collections.nCopies(257, new byte[] {'a'})), "a"))
+                        .build();
+                assertThatThrownBy(() ->
+                                generator.submit(GenerationRequest.of(1, 5).sampling(foreign)))
+                        .hasMessageContaining("the constraint has texts of 257 tokens; 'chat' has 256 tokens");
                 assertThatThrownBy(() -> generator.submit(GenerationRequest.of(1, -1)))
                         .hasMessageContaining("the prompt has token -1");
             }

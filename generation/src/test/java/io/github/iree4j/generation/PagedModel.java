@@ -4,11 +4,13 @@ import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * A model in Java whose cache holds tokens instead of keys and values, so that a wrong, stale or foreign page changes
@@ -16,6 +18,10 @@ import java.util.function.Consumer;
  */
 final class PagedModel implements StepRunner {
     static final int VOCABULARY = 11;
+    static final TokenVocabulary TEXTS =
+            TokenVocabulary.of(Stream.of("a", "b", "c", "ab", "bc", "ca", "abc", "x", "xa", "", "")
+                    .map(each -> each.getBytes(StandardCharsets.UTF_8))
+                    .toList());
     private static final long NOTHING = -1;
     private static final long INFINITE = -2;
     private static final long CHUNKED = 1000;
@@ -107,7 +113,7 @@ final class PagedModel implements StepRunner {
             int token = sampler.choose(logits(hash(tokens, length)), VOCABULARY);
             tokens[length++] = token;
             generated.add(token);
-            if (request.stopTokens().contains(token)) {
+            if (request.stopTokens().contains(token) || sampler.isComplete()) {
                 break;
             }
         }

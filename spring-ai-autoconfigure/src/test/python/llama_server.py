@@ -44,6 +44,8 @@ FITTING = {
     "test_embedding.py": [
         "test_embedding_single",
         "test_embedding_multiple",
+        "test_embedding_multiple_with_fa",
+        "test_embedding_invalid_input",
         "test_embedding_pooling_mean",
         "test_embedding_pooling_mean_multiple",
         "test_embedding_openai_library_single",

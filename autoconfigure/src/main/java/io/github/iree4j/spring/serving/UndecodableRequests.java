@@ -11,6 +11,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import java.nio.charset.StandardCharsets;
+import java.util.function.Function;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import reactor.netty.NettyPipeline;
@@ -23,12 +24,14 @@ import reactor.netty.NettyPipeline;
 @NotForApplications
 public final class UndecodableRequests extends ChannelDuplexHandler {
 
-    private final String base;
+    private final String protocol;
+    private final Function<String, byte[]> form;
     private String path = "";
     private boolean undecodable;
 
-    private UndecodableRequests(String base) {
-        this.base = base;
+    private UndecodableRequests(String protocol, Function<String, byte[]> form) {
+        this.protocol = protocol;
+        this.form = form;
     }
 
     /**
@@ -38,9 +41,22 @@ public final class UndecodableRequests extends ChannelDuplexHandler {
      * @param base path before the protocol's path, without a trailing slash
      */
     public static void addTo(ChannelPipeline pipeline, String base) {
+        addTo(pipeline, base + "/v2", text -> "{\"error\":\"%s\"}".formatted(text).getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /**
+     * Adds the handler of another protocol, like the handler of this protocol.
+     *
+     * @param pipeline of the connection
+     * @param protocol path of the protocol, without a trailing slash
+     * @param form returns the body with a description of the failure, which needs no escapes
+     */
+    public static void addTo(ChannelPipeline pipeline, String protocol, Function<String, byte[]> form) {
         if (pipeline.get(NettyPipeline.HttpTrafficHandler) != null) {
             pipeline.addBefore(
-                    NettyPipeline.HttpTrafficHandler, "iree4j.undecodableRequests", new UndecodableRequests(base));
+                    NettyPipeline.HttpTrafficHandler,
+                    "iree4j.undecodableRequests" + protocol,
+                    new UndecodableRequests(protocol, form));
         }
     }
 
@@ -61,17 +77,16 @@ public final class UndecodableRequests extends ChannelDuplexHandler {
                 && message instanceof FullHttpResponse response
                 && !response.content().isReadable()
                 && response.status().code() == HttpStatus.BAD_REQUEST.value()
-                && (path.startsWith(base + "/v2/") || path.equals(base + "/v2"))) {
+                && (path.startsWith(protocol + "/") || path.equals(protocol))) {
             super.write(context, described(response), promise);
         } else {
             super.write(context, message, promise);
         }
     }
 
-    private static FullHttpResponse described(FullHttpResponse empty) {
+    private FullHttpResponse described(FullHttpResponse empty) {
         byte[] body =
-                "{\"error\":\"the body cannot be read: it is malformed; send valid chunks, or a 'Content-Length'\"}"
-                        .getBytes(StandardCharsets.US_ASCII);
+                form.apply("the body cannot be read: it is malformed; send valid chunks, or a 'Content-Length'");
         FullHttpResponse response = empty.replace(Unpooled.wrappedBuffer(body));
         response.headers()
                 .set(HttpHeaderNames.CONTENT_TYPE, MediaType.APPLICATION_JSON_VALUE)

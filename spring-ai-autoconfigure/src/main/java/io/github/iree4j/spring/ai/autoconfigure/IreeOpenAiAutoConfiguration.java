@@ -13,6 +13,7 @@ import io.github.iree4j.spring.autoconfigure.http.ServerThreads;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.serving.FormRefusal;
 import io.github.iree4j.spring.serving.ProtocolErrors;
+import io.github.iree4j.spring.serving.UndecodableRequests;
 import jakarta.servlet.DispatcherType;
 import java.util.List;
 import org.springframework.ai.chat.model.ChatModel;
@@ -25,6 +26,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication.Type;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -129,6 +132,23 @@ public final class IreeOpenAiAutoConfiguration {
         @ConditionalOnMissingBean(name = "ireeOpenAiUnservedPaths")
         org.springframework.web.reactive.HandlerMapping ireeOpenAiUnservedPaths(ReactiveOpenAiController controller) {
             return controller.unservedPaths();
+        }
+    }
+
+    /** Configuration for Spring WebFlux on Netty. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({NettyReactiveWebServerFactory.class, DispatcherHandler.class})
+    @ConditionalOnWebApplication(type = Type.REACTIVE)
+    static class NettyConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean(name = "ireeOpenAiUndecodableRequests")
+        WebServerFactoryCustomizer<NettyReactiveWebServerFactory> ireeOpenAiUndecodableRequests(
+                Environment environment) {
+            String path =
+                    StringUtils.trimTrailingCharacter(environment.getProperty("spring.webflux.base-path", ""), '/') + "/v1";
+            return factory -> factory.addServerCustomizers(server -> server.doOnChannelInit((_, channel, _) ->
+                    UndecodableRequests.addTo(channel.pipeline(), path, OpenAiErrors::undecodable)));
         }
     }
 }

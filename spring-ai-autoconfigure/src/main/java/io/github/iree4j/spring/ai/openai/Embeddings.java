@@ -31,8 +31,8 @@ record Embeddings(List<String> texts, @Nullable Integer dimensions, boolean base
 
     private static final int MOST_DIMENSIONS = 1 << 20;
 
-    /** Bytes of a number as JSON, at most. */
-    private static final int DECIMAL = 16;
+    /** Bytes of a number as JSON and in its tree, at most. */
+    private static final int NUMBER = 48;
 
     /** Reads the body of a request. */
     static Embeddings read(RequestObject request, IreeEmbeddingModel model) {
@@ -72,7 +72,7 @@ record Embeddings(List<String> texts, @Nullable Integer dimensions, boolean base
         for (Embedding each : response.getResults()) {
             numbers += each.getOutput().length;
         }
-        return numbers * DECIMAL + 256;
+        return numbers * NUMBER + 256;
     }
 
     ObjectNode answer(EmbeddingResponse response, String model) {

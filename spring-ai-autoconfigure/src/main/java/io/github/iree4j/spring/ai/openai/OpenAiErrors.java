@@ -7,7 +7,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Filters that answer in the interface's form, with Spring MVC, where no controller is asked. */
+/** Answers in the interface's form, where no controller is asked. */
 public final class OpenAiErrors {
 
     /** Servlet patterns for the paths of the interface. */
@@ -34,9 +34,21 @@ public final class OpenAiErrors {
      * @return the filter
      */
     public static ProtocolErrors filter(List<String> paths) {
-        return new ProtocolErrors(
-                paths,
-                (status, description) -> JsonMapper.shared()
-                        .writeValueAsBytes(new OpenAiFailure(status, 0, description, null, null).json()));
+        return new ProtocolErrors(paths, OpenAiErrors::body);
+    }
+
+    /**
+     * Returns the body of the answer to a request that Netty cannot decode.
+     *
+     * @param description the reason
+     * @return the body
+     */
+    public static byte[] undecodable(String description) {
+        return body(HttpStatus.BAD_REQUEST.value(), description);
+    }
+
+    private static byte[] body(int status, String description) {
+        return JsonMapper.shared()
+                .writeValueAsBytes(new OpenAiFailure(status, 0, description, null, null).json());
     }
 }

@@ -7,10 +7,12 @@ import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.spring.ai.IreeEmbeddingModel;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.net.Socket;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -449,6 +451,17 @@ class OpenAiInterfaceTests extends OpenAiServer {
                         new byte[] {'{', '"', 'a', '"', ':', '"', (byte) 0xED, (byte) 0xA0, (byte) 0x80, '"', '}'}))),
                 400);
         assertThat(limits.inFlight()).isZero();
+    }
+
+    @Test
+    void bodiesWithBrokenFramesAreRefusedInTheForm() throws Exception {
+        try (Socket socket = new Socket("localhost", port)) {
+            socket.getOutputStream()
+                    .write("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n{}\r\n0\r\n\r\n"
+                            .getBytes(StandardCharsets.US_ASCII));
+            String response = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(response).startsWith("HTTP/1.1 400").contains("application/json", "{\"error\":{\"message\":\"the body cannot be read", "\"type\":\"invalid_request_error\"");
+        }
     }
 
     @Test

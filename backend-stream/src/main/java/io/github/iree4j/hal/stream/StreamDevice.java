@@ -20,12 +20,11 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.QueueAffinity;
 import io.github.iree4j.hal.SchedulingDomain;
-import io.github.iree4j.hal.UnsupportedTarget;
 import io.github.iree4j.hal.schedule.DeviceQueues;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.spi.ChannelOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
-import io.github.iree4j.hal.spi.DevicePattern;
+import io.github.iree4j.hal.stream.DeviceState.Loss;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;
@@ -37,14 +36,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -65,6 +60,7 @@ public final class StreamDevice implements Device {
     private final DeviceOptions options;
     private final Duration closeLimit;
     private final StreamDriver driver;
+    private final DeviceProfile profile;
     private final SchedulingDomain domain;
     private final List<HardwareQueue> hardware = new ArrayList<>();
     private final DeviceQueues<StreamQueue> queues;
@@ -79,37 +75,24 @@ public final class StreamDevice implements Device {
 
     private final Set<PointExport> exports = ConcurrentHashMap.newKeySet();
     final StreamChannels channels = new StreamChannels(this);
-    private volatile @Nullable IreeException lost; // the cause of the loss
-    private volatile boolean hardwareLost; // the hardware runs nothing any more
-    private final AtomicBoolean losing = new AtomicBoolean();
-    private final AtomicBoolean lossTold = new AtomicBoolean();
-    private final AtomicBoolean closing = new AtomicBoolean();
-    private volatile boolean closed;
-    private final AtomicBoolean abandoning = new AtomicBoolean();
-    // set when the device was closed and did not complete within the limit
-    private volatile @Nullable IreeException abandoned;
+    private final DeviceState state = new DeviceState();
+    private final AtomicBoolean lossReported = new AtomicBoolean(); // in the log, before the loss becomes visible
 
     /*
      * STREAM-4: the native objects of queues are freed once, after the last operation of a closed device. The freeing
      * thread ends the last operation, or closes the device later. Each operation on a stream is a use of `work`;
-     * closing `work` runs workOver() after the last use. A submission only waking the waiter is no operation, and may
-     * be the hardware's last submission. Lanes are therefore also closed only once this submission has completed.
+     * closing `work` runs workOver() after the last use. See DriverUses for the submissions without an operation.
      */
     private final UseGuard work = new UseGuard(this::toString, this::workOver);
     private final WaitHelper helper = new CompletionHelper(work, hardware, this::lookFailed);
     private final UseGuard calls =
             new UseGuard(this::toString, this::driverUnused); // calls by threads holding nothing else
-    private final AtomicInteger users =
-            new AtomicInteger(4); // users of the driver: work, the waiter, calls, and slabs being returned
-    private final CountDownLatch freed = new CountDownLatch(1);
+    private final DriverUses driverUses;
 
     /*
      * STREAM-6: a closed device with work incomplete after the limit is abandoned. The device's signals and axes fail,
      * so that no waiter hangs. Abandoning frees nothing: work on a failed axis is in flight until the completion is
      * reported. Memory, native objects and the waiter stay until freed by workOver().
-     *
-     * STREAM-10: slabs given up by pools return to the driver before the driver is freed, and close() returns
-     * afterwards. Other threads may still be returning slabs chosen before the last operation ended.
      */
 
     /**
@@ -125,10 +108,12 @@ public final class StreamDevice implements Device {
         this.closeLimit = closeLimit;
         this.options = options;
         this.driver = driver;
+        this.driverUses = new DriverUses(info.id(), hardware, this::freeDriver);
         this.domain = options.schedulingDomain();
         List<Lane> lanes = driver.lanes();
         int count = options.queueCount() == 0 ? lanes.size() : options.queueCount();
         this.queues = new DeviceQueues<>(info, count);
+        this.profile = new DeviceProfile(info, count, driver, options.executableFormats());
         this.issuerThread = new HandoffThread("iree4j-issue " + info.id());
         ArrayDeque<Runnable> undo = new ArrayDeque<>(); // in reverse order, after a failed construction
         try {
@@ -227,7 +212,7 @@ public final class StreamDevice implements Device {
      * @throws IreeException the cause when the device is abandoned
      */
     void checkNotAbandoned() {
-        IreeException cause = abandoned;
+        IreeException cause = state.abandoned();
         if (cause != null) {
             throw cause;
         }
@@ -282,9 +267,7 @@ public final class StreamDevice implements Device {
     @Override
     public Executable createExecutable(ExecutableParams params) {
         checkOpen();
-        if (!executableFormats().contains(params.format())) {
-            throw unsupported(params.format());
-        }
+        profile.requireFormat(params.format());
         return driver.load(params);
     }
 
@@ -343,7 +326,7 @@ public final class StreamDevice implements Device {
     /** Registers an export; closing the device closes it. */
     void adopt(PointExport export) {
         exports.add(export);
-        if (closed) {
+        if (state.isClosed()) {
             export.close();
         }
     }
@@ -383,13 +366,7 @@ public final class StreamDevice implements Device {
 
     @Override
     public OptionalLong queryI64(String category, String key) {
-        return switch (category) {
-            case "hal.device.id" -> flag(isNamed(key));
-            case "hal.executable.format" -> flag(takes(key));
-            case "hal.device" -> key.equals("concurrency") ? OptionalLong.of(queues.count()) : OptionalLong.empty();
-            case "hal.dispatch" -> key.equals("concurrency") ? OptionalLong.of(1) : OptionalLong.empty();
-            default -> OptionalLong.empty();
-        };
+        return profile.queryI64(category, key);
     }
 
     @Override
@@ -400,52 +377,15 @@ public final class StreamDevice implements Device {
     /** Returns the driver's formats allowed by the options. */
     @Override
     public List<String> executableFormats() {
-        Set<String> allowed = options.executableFormats();
-        return driver.formats().stream()
-                .filter(each -> allowed.isEmpty() || allowed.contains(each))
-                .toList();
-    }
-
-    /** Creates the exception for an unsupported format, with a remedy. */
-    private IreeException unsupported(String format) {
-        if (driver.formats().contains(format)) {
-            return IreeException.of(
-                    StatusCode.PERMISSION_DENIED,
-                    "device '%s' may not run executables of format '%s', it is limited to %s; compile the program for one of these, or allow the format if you trust the program"
-                            .formatted(id(), format, String.join(", ", new TreeSet<>(options.executableFormats()))));
-        }
-        return IreeException.of(
-                StatusCode.INCOMPATIBLE,
-                "device '%s' cannot run executables of format '%s', it runs %s; %s"
-                        .formatted(id(), format, String.join(", ", executableFormats()), driver.remedy(format)),
-                null,
-                new UnsupportedTarget(List.of(format)));
-    }
-
-    private boolean takes(String format) {
-        return executableFormats().contains(format);
-    }
-
-    /** Returns whether a pattern matches this device: programs use {@code DRIVER*}. */
-    private boolean isNamed(String pattern) {
-        return DevicePattern.matches(pattern, info.driver())
-                || DevicePattern.matches(pattern, id())
-                || driver.isNamed(pattern);
-    }
-
-    private static OptionalLong flag(boolean answer) {
-        return OptionalLong.of(answer ? 1 : 0);
+        return profile.formats();
     }
 
     // ---- Shutdown.
 
     @Override
     public Optional<IreeException> failure() {
-        IreeException cause = abandoned;
-        if (cause == null) {
-            cause = lost;
-        }
-        return cause != null || !closed
+        IreeException cause = state.failure();
+        return cause != null || !state.isClosed()
                 ? Optional.ofNullable(cause)
                 : Optional.of(IreeException.of(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed"));
     }
@@ -462,11 +402,13 @@ public final class StreamDevice implements Device {
      * @param cause the cause
      */
     void lost(IreeException cause) {
-        if (!losing.compareAndSet(false, true)) {
-            return;
-        }
         IreeException loss = DeviceLostException.by(id(), cause);
-        lost = loss;
+        if (state.lose(loss) == Loss.NONE) {
+            stopStreams(loss);
+        }
+    }
+
+    private void stopStreams(IreeException loss) {
         for (StreamQueue queue : queues) {
             queue.scheduler().lost(loss);
         }
@@ -478,19 +420,20 @@ public final class StreamDevice implements Device {
 
     /** Handles a loss reported by the driver: the hardware no longer runs anything. Called on a thread that holds no locks. */
     void hardwareLost(IreeException cause) {
-        if (lossTold.compareAndSet(false, true) && !closed) {
+        if (lossReported.compareAndSet(false, true) && !state.isClosed()) {
             LOG.error("device '{}' is lost; everything on it fails", id(), cause);
         }
-        hardwareLost = true;
         IreeException loss = DeviceLostException.by(id(), cause);
-        lost(loss);
+        if (state.loseHardware(loss) == Loss.NONE) {
+            stopStreams(loss);
+        }
         for (HardwareQueue queue : hardware) {
             queue.abandon(loss);
         }
     }
 
     boolean isHardwareLost() {
-        return hardwareLost;
+        return state.isHardwareLost();
     }
 
     /** Reports a loss on another thread, for callers that hold locks. */
@@ -510,7 +453,7 @@ public final class StreamDevice implements Device {
 
     @Override
     public void close() {
-        boolean first = closing.compareAndSet(false, true);
+        boolean first = state.close();
         if (first) {
             beginClose();
         }
@@ -522,7 +465,6 @@ public final class StreamDevice implements Device {
     }
 
     private void beginClose() {
-        closed = true;
         for (StreamQueue queue : queues) {
             queue.scheduler().close();
         }
@@ -547,11 +489,11 @@ public final class StreamDevice implements Device {
         end("encoder", encoder::close);
         queues.forEach(each -> end("staging memory", each.staging()::close));
         end("imports", imports::close);
-        end("memory", () -> memory.close(this::driverUnused));
+        end("memory", () -> memory.close(driverUses::end));
         calls.close();
         exports.forEach(each -> end("export", each::close));
         proactor.shutdown();
-        if (abandoned != null) {
+        if (state.abandoned() != null) {
             LOG.info("abandoned device '{}' has completed its work; its memory is freed", id());
         }
         driverUnused();
@@ -580,29 +522,14 @@ public final class StreamDevice implements Device {
         });
     }
 
-    /**
-     * Ends a use of the driver: by the work, by the proactor with its waits for the driver, by calls, or by slabs being
-     * returned. The last use frees the driver.
-     */
+    /** Ends a use of the driver. */
     void driverUnused() {
-        if (users.decrementAndGet() != 0) {
-            return;
-        }
-        if (hardware.stream().allMatch(HardwareQueue::isOver)) {
-            freeDriver();
-        } else { // the waiter has ended before the completion of a nudge was observed
-            CallThreads.forNativeWaits("iree4j-end " + id(), () -> {
-                        hardware.forEach(HardwareQueue::awaitOver);
-                        freeDriver();
-                    })
-                    .start();
-        }
+        driverUses.end();
     }
 
     private void freeDriver() {
         end("channels", channels::end);
         end("driver", driver::close);
-        freed.countDown();
     }
 
     /** Returns whether the calling thread belongs to the device and would wait for itself. */
@@ -621,7 +548,7 @@ public final class StreamDevice implements Device {
      * @param telling whether to throw at the limit
      */
     private void awaitEnd(boolean telling) {
-        if (abandoned != null || awaitFreed(closeLimit)) {
+        if (state.abandoned() != null || awaitFreed(closeLimit)) {
             return;
         }
         boolean busy = hardware.stream().anyMatch(HardwareQueue::isBusy);
@@ -636,28 +563,11 @@ public final class StreamDevice implements Device {
 
     /** Waits until everything is freed; returns whether everything is. */
     boolean awaitFreed(Duration limit) {
-        boolean interrupted = false;
-        long deadline = System.nanoTime() + limit.toNanos();
-        try {
-            for (; ; ) {
-                try {
-                    return freed.await(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    interrupted = true; // the hardware still uses the memory
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        return driverUses.awaitFreed(limit);
     }
 
     /** STREAM-6: fails operations in flight; operations keep their resources until completion. Returns whether this is the first call. */
     private boolean abandon(boolean hardwareBusy) {
-        if (!abandoning.compareAndSet(false, true)) {
-            return false;
-        }
         IreeException cause = IreeException.of(
                 StatusCode.ABORTED,
                 "device '%s' was closed and is abandoned: after %s %s; its memory is kept until then"
@@ -667,8 +577,10 @@ public final class StreamDevice implements Device {
                                 hardwareBusy
                                         ? "its hardware has not completed its work"
                                         : "a host step is not complete, or a call of its driver"),
-                lost);
-        abandoned = cause;
+                state.lost());
+        if (!state.abandon(cause)) {
+            return false;
+        }
         LOG.error("{}", cause.getMessage());
         for (StreamQueue queue : queues) {
             queue.scheduler().lost(cause); // first: operations that end from now on have failed

@@ -76,15 +76,13 @@ final class Leaks {
 
     /** Counts a forgotten tensor; true for the first tensor of the site. */
     private boolean isFirst(Site site) {
-        boolean[] first = new boolean[1];
-        if (sites.size() < MOST_SITES || sites.containsKey(site)) {
-            sites.computeIfAbsent(site, _ -> {
-                        first[0] = true;
-                        return new LongAdder();
-                    })
-                    .increment();
+        if (sites.size() >= MOST_SITES && !sites.containsKey(site)) {
+            return false;
         }
-        return first[0];
+        LongAdder own = new LongAdder();
+        LongAdder known = sites.putIfAbsent(site, own);
+        (known == null ? own : known).increment();
+        return known == null;
     }
 
     /** Watches a program until the program is closed. A program can be dropped only with its runtime. */

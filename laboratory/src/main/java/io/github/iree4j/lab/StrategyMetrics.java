@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
@@ -153,15 +154,15 @@ final class StrategyMetrics {
 
     private long freshWaits() {
         Map<List<Integer>, Integer> seen = new HashMap<>(); // by pair of queues
-        long[] fresh = new long[1];
+        LongAdder fresh = new LongAdder();
         forEachWait((waiter, producer) -> {
             List<Integer> pair = List.of(queue[waiter], queue[producer]);
             if (seen.getOrDefault(pair, 0) < epoch[producer]) {
                 seen.put(pair, epoch[producer]);
-                fresh[0]++;
+                fresh.increment();
             }
         });
-        return fresh[0];
+        return fresh.sum();
     }
 
     private long reuses(LabResult.Reuse... ways) {

@@ -87,8 +87,11 @@ record RunAtOnce(int most, boolean isLimit) {
             running.merge(begin(graph, explanation, each), 1, Integer::sum);
             running.merge(graph.end(each), -1, Integer::sum);
         }
-        int[] now = new int[1];
-        running.replaceAll((time, change) -> now[0] += change);
+        int now = 0;
+        for (Map.Entry<Long, Integer> each : running.entrySet()) {
+            now += each.getValue();
+            each.setValue(now);
+        }
         return running;
     }
 

@@ -5,6 +5,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -59,14 +60,14 @@ public final class MultiWait {
      *     interrupted); INVALID_ARGUMENT without fences
      */
     public static int awaitAny(List<? extends @Nullable Fence> fences, Duration timeout) {
-        int[] first = new int[1]; // published by `done`
+        AtomicInteger first = new AtomicInteger();
         try (TimelineSemaphore done = TimelineSemaphore.create(0)) {
             Cancellation wait = whenAny(fences, (index, failure) -> {
-                first[0] = index;
+                first.set(index);
                 end(done, failure);
             });
             await(done, wait, WaitTime.nanos(timeout), fences);
-            return first[0];
+            return first.get();
         }
     }
 

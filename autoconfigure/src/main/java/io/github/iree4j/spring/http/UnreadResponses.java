@@ -17,6 +17,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.http.server.reactive.ServerHttpResponseDecorator;
@@ -65,18 +66,19 @@ public final class UnreadResponses extends ChannelOutboundHandlerAdapter {
         if (!(ServerHttpResponseDecorator.getNativeResponse(response) instanceof HttpServerResponse sent)) {
             return () -> {};
         }
-        AtomicInteger[] ours = new AtomicInteger[1];
+        AtomicReference<AtomicInteger> counter = new AtomicReference<>(); // set at once
         AtomicBoolean over = new AtomicBoolean(); // the connection's next request may have arrived
         sent.withConnection(connection -> {
             Channel parent = connection.channel().parent(); // the connection of an HTTP/2 stream, otherwise the server
             Channel channel = parent == null || parent instanceof ServerChannel ? connection.channel() : parent;
-            ours[0] = ours(channel);
+            counter.set(ours(channel));
             body.endUnread(() -> close(connection.channel(), over));
         });
-        ours[0].incrementAndGet();
+        AtomicInteger ours = counter.get();
+        ours.incrementAndGet();
         return () -> {
             over.set(true);
-            ours[0].decrementAndGet();
+            ours.decrementAndGet();
         };
     }
 

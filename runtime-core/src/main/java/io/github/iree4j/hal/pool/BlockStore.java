@@ -58,6 +58,9 @@ abstract sealed class BlockStore permits Tlsf, WholeSlabs {
 
     abstract void forEachFree(Consumer<Block> action);
 
+    /** Whether a condition holds for any free block. */
+    abstract boolean isAnyFree(Predicate<Block> condition);
+
     /** Visits all blocks, slab by slab, in the order of their offsets. */
     abstract void forEach(Consumer<Block> action);
 

@@ -363,11 +363,12 @@ final class DeadlockDetector {
      * never used again, so nobody waits for it.
      */
     private boolean isFreeingUnderWay() {
-        boolean[] found = new boolean[1];
         for (Pool pool : pools) {
-            pool.store.forEachFree(block -> found[0] |=
-                    block.home.isLeaving() || !deaths.isCompleted(block.death) && !deaths.isNeverKnown(block.death));
+            if (pool.store.isAnyFree(block ->
+                    block.home.isLeaving() || !deaths.isCompleted(block.death) && !deaths.isNeverKnown(block.death))) {
+                return true;
+            }
         }
-        return found[0];
+        return false;
     }
 }

@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -221,27 +222,34 @@ public final class PoolSet implements AutoCloseable {
      * @throws IreeException as {@link #tryReserve}; the listener is not called then
      */
     public Cancellation reserveInstead(Reservation unusable, ReservationRequest request, ReservationListener listener) {
-        Waiter[] joined = new Waiter[1];
-        IreeException[] never = new IreeException[1];
-        locked(() -> {
+        Joining joining = underLock(() -> {
             slabs.changed();
             Home home = unusable.released ? null : takeBack(unusable, null, false);
-            try {
-                Pool pool = route(request);
-                arbiter.check(pool, request);
-                joined[0] = arbiter.join(pool, request, listener);
-            } catch (IreeException e) {
-                never[0] = e;
-            }
+            Joining outcome = join(request, listener);
             arbiter.serve();
             if (home != null) {
                 retention.cameBack(unusable.pool, home);
             }
+            return outcome;
         });
-        if (never[0] != null) {
-            throw never[0];
+        if (joining.never != null) {
+            throw joining.never;
         }
-        return joined[0];
+        return Objects.requireNonNull(joining.waiter);
+    }
+
+    /** The outcome of joining the line: a waiter, or the reason why the request can never be granted. */
+    private record Joining(
+            @Nullable Waiter waiter, @Nullable IreeException never) {}
+
+    private Joining join(ReservationRequest request, ReservationListener listener) {
+        try {
+            Pool pool = route(request);
+            arbiter.check(pool, request);
+            return new Joining(arbiter.join(pool, request, listener), null);
+        } catch (IreeException e) {
+            return new Joining(null, e);
+        }
     }
 
     /**
@@ -373,27 +381,34 @@ public final class PoolSet implements AutoCloseable {
      * Runs an action that may make callbacks due under the lock, then runs the resulting exchange. The exchange runs with
      * the callbacks, after a releaser with a lock of its own, such as a stream, has unlocked.
      */
-    private void locked(Runnable action) {
+    private <T> T underLock(Supplier<T> action) {
         boolean held = HeldCallbacks.begin();
         try {
+            T answer;
             SlabExchange exchange;
             synchronized (lock) {
                 slabs.begin(true, null);
-                action.run();
+                answer = action.get();
                 exchange = slabs.takeExchange();
             }
             if (exchange != SlabExchange.NONE) {
                 HeldCallbacks.run(() -> supply.carryOut(exchange));
             }
+            return answer;
         } finally {
             HeldCallbacks.end(held);
         }
     }
 
+    private void locked(Runnable action) {
+        underLock(() -> {
+            action.run();
+            return true;
+        });
+    }
+
     boolean takeBack(Waiter waiter) {
-        boolean[] left = new boolean[1];
-        locked(() -> left[0] = arbiter.leave(waiter));
-        return left[0];
+        return underLock(() -> arbiter.leave(waiter));
     }
 
     /** Handles the end of the last user of a free block. */
@@ -453,13 +468,11 @@ public final class PoolSet implements AutoCloseable {
 
     /** Runs an action that returns slabs, under the lock; returns the number of bytes. */
     private long measured(Runnable action) {
-        long[] bytes = new long[1];
-        locked(() -> {
-            bytes[0] = slabs.bytes();
+        return underLock(() -> {
+            long before = slabs.bytes();
             action.run();
-            bytes[0] -= slabs.bytes();
+            return before - slabs.bytes();
         });
-        return bytes[0];
     }
 
     /**
@@ -534,16 +547,16 @@ public final class PoolSet implements AutoCloseable {
      *     set is closed already
      */
     public void close(Runnable whenReturned) {
-        boolean[] first = new boolean[1];
-        locked(() -> {
-            if (!closed) {
-                closed = true;
-                first[0] = true;
-                arbiter.close();
-                retention.close(whenReturned);
+        boolean first = underLock(() -> {
+            if (closed) {
+                return false;
             }
+            closed = true;
+            arbiter.close();
+            retention.close(whenReturned);
+            return true;
         });
-        if (first[0]) {
+        if (first) {
             observation.remove(this);
             supply.carriedOut();
         }

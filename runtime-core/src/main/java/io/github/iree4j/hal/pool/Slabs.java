@@ -249,10 +249,12 @@ final class Slabs {
 
     /** Whether freed memory is, or may be, still in use by work under way or by the host: a request then waits, with patience. */
     boolean isAnyDying(List<Pool> pools) {
-        boolean[] found = new boolean[1];
-        pools.forEach(pool ->
-                pool.store.forEachFree(block -> found[0] |= block.home.isLeaving() || !isComplete(block.death)));
-        return found[0];
+        for (Pool pool : pools) {
+            if (pool.store.isAnyFree(block -> block.home.isLeaving() || !isComplete(block.death))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Bytes by which a pool can grow before slabs are returned. */

@@ -345,6 +345,18 @@ final class Tlsf extends BlockStore {
     }
 
     @Override
+    boolean isAnyFree(Predicate<Block> condition) {
+        for (int list = -1; (list = nextNonEmpty(list + 1)) >= 0; ) {
+            for (Block each = heads[list]; each != null; each = each.nextFree) {
+                if (condition.test(each)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    @Override
     void forEach(Consumer<Block> action) {
         for (Block first : firsts) {
             for (Block each = first; each != null; each = each.next) {

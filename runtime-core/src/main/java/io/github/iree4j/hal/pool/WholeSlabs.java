@@ -122,6 +122,11 @@ final class WholeSlabs extends BlockStore {
     }
 
     @Override
+    boolean isAnyFree(Predicate<Block> condition) {
+        return blocks.stream().anyMatch(each -> each.free && condition.test(each));
+    }
+
+    @Override
     void forEach(Consumer<Block> action) {
         blocks.forEach(action);
     }

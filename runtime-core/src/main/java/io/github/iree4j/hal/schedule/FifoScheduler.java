@@ -143,7 +143,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
             int held = plan.decide(wait, accumulator);
             if (!operation.counted) {
                 operation.counted = true;
-                plan.count(this);
+                plan.count(counts);
             }
             if (wait != null) {
                 siblings.decided(operation, plan);
@@ -163,7 +163,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
                     return null;
                 }
             }
-            IreeException failure = retain(operation);
+            IreeException failure = OperationEnds.retain(operation);
             if (failure == null) {
                 if (!plan.keepForeign()) { // ended meanwhile: the value is reached, or no longer promised
                     return decideOrHold(operation);
@@ -172,7 +172,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
             }
             return failure;
         } catch (RuntimeException | Error e) {
-            return failure(operation, e);
+            return OperationEnds.failure(operation, e);
         } finally {
             plan.forget();
         }
@@ -255,7 +255,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         try {
             operation.placed();
         } catch (RuntimeException | Error e) { // the place is kept, because later operations rely on the place
-            operation.fail(failure(operation, e));
+            operation.fail(OperationEnds.failure(operation, e));
         }
         for (int i = 0; i < waits.size(); i++) {
             if (producers.get(i) != this) {
@@ -271,7 +271,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
                 promise(operation);
             }
         } catch (RuntimeException | Error e) { // SCHED-1: as above; refusing the operation now would end it twice
-            operation.fail(failure(operation, e));
+            operation.fail(OperationEnds.failure(operation, e));
         }
         line.add(new Issue(operation, epoch, waits, producers));
     }
@@ -428,19 +428,19 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         for (QueueOperation operation; (operation = nextToRetire()) != null; ) {
             try {
                 if (!isLeftToHost(operation)) {
-                    finish(operation, operation.failure()); // FIFO-1
+                    ends.finish(operation, operation.failure()); // FIFO-1
                 }
             } catch (RuntimeException | Error e) { // thrown while resources of the operation were released
                 LOG.error("{} of {} could not be ended", operation.name(), this, e);
             }
-            quiet(operation.epoch());
+            quiesceUpTo(operation.epoch());
         }
-        noteEnd();
+        lookForIdleness();
     }
 
     @Override
     void end(QueueOperation operation) {
-        finish(operation, operation.failure());
+        ends.finish(operation, operation.failure());
     }
 
     @Override
@@ -476,7 +476,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
             }
             underWay = inFlight.size();
             if (epoch > 0) {
-                tell(epoch);
+                completeUpTo(epoch);
             }
             if (epoch > 0 && isClosed() && inFlight.isEmpty()) {
                 tracker.retire(axis);

@@ -133,7 +133,7 @@ final class IssueLine {
         for (IssueLine each : ready) {
             each.drainSoon();
         }
-        tellEmptied();
+        notifyEmptied();
     }
 
     /** Runs an action when nothing waits and nothing will be added. */
@@ -141,10 +141,10 @@ final class IssueLine {
         synchronized (this) {
             emptied = action;
         }
-        tellEmptied();
+        notifyEmptied();
     }
 
-    private void tellEmptied() {
+    private void notifyEmptied() {
         if (emptied == null) {
             return; // as after nearly every drain
         }
@@ -230,7 +230,7 @@ final class IssueLine {
         try {
             took = backend.issue(next);
         } catch (RuntimeException | Error e) {
-            scheduler.completed(next.operation(), QueueScheduler.failure(next.operation(), e));
+            scheduler.completed(next.operation(), OperationEnds.failure(next.operation(), e));
             took = true;
         }
         if (took) {

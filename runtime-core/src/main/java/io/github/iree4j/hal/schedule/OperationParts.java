@@ -36,7 +36,7 @@ public final class OperationParts {
     OperationParts(QueueScheduler scheduler, @Nullable Fence signal) {
         this.scheduler = scheduler;
         this.signal = signal;
-        scheduler.inParts.begun.increment();
+        scheduler.counts.inParts.begun.increment();
         if (holder != null) {
             holder.operationBegins(); // no part is in flight between two parts
         }
@@ -72,11 +72,11 @@ public final class OperationParts {
      */
     public void end(boolean failed) {
         if (over.compareAndSet(false, true)) {
-            (issued ? scheduler.inParts.retired : scheduler.refused).increment();
+            (issued ? scheduler.counts.inParts.retired : scheduler.counts.refused).increment();
             if (failed) {
-                scheduler.failed.increment();
+                scheduler.counts.failed.increment();
             }
-            scheduler.inParts.over.increment();
+            scheduler.counts.inParts.over.increment();
             scheduler.issuedOnes.remove(this);
             if (holder != null) {
                 holder.operationEnds();

@@ -25,13 +25,10 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Decides about the issue of each operation of a queue, the waits performed by the device, and the promises of the
@@ -54,8 +51,6 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      * (CallCompletion). A lost or withdrawn call is found in the list of issued operations; a call enters this list
      * before it can run.
      */
-    private static final Logger LOG = LoggerFactory.getLogger(QueueScheduler.class);
-
     final SchedulingDomain domain;
     final DomainQueues siblings; // of the domain, including this scheduler
     final FrontierTracker tracker;
@@ -64,23 +59,14 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     private final Device device;
     private final QueueBackend backend;
 
-    final LongAdder reached = new LongAdder();
-    final LongAdder elidedFifo = new LongAdder();
-    final LongAdder elidedFrontier = new LongAdder();
-    final LongAdder deviceWaits = new LongAdder();
-    final LongAdder deferred = new LongAdder();
-    final LongAdder covered = new LongAdder();
-    private final LongAdder heldBackNanos = new LongAdder();
+    final WorkCounts counts = new WorkCounts();
     final HighWater mostInFlight = new HighWater(); // operations in parts are not counted
-    final LongAdder refused = new LongAdder(); // failed before issue
-    final LongAdder failed = new LongAdder();
-
-    final OperationParts.Totals inParts = new OperationParts.Totals();
 
     private volatile Runnable idleListener = () -> {};
 
     private final PendingList pending = new PendingList();
     final IssuedList issuedOnes = new IssuedList();
+    final OperationEnds ends;
     final AtomicInteger leftToHost = new AtomicInteger(); // deferred calls that have run and are incomplete
     private volatile boolean closed; // written under the lock of pending
     volatile @Nullable IreeException lost; // cause of the device loss; written before the last read of the list
@@ -91,6 +77,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         this.tracker = domain.tracker();
         this.device = device;
         this.backend = backend;
+        this.ends = new OperationEnds(this, device.id());
         this.axis = domain.axes().allocate(CausalDomain.QUEUE);
         this.place = new QueuePlace(axis, device, directGroup, this instanceof FifoScheduler stream ? stream : null);
         tracker.register(axis);
@@ -179,8 +166,8 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             check(operation, wait, signal);
         } catch (IreeException e) {
             if (whole == null) {
-                refused.increment();
-                failed.increment();
+                counts.refused.increment();
+                counts.failed.increment();
             }
             if (signal == null) {
                 throw e;
@@ -188,8 +175,8 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             signal.fail(e);
             return e;
         } catch (RuntimeException | Error e) { // caller bug: rethrow; waiters must not hang
-            refused.increment();
-            failed.increment();
+            counts.refused.increment();
+            counts.failed.increment();
             if (signal != null) {
                 signal.fail(IreeException.of(StatusCode.INTERNAL, "operation could not be made: " + e, e));
             }
@@ -200,9 +187,9 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         operation.whole = whole;
         operation.counted = !first;
         if (whole != null) { // early, so that release() precedes the signals
-            IreeException unusable = retain(operation);
+            IreeException unusable = OperationEnds.retain(operation);
             if (unusable != null) {
-                finish(operation, unusable);
+                ends.finish(operation, unusable);
                 return unusable;
             }
         }
@@ -452,27 +439,14 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     public final QueueCounters counters() {
         long whole = retired();
         long inFlight = inFlight();
-        long retiredNow = whole + inParts.retired.sum();
+        long retired = whole + counts.inParts.retired.sum();
         long pendingNow;
-        long pendingWholes;
+        long pendingParts;
         synchronized (pending) {
             pendingNow = pending.count();
-            pendingWholes = pending.parts();
+            pendingParts = pending.parts();
         }
-        inFlight += Math.max(0, inParts.begun.sum() - inParts.over.sum() - pendingWholes);
-        return new QueueCounters(
-                retiredNow + inFlight + pendingNow + refused.sum(),
-                retiredNow,
-                failed.sum(),
-                pendingNow,
-                inFlight,
-                reached.sum(),
-                elidedFifo.sum(),
-                elidedFrontier.sum(),
-                deviceWaits.sum(),
-                deferred.sum(),
-                covered.sum(),
-                heldBackNanos.sum());
+        return counts.snapshot(retired, inFlight, pendingNow, pendingParts);
     }
 
     /**
@@ -555,21 +529,21 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     public abstract boolean isIdle();
 
     /** Records that the hardware has finished everything up to an epoch; the epoch is complete unless the device is lost. */
-    final void tell(long epoch) {
+    final void completeUpTo(long epoch) {
         if (lost == null) {
             tracker.advance(axis, epoch);
         }
     }
 
     /** Records that the host has also finished everything up to an epoch: on a lost device, nothing up to the epoch remains in flight. */
-    final void quiet(long epoch) {
+    final void quiesceUpTo(long epoch) {
         if (lost != null) {
             tracker.quiesce(axis, epoch);
         }
     }
 
-    /** Counts the end of an operation. */
-    final void noteEnd() {
+    /** Runs the listener for the idle state if the queue is idle while operations wait for memory. */
+    final void lookForIdleness() {
         if (siblings.isShortOfMemory() && isIdle()) {
             idleListener.run();
         }
@@ -591,7 +565,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      */
     final @Nullable Deferral hold(QueueOperation operation, int count) {
         Deferral deferral = new Deferral(this, operation, true, count);
-        IreeException failure = retain(operation);
+        IreeException failure = OperationEnds.retain(operation);
         if (failure == null) {
             synchronized (pending) {
                 failure = lost; // SCHED-3
@@ -649,7 +623,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             }
             operation.deferral = null;
             pending.remove(deferral);
-            return failure(operation, e);
+            return OperationEnds.failure(operation, e);
         }
     }
 
@@ -672,7 +646,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         long now = System.nanoTime();
         issuedOnes.add(operation, now); // before leaving the other list
         pending.remove(deferral);
-        heldBackNanos.add(now - deferral.since);
+        counts.heldBackNanos.add(now - deferral.since);
         if (waitFailure != null) {
             refuse(operation, waitFailure);
         } else {
@@ -684,49 +658,6 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     }
 
     // ---- The end of an operation.
-
-    /** Retains the operation's resources until completion; returns the failure to do so, or null. */
-    static @Nullable IreeException retain(QueueOperation operation) {
-        if (operation.retained) {
-            return null;
-        }
-        try {
-            operation.retain();
-        } catch (RuntimeException | Error e) {
-            return failure(operation, e);
-        }
-        Fence signal = operation.signal;
-        if (signal != null) {
-            try {
-                signal.retain();
-            } catch (IreeException e) {
-                letGo(operation);
-                return e;
-            }
-        }
-        operation.retained = true;
-        MemoryHolder holder = MemoryHolder.current(); // on the submitting thread: resuming threads find `retained`
-        operation.holder = holder;
-        if (holder != null) {
-            holder.operationBegins();
-        }
-        return null;
-    }
-
-    private static void letGo(QueueOperation operation) {
-        try {
-            operation.release();
-        } catch (RuntimeException | Error e) { // must not affect the waiters of the operation
-            LOG.error("{} could not release its resources", operation.name(), e);
-        }
-    }
-
-    /** Returns the failure of an operation whose own code, or whose backend, has thrown. */
-    static IreeException failure(QueueOperation operation, Throwable thrown) {
-        return thrown instanceof IreeException failure
-                ? failure
-                : IreeException.of(StatusCode.INTERNAL, operation.name() + " failed: " + thrown, thrown);
-    }
 
     /** Records that the queue has finished an operation. Returns whether the operation continues until the host completes it. */
     final boolean isLeftToHost(QueueOperation operation) {
@@ -753,7 +684,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             operation.fail(failure);
         }
         end(operation);
-        noteEnd();
+        lookForIdleness();
     }
 
     /** Ends an operation that the queue and the host have finished. */
@@ -762,71 +693,9 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     /** Ends an operation that is not going to run. */
     final void refuse(QueueOperation operation, @Nullable IreeException cause) {
         if (operation.whole == null) {
-            refused.increment();
+            counts.refused.increment();
         }
-        finish(operation, cause);
-    }
-
-    /** Ends an operation: releases its resources, and signals or fails its fence. */
-    final void finish(QueueOperation operation, @Nullable IreeException outcome) {
-        List<Fence.Entry> refused = List.of();
-        try {
-            refused = end(operation, outcome);
-        } finally {
-            if (operation.listedAsIssued) {
-                issuedOnes.remove(operation); // after its signals
-            }
-            siblings.over(operation, outcome, refused);
-            MemoryHolder holder = operation.holder;
-            if (holder != null && operation.retained) {
-                holder.operationEnds();
-            }
-        }
-    }
-
-    /** Returns the signals of a successful operation that the timelines refused. */
-    private List<Fence.Entry> end(QueueOperation operation, @Nullable IreeException outcome) {
-        operation.ending = true;
-        List<Fence.Entry> refused = List.of();
-        if (outcome != null) {
-            if (operation.whole == null) {
-                failed.increment();
-            }
-            tell(operation, outcome);
-        }
-        Fence signal = operation.signal;
-        if (operation.retained) {
-            letGo(operation);
-        }
-        if (signal != null) {
-            if (outcome == null) {
-                refused = signal.signalOrFail(operation.frontier());
-            } else {
-                signal.fail(outcome);
-            }
-            if (operation.retained) {
-                signal.release();
-            }
-        } else if (outcome != null) {
-            report(operation, outcome);
-        }
-        return refused;
-    }
-
-    private static void tell(QueueOperation operation, IreeException outcome) {
-        try {
-            operation.failed(outcome);
-        } catch (RuntimeException | Error e) { // as for release()
-            LOG.error("{} threw from failed()", operation.name(), e);
-        }
-    }
-
-    private void report(QueueOperation operation, IreeException outcome) {
-        if (Thread.currentThread().equals(operation.submitter)) {
-            operation.thrown = outcome;
-        } else {
-            LOG.error("{} without a signal fence failed on device '{}'", operation.name(), device.id(), outcome);
-        }
+        ends.finish(operation, cause);
     }
 
     /**

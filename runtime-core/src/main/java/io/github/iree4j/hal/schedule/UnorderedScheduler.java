@@ -54,7 +54,7 @@ final class UnorderedScheduler extends QueueScheduler {
                 return;
             }
             if (!operation.counted) {
-                reached.add(wait.size());
+                counts.reached.add(wait.size());
                 operation.counted = true;
             }
             if (!issueReported) {
@@ -84,10 +84,10 @@ final class UnorderedScheduler extends QueueScheduler {
                 return;
             }
         } catch (RuntimeException | Error e) {
-            completed(operation, failure(operation, e));
+            completed(operation, OperationEnds.failure(operation, e));
             return;
         }
-        IreeException failure = retain(operation);
+        IreeException failure = OperationEnds.retain(operation);
         if (failure != null) {
             refuse(operation, failure);
             return;
@@ -102,7 +102,7 @@ final class UnorderedScheduler extends QueueScheduler {
         try {
             backend.issue(operation);
         } catch (RuntimeException | Error e) {
-            completed(operation, failure(operation, e));
+            completed(operation, OperationEnds.failure(operation, e));
         }
     }
 
@@ -152,7 +152,7 @@ final class UnorderedScheduler extends QueueScheduler {
                 failure = awaitStorage(deferral, request, after, NativeTimepoints.NONE, true);
             }
         } catch (RuntimeException | Error e) {
-            failure = failure(operation, e);
+            failure = OperationEnds.failure(operation, e);
         }
         if (failure != null) {
             refuse(operation, failure);
@@ -174,8 +174,8 @@ final class UnorderedScheduler extends QueueScheduler {
             return;
         }
         if (!operation.counted) {
-            reached.add(count - waiting);
-            deferred.add(waiting);
+            counts.reached.add(count - waiting);
+            counts.deferred.add(waiting);
             operation.counted = true;
         }
         observeWaits(operation, wait);
@@ -205,7 +205,7 @@ final class UnorderedScheduler extends QueueScheduler {
         if (!isLeftToHost(operation)) {
             end(operation);
         }
-        noteEnd();
+        lookForIdleness();
     }
 
     @Override
@@ -221,13 +221,13 @@ final class UnorderedScheduler extends QueueScheduler {
         MutableFrontier imported = operation.imported;
         operation.setFrontierRelease(
                 imported == null ? first.producedAt(epoch) : imported.produce(axis, epoch, tracker));
-        tell(epoch);
+        completeUpTo(epoch);
         try {
-            finish(operation, operation.failure());
+            ends.finish(operation, operation.failure());
         } finally {
             long done = finished.incrementAndGet();
             if (done == epochs.get()) { // everything that has an epoch
-                quiet(done);
+                quiesceUpTo(done);
             }
         }
     }

@@ -140,7 +140,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
     }
 
     /** Counts the decisions; waits holding the operation back are counted as such, regardless of the outcome. */
-    final void count(QueueScheduler counters) {
+    final void count(WorkCounts counters) {
         for (int i = 0; i < count; i++) {
             switch (decisions[i]) {
                 case REACHED -> counters.reached.increment();

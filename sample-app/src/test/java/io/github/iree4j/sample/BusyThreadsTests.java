@@ -32,6 +32,7 @@ import org.springframework.test.context.DynamicPropertySource;
 @Timeout(300)
 class BusyThreadsTests {
 
+    private static final int CLIENTS = 4; // two for each thread: the second pair needs threads that the first has had
     private static final String FORM = "Content-Type: application/x-www-form-urlencoded\r\n";
     private static final String MULTIPART = "Content-Type: multipart/form-data; boundary=x\r\n";
 
@@ -80,7 +81,7 @@ class BusyThreadsTests {
                 "POST /v2/models/digits/infer HTTP/1.1\r\n" + MULTIPART,
             })
     void bodyThatIsNotWantedKeepsNoThread(String head) throws IOException {
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < CLIENTS; i++) {
             send(head + "Host: localhost\r\nContent-Length: 1000\r\n\r\n--x\r\n");
         }
         assertThat(all(send("GET /digits HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")))

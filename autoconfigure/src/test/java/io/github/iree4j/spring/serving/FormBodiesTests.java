@@ -37,6 +37,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Timeout(300)
 class FormBodiesTests {
 
+    private static final int CLIENTS = 4; // two for each thread: the second pair needs threads that the first has had
     private static final String FORM = "Content-Type: application/x-www-form-urlencoded\r\n";
     private static final String MULTIPART = "Content-Type: Multipart/form-data; boundary=x\r\n";
 
@@ -74,7 +75,7 @@ class FormBodiesTests {
             })
     void formToTheProtocolIsRefusedBeforeItIsRead(String head) throws IOException {
         List<Socket> clients = new ArrayList<>();
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < CLIENTS; i++) {
             clients.add(send(head + "Host: localhost\r\nContent-Length: 1000\r\n\r\n--x\r\n"));
         }
         for (Socket each : clients) {

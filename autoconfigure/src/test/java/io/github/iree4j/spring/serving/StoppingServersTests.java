@@ -29,7 +29,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Timeout(300)
 class StoppingServersTests {
 
-    private static final Duration PHASE = Duration.ofSeconds(24);
+    private static final Duration PHASE = Duration.ofSeconds(15);
 
     private final CountDownLatch begun = new CountDownLatch(1);
     private final CountDownLatch begunByOperator = new CountDownLatch(1);

@@ -8,6 +8,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.stream.StreamDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -168,6 +169,11 @@ public final class RemoteSession {
      *     the session
      */
     public Device openDevice(String id, DeviceOptions options) {
+        return openDevice(id, options, StreamDevice.CLOSE_LIMIT);
+    }
+
+    /** Opens a device whose {@code close()} waits for work for at most the limit. */
+    Device openDevice(String id, DeviceOptions options, Duration closeLimit) {
         IreeException cause = failure();
         if (cause == null) {
             cause = draining;
@@ -192,7 +198,7 @@ public final class RemoteSession {
                             new DeviceInfo("remote", id + "@" + driver.slot(), info.name() + " of " + this),
                             options,
                             driver,
-                            StreamDevice.CLOSE_LIMIT);
+                            closeLimit);
                     client.opened(driver, device);
                     return device;
                 } catch (RuntimeException | Error e) {

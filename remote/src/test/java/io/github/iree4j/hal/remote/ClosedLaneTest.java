@@ -13,7 +13,9 @@ import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.hal.stream.StreamDevice;
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -48,12 +50,16 @@ class ClosedLaneTest {
     }
 
     private Device far() {
+        return far(StreamDevice.CLOSE_LIMIT);
+    }
+
+    private Device far(Duration closeLimit) {
         RemoteSession session = one.session(2);
         DeviceOptions options = DeviceOptions.builder()
                 .queueCount(2)
                 .schedulingDomain(one.domain())
                 .build();
-        return session.openDevice(session.devices().getFirst().id(), options);
+        return session.openDevice(session.devices().getFirst().id(), options, closeLimit);
     }
 
     private TimelineSemaphore semaphore() {
@@ -129,7 +135,7 @@ class ClosedLaneTest {
         RemoteNode two = nodes.node(2);
         loopback.connect(one, two);
         loopback.run();
-        Device closing = far();
+        Device closing = far(Duration.ofMillis(300)); // the callback holds up the end, so the device is abandoned
         Device other = far();
         opened.add(other);
         CountDownLatch called = new CountDownLatch(1);

@@ -22,7 +22,7 @@ import org.openjdk.jcstress.infra.results.ZZZ_Result;
 public class PlaceInLineIsGivenOrLeft {
     private static final class Silent extends ProgramLock.Place {
         @Override
-        void tell() {}
+        void granted() {}
     }
 
     private final ProgramLock lock = new ProgramLock();

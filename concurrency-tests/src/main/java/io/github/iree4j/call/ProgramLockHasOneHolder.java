@@ -24,7 +24,7 @@ public class ProgramLockHasOneHolder {
     /** Adds when it is given the turn, perhaps on the other thread. */
     private final class Adder extends ProgramLock.Place {
         @Override
-        void tell() {
+        void granted() {
             sum += 2;
             lock.release();
         }

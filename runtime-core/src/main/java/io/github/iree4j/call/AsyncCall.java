@@ -32,7 +32,7 @@ final class AsyncCall {
         }
 
         @Override
-        void tell() {
+        void granted() {
             wake();
         }
     }

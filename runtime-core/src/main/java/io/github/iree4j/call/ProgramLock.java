@@ -61,14 +61,14 @@ final class ProgramLock {
         }
 
         /** Notifies the waiter. Called without the lock, after the turn is given. */
-        abstract void tell();
+        abstract void granted();
     }
 
     private static final class WaitingThread extends Place {
         final Thread thread = Thread.currentThread();
 
         @Override
-        void tell() {
+        void granted() {
             LockSupport.unpark(thread);
         }
     }
@@ -177,7 +177,7 @@ final class ProgramLock {
             next = settle();
         }
         if (next != null) {
-            next.tell();
+            next.granted();
         }
     }
 
@@ -214,7 +214,7 @@ final class ProgramLock {
             next = settle();
         }
         if (next != null) {
-            next.tell();
+            next.granted();
         }
         return true;
     }
@@ -230,7 +230,7 @@ final class ProgramLock {
             next = passOn();
         }
         if (next != null) {
-            next.tell();
+            next.granted();
         }
     }
 

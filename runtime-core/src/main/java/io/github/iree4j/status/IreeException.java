@@ -74,14 +74,14 @@ public sealed class IreeException extends RuntimeException
      */
     public static IreeException of(
             StatusCode code, String message, @Nullable Throwable cause, @Nullable FailureDetail detail) {
-        IreeException told = toldBy(code, cause);
-        if (detail instanceof DeviceLost || told instanceof DeviceLostException) {
+        IreeException wrapped = wrappedBy(code, cause);
+        if (detail instanceof DeviceLost || wrapped instanceof DeviceLostException) {
             return new DeviceLostException(code, message, cause, detail);
         }
         return switch (code) {
             case UNAVAILABLE -> new TransientFailureException(code, message, cause, detail);
             case RESOURCE_EXHAUSTED ->
-                detail instanceof NeverFits || told instanceof InvalidInputException
+                detail instanceof NeverFits || wrapped instanceof InvalidInputException
                         ? new InvalidInputException(code, message, cause, detail)
                         : new TransientFailureException(code, message, cause, detail);
             case INVALID_ARGUMENT, OUT_OF_RANGE -> new InvalidInputException(code, message, cause, detail);
@@ -91,7 +91,7 @@ public sealed class IreeException extends RuntimeException
     }
 
     /** Returns the failure of the runtime passed on with the same code; null if there is none. */
-    private static @Nullable IreeException toldBy(StatusCode code, @Nullable Throwable cause) {
+    private static @Nullable IreeException wrappedBy(StatusCode code, @Nullable Throwable cause) {
         for (Throwable each = cause; each != null; each = each.getCause()) {
             if (each instanceof IreeException failure) {
                 return failure.code == code ? failure : null;

@@ -25,7 +25,7 @@ class ProgramLockTest {
         final CountDownLatch told = new CountDownLatch(1);
 
         @Override
-        void tell() {
+        void granted() {
             told.countDown();
         }
     }

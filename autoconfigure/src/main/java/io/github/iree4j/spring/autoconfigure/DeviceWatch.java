@@ -72,7 +72,7 @@ final class DeviceWatch implements SmartLifecycle {
                 IreeException cause = tracker.failure(queue.axis()); // null when the device was closed in order
                 if (cause != null && told.compareAndSet(false, true)) {
                     watched.remove(device);
-                    executor.execute(() -> tell(runtime.monitor().devices().nameOf(device), cause));
+                    executor.execute(() -> report(runtime.monitor().devices().nameOf(device), cause));
                 }
             });
             synchronized (waits) {
@@ -81,7 +81,7 @@ final class DeviceWatch implements SmartLifecycle {
         }
     }
 
-    private void tell(String device, IreeException cause) {
+    private void report(String device, IreeException cause) {
         log.atError().addKeyValue("iree.device", device).log("device '{}' was lost: {}", device, cause.toString());
         events.add("device.lost", device, cause.toString());
         publisher.publishEvent(new DeviceLostEvent(this, device, cause));

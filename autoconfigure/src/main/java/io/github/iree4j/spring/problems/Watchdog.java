@@ -119,7 +119,7 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
         for (Problem each : now) {
             if (earlier.stream().noneMatch(each::isSame)) {
                 found.incrementAndGet();
-                tell(each);
+                report(each);
             }
         }
         for (Problem each : earlier) {
@@ -153,7 +153,7 @@ public final class Watchdog implements SmartLifecycle, AutoCloseable {
         }
     }
 
-    private void tell(Problem problem) {
+    private void report(Problem problem) {
         log.atWarn()
                 .addKeyValue("iree.problem", problem.kind())
                 .log(

@@ -189,7 +189,7 @@ final class RequestLine {
                 next = free(clock.getAsLong() - placed);
             }
             if (next != null) {
-                next.tell();
+                next.wake();
             }
         }
 
@@ -210,7 +210,7 @@ final class RequestLine {
         }
 
         /** Notifies the waiting thread and the listener. Outside the lock. */
-        private void tell() {
+        private void wake() {
             decided.countDown();
             Runnable told = listener.getAndSet(TOLD);
             if (told != null) {
@@ -290,7 +290,7 @@ final class RequestLine {
         }
         for (Turn each : late) {
             refused.run();
-            each.tell();
+            each.wake();
         }
     }
 

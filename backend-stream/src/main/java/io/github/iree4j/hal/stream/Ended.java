@@ -22,21 +22,21 @@ final class Ended {
      * Reports to the schedulers, and then runs the callbacks made due by the reports; repeats until nothing is left to
      * report. Returns the number of ended operations.
      */
-    int tell() {
-        int[] told = new int[streams.size()];
+    int report() {
+        int[] reported = new int[streams.size()];
         for (boolean more = true; more; ) {
             more = false;
             boolean held = HeldCallbacks.begin();
             try {
-                for (int i = 0; i < told.length; i++) {
-                    told[i] = streams.get(i).tellOver();
-                    more |= told[i] > 0;
+                for (int i = 0; i < reported.length; i++) {
+                    reported[i] = streams.get(i).reportCompleted();
+                    more |= reported[i] > 0;
                 }
             } finally {
                 HeldCallbacks.end(held);
-                for (int i = 0; i < told.length; i++) {
-                    streams.get(i).exit(told[i]);
-                    told[i] = 0;
+                for (int i = 0; i < reported.length; i++) {
+                    streams.get(i).exit(reported[i]);
+                    reported[i] = 0;
                 }
             }
         }

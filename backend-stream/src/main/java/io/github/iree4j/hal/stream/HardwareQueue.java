@@ -231,7 +231,7 @@ final class HardwareQueue {
                 stream.reached(ended);
             }
         });
-        return ended.tell();
+        return ended.report();
     }
 
     private synchronized boolean isNews(long now) {
@@ -300,7 +300,7 @@ final class HardwareQueue {
         synchronized (this) {
             abandon(cause, ended);
         }
-        ended.tell();
+        ended.report();
     }
 
     /** Ends all work given to the lost hardware; under the lock. */

@@ -57,7 +57,7 @@ final class HardwareStream implements FifoBackend {
     @Nullable
     Thread stepThread; // thread of the running step; null again when the step continues elsewhere
 
-    private boolean telling; // a thread is reporting
+    private boolean reporting; // a thread is reporting
     private @Nullable StreamEntry stepping; // entry with a due or running step: nothing begins behind this entry
     private boolean stepUnderWay;
     private long last; // ticket of the last submission
@@ -104,7 +104,7 @@ final class HardwareStream implements FifoBackend {
         entry.fail(failure);
         Ended ended = new Ended();
         queue.locked(() -> add(entry, ended));
-        ended.tell();
+        ended.report();
         return true;
     }
 
@@ -439,7 +439,7 @@ final class HardwareStream implements FifoBackend {
             queue.endBroken();
             reached(ended);
         });
-        ended.tell();
+        ended.report();
     }
 
     /**
@@ -502,7 +502,7 @@ final class HardwareStream implements FifoBackend {
      * there, or reports the end. False during a possibly long host step. Under the lock.
      */
     boolean isMoving() {
-        return telling || !over.isEmpty() || !stepUnderWay && !owner().isIdle();
+        return reporting || !over.isEmpty() || !stepUnderWay && !owner().isIdle();
     }
 
     /** Returns whether the calling thread runs a step of this stream. */
@@ -516,21 +516,21 @@ final class HardwareStream implements FifoBackend {
      * Reports completed entries to the scheduler; without a lock, with deferred callbacks. STREAM-7. Returns the number
      * of entries: 0 when there were none, or when another thread is reporting.
      */
-    int tellOver() {
+    int reportCompleted() {
         List<StreamEntry> next;
         synchronized (queue) {
-            if (telling || over.isEmpty()) {
+            if (reporting || over.isEmpty()) {
                 return 0;
             }
             next = List.copyOf(over);
             over.clear();
-            telling = true;
+            reporting = true;
         }
         try {
-            tell(next);
+            report(next);
         } finally {
             synchronized (queue) {
-                telling = false;
+                reporting = false;
             }
         }
         return next.size();
@@ -543,7 +543,7 @@ final class HardwareStream implements FifoBackend {
         }
     }
 
-    private void tell(List<StreamEntry> next) {
+    private void report(List<StreamEntry> next) {
         long upTo = 0; // last successful epoch not yet reported
         for (StreamEntry entry : next) {
             try {
@@ -556,14 +556,14 @@ final class HardwareStream implements FifoBackend {
                 upTo = entry.epoch;
                 continue;
             }
-            tellUpTo(upTo);
+            reportUpTo(upTo);
             upTo = 0;
             end(entry.epoch, () -> owner().completed(entry.operation, entry.failure));
         }
-        tellUpTo(upTo);
+        reportUpTo(upTo);
     }
 
-    private void tellUpTo(long epoch) {
+    private void reportUpTo(long epoch) {
         if (epoch > 0) {
             end(epoch, () -> owner().completedUpTo(epoch));
         }

@@ -83,7 +83,7 @@ final class StepRun implements Consumer<@Nullable IreeException> {
                 }
             }
         });
-        ended.tell();
+        ended.report();
     }
 
     private void clear() {

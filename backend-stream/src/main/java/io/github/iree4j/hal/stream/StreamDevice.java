@@ -545,14 +545,14 @@ public final class StreamDevice implements Device {
     /**
      * Waits for the end of a closed device, and abandons the device at the limit.
      *
-     * @param telling whether to throw at the limit
+     * @param throwing whether to throw at the limit
      */
-    private void awaitEnd(boolean telling) {
+    private void awaitEnd(boolean throwing) {
         if (state.abandoned() != null || awaitFreed(closeLimit)) {
             return;
         }
         boolean busy = hardware.stream().anyMatch(HardwareQueue::isBusy);
-        if (abandon(busy) && busy && telling) {
+        if (abandon(busy) && busy && throwing) {
             throw IreeException.of(
                     StatusCode.DEADLINE_EXCEEDED,
                     "device '%s' is not closed after %s: its hardware has not completed its work; its memory is kept until it has"

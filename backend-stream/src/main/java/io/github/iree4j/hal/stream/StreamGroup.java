@@ -355,9 +355,9 @@ final class StreamGroup implements GroupWork {
             }
         }
 
-        void tell(IreeException cause) {
+        void notifyFailed(IreeException cause) {
             for (Meetings.Meeting each : meetings) {
-                each.arrivals().forEach(arrival -> ((CollectiveArrival) arrival).tell(cause));
+                each.arrivals().forEach(arrival -> ((CollectiveArrival) arrival).notifyFailed(cause));
             }
         }
 
@@ -384,6 +384,6 @@ final class StreamGroup implements GroupWork {
         }
         all.forEach(each -> each.communicator().abort());
         held.forEach(each -> group.over(each, cause));
-        begun.forEach(each -> each.tell(cause));
+        begun.forEach(each -> each.notifyFailed(cause));
     }
 }

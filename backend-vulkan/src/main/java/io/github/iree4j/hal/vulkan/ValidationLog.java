@@ -38,11 +38,11 @@ final class ValidationLog {
      */
     void look(String doing, String operation) {
         if (checking && api.validationMessages() > seen) {
-            tell(doing, operation);
+            log(doing, operation);
         }
     }
 
-    private synchronized void tell(String doing, String operation) {
+    private synchronized void log(String doing, String operation) {
         List<String> last = api.lastValidationMessages();
         long all = api.validationMessages();
         int recent = (int) Math.min(all - seen, last.size());

@@ -14,9 +14,9 @@ final class ConnectionLog {
 
     private final Logger log;
     private final LongSupplier nanoTime;
-    private boolean told; // guarded by this, like the rest
-    private long toldAt;
-    private long untold;
+    private boolean logged; // guarded by this, like the rest
+    private long loggedAt;
+    private long skipped;
 
     /**
      * Creates a log without lines.
@@ -35,18 +35,18 @@ final class ConnectionLog {
      * @param from the source address; null when unknown
      * @param why the reason; may contain bytes sent by a stranger
      */
-    void tell(@Nullable Object from, String why) {
+    void record(@Nullable Object from, String why) {
         long others;
         synchronized (this) {
             long now = nanoTime.getAsLong();
-            if (told && now - toldAt < PAUSE_NANOS) {
-                untold++;
+            if (logged && now - loggedAt < PAUSE_NANOS) {
+                skipped++;
                 return;
             }
-            told = true;
-            toldAt = now;
-            others = untold;
-            untold = 0;
+            logged = true;
+            loggedAt = now;
+            others = skipped;
+            skipped = 0;
         }
         String text = why.replaceAll("\\p{Cntrl}", " ");
         log.info(

@@ -98,7 +98,7 @@ final class ConnectionScreen {
         }
         channel.closeFuture().addListener(_ -> left(from, channel));
         if (oldest != null) {
-            tell(oldest.remoteAddress(), MOST_STRANGERS + " younger connections are no peer's either, the limit");
+            log(oldest.remoteAddress(), MOST_STRANGERS + " younger connections are no peer's either, the limit");
             oldest.close();
         }
     }
@@ -113,12 +113,12 @@ final class ConnectionScreen {
         if (visitor == null || cause == null) {
             return false;
         }
-        visitor.tell(cause);
+        visitor.log(cause);
         return true;
     }
 
-    void tell(@Nullable SocketAddress from, String why) {
-        log.tell(from, why);
+    void log(@Nullable SocketAddress from, String why) {
+        log.record(from, why);
     }
 
     /** Begins the protocol on each connection. */
@@ -172,8 +172,8 @@ final class ConnectionScreen {
             }
         }
 
-        void tell(Throwable cause) {
-            ConnectionScreen.this.tell(from, cause.getClass().getSimpleName() + ": " + cause.getMessage());
+        void log(Throwable cause) {
+            ConnectionScreen.this.log(from, cause.getClass().getSimpleName() + ": " + cause.getMessage());
         }
     }
 }

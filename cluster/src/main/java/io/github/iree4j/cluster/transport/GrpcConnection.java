@@ -65,7 +65,7 @@ final class GrpcConnection implements PeerConnection {
         listener = receiver;
         IreeException already = end.get();
         if (already != null) {
-            tell(already);
+            notifyClosed(already);
             return;
         }
         for (PeerStream stream : PeerStream.values()) {
@@ -148,7 +148,7 @@ final class GrpcConnection implements PeerConnection {
                     each.finish(status);
                 }
             }
-            later.execute(() -> tell(cause));
+            later.execute(() -> notifyClosed(cause));
             later.schedule(
                     () -> {
                         endStreams(status);
@@ -168,7 +168,7 @@ final class GrpcConnection implements PeerConnection {
         if (end.compareAndSet(null, cause)) {
             endStreams(status);
             ended.run();
-            tell(cause);
+            notifyClosed(cause);
         }
     }
 
@@ -181,7 +181,7 @@ final class GrpcConnection implements PeerConnection {
     }
 
     /** Notifies the listener, once set. */
-    private void tell(IreeException cause) {
+    private void notifyClosed(IreeException cause) {
         PeerListener receiver = listener;
         if (receiver != null && told.compareAndSet(false, true)) {
             receiver.closed(cause);

@@ -120,7 +120,7 @@ final class LastingConnection implements PeerConnection {
             first.start(new Carried(first));
         }
         if (over != null) { // closed before there was a session
-            tell();
+            notifyEnded();
         }
     }
 
@@ -419,11 +419,11 @@ final class LastingConnection implements PeerConnection {
         } else if (telling && dialed) {
             new Attempt(ANY).begin(); // a last carrier, closed at once: the peer would wait until the limit
         }
-        Thread.ofVirtual().start(this::tell); // the caller may hold locks
+        Thread.ofVirtual().start(this::notifyEnded); // the caller may hold locks
     }
 
     /** Tells the session of the end, once there is a session. */
-    private void tell() {
+    private void notifyEnded() {
         PeerListener to = session;
         IreeException cause = over;
         if (to != null && cause != null && told.compareAndSet(false, true)) {
@@ -494,17 +494,17 @@ final class LastingConnection implements PeerConnection {
                             true);
                     return;
                 }
-                tellReady(each);
+                notifyReady(each);
             }
         }
 
         @Override
         public void ready(PeerStream stream) {
             of(stream).sendAgain();
-            tellReady(stream);
+            notifyReady(stream);
         }
 
-        private void tellReady(PeerStream stream) {
+        private void notifyReady(PeerStream stream) {
             PeerListener to = session;
             if (to != null && over == null && of(stream).takeRefusal()) {
                 to.ready(stream);

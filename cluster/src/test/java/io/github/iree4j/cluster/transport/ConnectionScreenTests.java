@@ -148,10 +148,10 @@ class ConnectionScreenTests {
         ManualClock clock = new ManualClock();
         ConnectionScreen door = new ConnectionScreen(clock);
         for (int port = 1; port <= 3; port++) {
-            door.tell(new InetSocketAddress(LOOPBACK, port), "garbage");
+            door.log(new InetSocketAddress(LOOPBACK, port), "garbage");
         }
         clock.advance(Duration.ofSeconds(10));
-        door.tell(new InetSocketAddress(LOOPBACK, 4), "garbage");
+        door.log(new InetSocketAddress(LOOPBACK, 4), "garbage");
         assertThat(lines).hasSize(2);
         assertThat(lines.getFirst()).endsWith(":1 ended: garbage");
         assertThat(lines.getLast()).contains(":4 ended: garbage (and 2 others");

@@ -19,8 +19,8 @@ final class Links {
         long peer = session.peerIncarnation();
         for (RemoteSession other : node.sessions()) {
             if (!other.equals(session) && other.isOpen()) {
-                tell(other, peer, true);
-                tell(session, other.peerIncarnation(), true);
+                announce(other, peer, true);
+                announce(session, other.peerIncarnation(), true);
             }
         }
     }
@@ -33,12 +33,12 @@ final class Links {
         }
         for (RemoteSession other : node.sessions()) {
             if (other.isOpen()) {
-                tell(other, peer.incarnation(), false);
+                announce(other, peer.incarnation(), false);
             }
         }
     }
 
-    private static void tell(RemoteSession session, long incarnation, boolean isOpen) {
+    private static void announce(RemoteSession session, long incarnation, boolean isOpen) {
         session.post(new FrameWriter(FrameType.LINK).u64(incarnation).u8(isOpen ? 1 : 0));
     }
 }

@@ -202,16 +202,16 @@ final class RemoteClient {
         in.end();
         RemoteNode node = session.node();
         if (node.identity().owns(axis)) {
-            node.lanes().whenReached(axis, epoch, failure -> tell(axis, epoch, failure));
+            node.lanes().whenReached(axis, epoch, failure -> sendReached(axis, epoch, failure));
         } else {
-            tell(
+            sendReached(
                     axis,
                     epoch,
                     IreeException.of(StatusCode.NOT_FOUND, "%s has no lane '%s'".formatted(node, Axis.toString(axis))));
         }
     }
 
-    private void tell(long axis, long epoch, @Nullable IreeException failure) {
+    private void sendReached(long axis, long epoch, @Nullable IreeException failure) {
         session.post(new FrameWriter(FrameType.TELL).u64(axis).u64(epoch).status(failure));
     }
 
@@ -230,7 +230,7 @@ final class RemoteClient {
     /** Fails all drivers and loads after the failure of the session. */
     void failAll(IreeException cause) {
         closed = true;
-        session.tellEach(drivers, each -> each.lose(cause));
+        session.notifyEach(drivers, each -> each.lose(cause));
         List<Load> all;
         synchronized (loads) {
             all = List.copyOf(loads.values());

@@ -123,7 +123,7 @@ final class RemoteDriver implements StreamDriver {
     void lose(IreeException cause) {
         if (lost == null) {
             lost = cause;
-            session.tellEach(lanes, RemoteLane::abandon);
+            session.notifyEach(lanes, RemoteLane::abandon);
             changed();
         }
     }

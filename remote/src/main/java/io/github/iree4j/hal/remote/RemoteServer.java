@@ -457,8 +457,8 @@ final class RemoteServer {
             expected.clear();
             asked.clear(); // failed by their commands
         }
-        session.tellEach(waiting, each -> each.refused(cause));
-        session.tellEach(allLanes, each -> each.fail(cause));
+        session.notifyEach(waiting, each -> each.refused(cause));
+        session.notifyEach(allLanes, each -> each.fail(cause));
         objects.failAll(cause);
     }
 

@@ -298,7 +298,7 @@ public final class RemoteSession {
         }
         boolean held = HeldCallbacks.begin();
         try {
-            tellEach(parts(cause), Runnable::run);
+            notifyEach(parts(cause), Runnable::run);
         } finally {
             HeldCallbacks.end(held);
         }
@@ -322,12 +322,12 @@ public final class RemoteSession {
     }
 
     /** Notifies each element, even if an earlier notification throws: a session fails once, so nobody else would. */
-    <T> void tellEach(Iterable<? extends T> all, Consumer<? super T> tell) {
+    <T> void notifyEach(Iterable<? extends T> all, Consumer<? super T> notification) {
         for (T each : all) {
             try {
-                tell.accept(each);
+                notification.accept(each);
             } catch (RuntimeException | Error e) {
-                LOG.error("{} has failed or opened, and who waits for that could not be told", this, e);
+                LOG.error("{} has failed or opened, and a waiter could not be notified", this, e);
             }
         }
     }
@@ -434,7 +434,7 @@ public final class RemoteSession {
             due = List.copyOf(waiting);
             waiting.clear();
         }
-        tellEach(due, Runnable::run);
+        notifyEach(due, Runnable::run);
     }
 
     /** Runs actions once the session is open or has failed, in either case on a thread of the transport or this thread. */

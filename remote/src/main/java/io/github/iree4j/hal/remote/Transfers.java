@@ -399,7 +399,7 @@ final class Transfers {
             outgoing.clear();
             incoming.clear();
         }
-        session.tellEach(all, each -> {
+        session.notifyEach(all, each -> {
             if (each.end()) {
                 each.done.accept(cause);
             }

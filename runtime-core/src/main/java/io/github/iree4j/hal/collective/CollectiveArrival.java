@@ -53,7 +53,7 @@ public class CollectiveArrival extends Arrival {
      *
      * @param cause the cause
      */
-    public void tell(IreeException cause) {
+    public void notifyFailed(IreeException cause) {
         if (told.compareAndSet(false, true)) {
             then.accept(cause, Frontier.EMPTY);
         }

@@ -87,7 +87,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
     }
 
     /** Requests a report of the end of the last operation, unless made before. */
-    final void tellLast() {
+    final void reportLast() {
         Work work;
         synchronized (clock) {
             work = last;
@@ -209,15 +209,15 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
 
     private void report(Work work, @Nullable IreeException outcome) {
         if (scheduler != null) {
-            tell(scheduler, work.operation, outcome);
+            report(scheduler, work.operation, outcome);
         }
     }
 
     /** Reports all completed operations to the host, before the host learns of the loss. */
-    abstract void tellPassed(QueueScheduler owner);
+    abstract void reportPassed(QueueScheduler owner);
 
     /** Reports the end of an operation to the host. */
-    abstract void tell(QueueScheduler owner, QueueOperation operation, @Nullable IreeException outcome);
+    abstract void report(QueueScheduler owner, QueueOperation operation, @Nullable IreeException outcome);
 
     /**
      * Fails all operations, now and later. An operation not run keeps its place: marks are still reached in order,
@@ -259,7 +259,7 @@ abstract sealed class VirtualQueue permits VirtualStream, VirtualWorkers {
                 }
             }
             if (scheduler != null) {
-                tellPassed(scheduler);
+                reportPassed(scheduler);
             }
             for (Work work : ended) {
                 report(work, cause);

@@ -63,7 +63,7 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
 
     @Override
     public void submit() {
-        tellLast();
+        reportLast();
     }
 
     /** Returns the event fired when an epoch is passed; null for a passed epoch. */
@@ -109,7 +109,7 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
     }
 
     @Override
-    void tellPassed(QueueScheduler owner) {
+    void reportPassed(QueueScheduler owner) {
         long over;
         synchronized (clock) {
             over = passed;
@@ -118,7 +118,7 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
     }
 
     @Override
-    void tell(QueueScheduler owner, QueueOperation operation, @Nullable IreeException outcome) {
+    void report(QueueScheduler owner, QueueOperation operation, @Nullable IreeException outcome) {
         if (outcome != null) {
             owner.completed(operation, outcome);
         }

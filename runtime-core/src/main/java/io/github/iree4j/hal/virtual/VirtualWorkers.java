@@ -19,10 +19,10 @@ final class VirtualWorkers extends VirtualQueue implements UnorderedBackend {
     }
 
     @Override
-    void tellPassed(QueueScheduler owner) {}
+    void reportPassed(QueueScheduler owner) {}
 
     @Override
-    void tell(QueueScheduler owner, QueueOperation operation, @Nullable IreeException outcome) {
+    void report(QueueScheduler owner, QueueOperation operation, @Nullable IreeException outcome) {
         owner.completed(operation, outcome);
     }
 

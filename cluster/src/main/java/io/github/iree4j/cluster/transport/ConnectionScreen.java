@@ -99,7 +99,8 @@ final class ConnectionScreen {
         channel.closeFuture().addListener(_ -> left(from, channel));
         if (oldest != null) {
             log(oldest.remoteAddress(), MOST_STRANGERS + " younger connections are no peer's either, the limit");
-            oldest.close();
+            // Not by the handler of HTTP/2, which would wait 10 s for an answer of the stranger.
+            oldest.pipeline().firstContext().close();
         }
     }
 

@@ -172,6 +172,7 @@ class ConnectionScreenTests {
             for (int i = 0; i < ConnectionScreen.MOST_STRANGERS; i++) {
                 strangers.add(new Socket(LOOPBACK, there.port()));
             }
+            long full = System.nanoTime();
             try {
                 while (oldest.getInputStream().read() >= 0) {
                     // What the server says at first.
@@ -179,6 +180,9 @@ class ConnectionScreenTests {
             } catch (SocketException e) {
                 // Closed by a reset.
             }
+            assertThat(Duration.ofNanos(System.nanoTime() - full))
+                    .as("an answer of the stranger is not waited for, which HTTP/2 would do for 10 s")
+                    .isLessThan(Duration.ofSeconds(9));
             assertThat(lines)
                     .singleElement()
                     .satisfies(line ->

@@ -105,7 +105,7 @@ public final class KubernetesIdentityStore implements IdentityStore {
         if (duration.compareTo(LONGEST) > 0) {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
-                    "a lease of %s is longer than %s, what others wait for at most; lower 'iree.cluster.identity.lease-duration'"
+                    "a lease of %s is longer than %s, the longest wait of others; lower 'iree.cluster.identity.lease-duration'"
                             .formatted(DurationText.of(duration), DurationText.of(LONGEST)));
         }
         Map<Integer, Watched> watched = new HashMap<>();

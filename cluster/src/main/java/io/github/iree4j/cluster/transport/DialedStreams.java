@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The streams of a connection dialed by this node. The connection is established when the peer has answered on each stream. */
 final class DialedStreams {
-    /** What became of the streams; called once. */
+    /** The outcome of the streams; called once. */
     interface Outcome {
         /**
          * The connection is established, and delivers once started.

@@ -108,7 +108,7 @@ final class LastingConnections {
         return new Resumption(found, received.ticket(), bytes(received.counts()), counts);
     }
 
-    /** Returns what a dialing side sends to continue a connection. Nothing is received until the connection continues. */
+    /** Returns the message by which a dialing side continues a connection. Nothing is received until the connection continues. */
     Request request(LastingConnection connection) {
         LastingConnection.Received received = connection.received();
         byte[] bytes = ByteBuffer.allocate(NUMBER_BYTES + COUNTS_BYTES)

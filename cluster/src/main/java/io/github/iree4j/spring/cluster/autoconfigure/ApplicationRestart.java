@@ -371,7 +371,7 @@ final class ApplicationRestart implements SpringApplicationRunListener {
         return doubled.compareTo(longest) < 0 ? doubled : longest;
     }
 
-    /** What the deepest library says: the JDK below often leaves out the port or the host. */
+    /** The message of the innermost cause: the JDK below often leaves out the port or the host. */
     private static String cause(Throwable failure) {
         Throwable told = failure;
         for (Throwable each = failure; each != null; each = each.getCause()) {

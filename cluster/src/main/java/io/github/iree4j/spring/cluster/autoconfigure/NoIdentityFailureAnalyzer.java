@@ -31,7 +31,7 @@ final class NoIdentityFailureAnalyzer extends AbstractFailureAnalyzer<IreeExcept
                 "This node got no identity from the store of 'iree.cluster.identity':%n%n    %s".formatted(cause),
                 cause.code() == StatusCode.UNAVAILABLE
                         ? "Correct what the store says, or start this node again when it answers. A node does not start without an identity, since two with the same one would corrupt each other's work."
-                        : "Do what the message says. A node does not start without an identity of its own.",
+                        : "Follow the message. A node does not start without an identity of its own.",
                 cause);
     }
 }

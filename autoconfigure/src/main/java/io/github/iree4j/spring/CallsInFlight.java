@@ -5,6 +5,7 @@ import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.HighWater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.status.WaitTime;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -62,7 +63,7 @@ final class CallsInFlight {
             this.program = program;
             this.function = function;
             this.timeout = timeout;
-            this.nanos = timeout == null ? Long.MAX_VALUE : saturated(timeout);
+            this.nanos = timeout == null ? WaitTime.FOREVER : WaitTime.nanos(timeout);
             String current = MDC.get(TRACE);
             this.trace = current == null ? "" : current;
         }
@@ -120,14 +121,6 @@ final class CallsInFlight {
         /** Returns whether the entry ended after its deadline; valid after the end. */
         boolean isLate() {
             return deadline.isLate();
-        }
-    }
-
-    private static long saturated(Duration timeout) {
-        try {
-            return timeout.toNanos();
-        } catch (ArithmeticException e) {
-            return Long.MAX_VALUE;
         }
     }
 

@@ -1,5 +1,7 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.status.WaitTime;
+
 /** Lets a waiting thread do some of the awaited work before the thread sleeps. */
 final class HelpedWait {
     private static final int SPINS_PER_LOOK = 16;

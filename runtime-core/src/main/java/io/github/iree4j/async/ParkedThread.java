@@ -1,5 +1,6 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.status.WaitTime;
 import java.util.concurrent.locks.LockSupport;
 
 /** A parked thread waiting for a value. Woken at once, not in order with callbacks. */

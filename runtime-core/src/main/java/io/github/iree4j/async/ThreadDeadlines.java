@@ -1,6 +1,7 @@
 package io.github.iree4j.async;
 
 import io.github.iree4j.api.NotForApplications;
+import io.github.iree4j.status.WaitTime;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -133,20 +134,12 @@ public final class ThreadDeadlines {
         if (limit == null) {
             return new Deadline(null, 0, Long.MAX_VALUE);
         }
-        Deadline deadline = new Deadline(CURRENT.get(), clock.getAsLong(), nanos(limit));
+        Deadline deadline =
+                new Deadline(CURRENT.get(), clock.getAsLong(), Math.min(WaitTime.nanos(limit), WaitTime.FOREVER - 1));
         CURRENT.set(deadline);
         deadlines.add(deadline);
         arm();
         return deadline;
-    }
-
-    /** Returns the nanoseconds: at most 292 years, and less than the value for no limit. */
-    private static long nanos(Duration limit) {
-        try {
-            return Math.min(limit.toNanos(), Long.MAX_VALUE - 1);
-        } catch (ArithmeticException e) {
-            return Long.MAX_VALUE - 1;
-        }
     }
 
     /**

@@ -5,6 +5,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.status.WaitTime;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

@@ -1,6 +1,7 @@
 package io.github.iree4j.call;
 
 import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.status.WaitTime;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -35,7 +36,7 @@ final class CallDeadline {
     }
 
     private long left() {
-        return limit == null ? Long.MAX_VALUE : CallTerms.saturatedNanos(limit) - (System.nanoTime() - begun);
+        return limit == null ? Long.MAX_VALUE : WaitTime.nanos(limit) - (System.nanoTime() - begun);
     }
 
     /** Runs the action at the deadline unless the call has ended. The clock's thread only starts the thread that does so. */

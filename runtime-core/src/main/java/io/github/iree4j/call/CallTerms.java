@@ -29,13 +29,4 @@ public record CallTerms(
     public static @Nullable Duration least(@Nullable Duration a, @Nullable Duration b) {
         return a == null || b != null && b.compareTo(a) < 0 ? b : a;
     }
-
-    /** The timeout in nanoseconds, saturated. */
-    public static long saturatedNanos(Duration timeout) {
-        try {
-            return timeout.toNanos();
-        } catch (ArithmeticException e) {
-            return timeout.isNegative() ? 0 : Long.MAX_VALUE;
-        }
-    }
 }

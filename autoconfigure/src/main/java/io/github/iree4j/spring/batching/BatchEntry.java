@@ -7,7 +7,7 @@ import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.spring.context.CapturedContext;
 import io.github.iree4j.status.CallWait;
-import java.time.Duration;
+import io.github.iree4j.status.WaitTime;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -43,18 +43,10 @@ final class BatchEntry extends IreeFuture<Results> {
         this.rows = rows;
         this.aligned = aligned;
         this.since = timer.nanoTime();
-        long nanos = request.options().timeout().map(BatchEntry::nanos).orElse(Long.MAX_VALUE);
-        this.patience = nanos == Long.MAX_VALUE ? nanos : nanos / 2;
-        this.deadline = nanos == Long.MAX_VALUE ? () -> {} : timer.deadline(nanos, this::late);
+        long nanos = request.options().timeout().map(WaitTime::nanos).orElse(WaitTime.FOREVER);
+        this.patience = nanos == WaitTime.FOREVER ? nanos : nanos / 2;
+        this.deadline = nanos == WaitTime.FOREVER ? () -> {} : timer.deadline(nanos, this::late);
         whenComplete((_, _) -> deadline.run());
-    }
-
-    private static long nanos(Duration duration) {
-        try {
-            return duration.toNanos();
-        } catch (ArithmeticException e) {
-            return Long.MAX_VALUE;
-        }
     }
 
     private void late() {

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.ai;
 import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.status.WaitTime;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -21,15 +22,7 @@ final class Deadline {
     Deadline(String request, @Nullable Duration timeout) {
         this.request = request;
         this.timeout = timeout;
-        this.end = timeout == null ? 0 : System.nanoTime() + saturated(timeout);
-    }
-
-    private static long saturated(Duration timeout) {
-        try {
-            return timeout.toNanos();
-        } catch (ArithmeticException e) {
-            return Long.MAX_VALUE / 2;
-        }
+        this.end = timeout == null ? 0 : System.nanoTime() + WaitTime.nanos(timeout);
     }
 
     /** The remaining time for the next call; null for no limit. */

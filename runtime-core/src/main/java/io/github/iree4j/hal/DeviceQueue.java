@@ -161,6 +161,15 @@ public interface DeviceQueue {
     Buffer alloca(@Nullable Fence wait, @Nullable Fence signal, BufferParams params, long size, long flags);
 
     /**
+     * Submits an operation. The other methods that submit operations, except for {@link #alloca}, create a command and call this method.
+     *
+     * @param wait fence to wait for; null for nothing
+     * @param signal fence to signal; null for nothing
+     * @param command the operation
+     */
+    void submit(@Nullable Fence wait, @Nullable Fence signal, QueueCommand command);
+
+    /**
      * Frees an allocation in queue order. Operations using the allocation at that moment keep the storage until
      * completion. For a buffer allocated without a queue, with an indeterminate lifetime, or preserved by other owners
      * ({@link Buffer#preserve()}), this is a barrier.
@@ -170,7 +179,9 @@ public interface DeviceQueue {
      * @param buffer the buffer to free
      * @param flags dealloca flags
      */
-    void dealloca(@Nullable Fence wait, @Nullable Fence signal, Buffer buffer, long flags);
+    default void dealloca(@Nullable Fence wait, @Nullable Fence signal, Buffer buffer, long flags) {
+        submit(wait, signal, new QueueCommand.Dealloca(buffer, flags));
+    }
 
     /**
      * Fills a range with a repeated pattern.
@@ -184,7 +195,7 @@ public interface DeviceQueue {
      * @param patternLength 1, 2, 4 or 8 bytes
      * @param flags none defined
      */
-    void fill(
+    default void fill(
             @Nullable Fence wait,
             @Nullable Fence signal,
             Buffer target,
@@ -192,7 +203,9 @@ public interface DeviceQueue {
             long length,
             long pattern,
             int patternLength,
-            long flags);
+            long flags) {
+        submit(wait, signal, new QueueCommand.Fill(target, offset, length, pattern, patternLength));
+    }
 
     /**
      * Writes host bytes, captured by the call.
@@ -204,13 +217,15 @@ public interface DeviceQueue {
      * @param targetOffset first byte written
      * @param flags none defined
      */
-    void update(
+    default void update(
             @Nullable Fence wait,
             @Nullable Fence signal,
             MemorySegment source,
             Buffer target,
             long targetOffset,
-            long flags);
+            long flags) {
+        submit(wait, signal, new QueueCommand.Update(source, target, targetOffset));
+    }
 
     /**
      * Copies between buffers; ranges of one allocation must not overlap.
@@ -224,7 +239,7 @@ public interface DeviceQueue {
      * @param length bytes
      * @param flags none defined
      */
-    void copy(
+    default void copy(
             @Nullable Fence wait,
             @Nullable Fence signal,
             Buffer source,
@@ -232,7 +247,9 @@ public interface DeviceQueue {
             Buffer target,
             long targetOffset,
             long length,
-            long flags);
+            long flags) {
+        submit(wait, signal, new QueueCommand.Copy(source, sourceOffset, target, targetOffset, length));
+    }
 
     /**
      * Reads from a file into a buffer.
@@ -246,7 +263,7 @@ public interface DeviceQueue {
      * @param length bytes
      * @param flags none defined
      */
-    void read(
+    default void read(
             @Nullable Fence wait,
             @Nullable Fence signal,
             HalFile source,
@@ -254,7 +271,9 @@ public interface DeviceQueue {
             Buffer target,
             long targetOffset,
             long length,
-            long flags);
+            long flags) {
+        submit(wait, signal, new QueueCommand.Read(source, sourceOffset, target, targetOffset, length));
+    }
 
     /**
      * Writes from a buffer into a file.
@@ -268,7 +287,7 @@ public interface DeviceQueue {
      * @param length bytes
      * @param flags none defined
      */
-    void write(
+    default void write(
             @Nullable Fence wait,
             @Nullable Fence signal,
             Buffer source,
@@ -276,7 +295,9 @@ public interface DeviceQueue {
             HalFile target,
             long targetOffset,
             long length,
-            long flags);
+            long flags) {
+        submit(wait, signal, new QueueCommand.Write(source, sourceOffset, target, targetOffset, length));
+    }
 
     /**
      * Runs an export of an executable.
@@ -290,7 +311,7 @@ public interface DeviceQueue {
      * @param bindings the buffers, in the export's order
      * @param flags dispatch flags
      */
-    void dispatch(
+    default void dispatch(
             @Nullable Fence wait,
             @Nullable Fence signal,
             Executable executable,
@@ -298,7 +319,9 @@ public interface DeviceQueue {
             DispatchConfig config,
             int[] constants,
             BindingTable bindings,
-            long flags);
+            long flags) {
+        submit(wait, signal, new QueueCommand.Dispatch(executable, export, config, constants, bindings, flags));
+    }
 
     /**
      * Executes a finished command buffer.
@@ -309,12 +332,14 @@ public interface DeviceQueue {
      * @param bindings the buffers of the slots; null without slots
      * @param flags execute flags
      */
-    void execute(
+    default void execute(
             @Nullable Fence wait,
             @Nullable Fence signal,
             CommandBuffer commands,
             @Nullable BindingTable bindings,
-            long flags);
+            long flags) {
+        submit(wait, signal, new QueueCommand.Execute(commands, bindings, flags));
+    }
 
     /**
      * Signals a fence when another fence is reached.
@@ -323,7 +348,9 @@ public interface DeviceQueue {
      * @param signal fence to signal; null for nothing
      * @param flags none defined
      */
-    void barrier(@Nullable Fence wait, @Nullable Fence signal, long flags);
+    default void barrier(@Nullable Fence wait, @Nullable Fence signal, long flags) {
+        submit(wait, signal, QueueCommand.Barrier.INSTANCE);
+    }
 
     /**
      * Runs host code in queue order.
@@ -333,7 +360,9 @@ public interface DeviceQueue {
      * @param call the code
      * @param flags host call flags
      */
-    void hostCall(@Nullable Fence wait, @Nullable Fence signal, HostCall call, long flags);
+    default void hostCall(@Nullable Fence wait, @Nullable Fence signal, HostCall call, long flags) {
+        submit(wait, signal, new QueueCommand.Call(call, flags));
+    }
 
     /**
      * Runs host code in queue order, completing later through a {@link HostCallCompletion}. Only the beginning has a
@@ -346,7 +375,9 @@ public interface DeviceQueue {
      *     nothing
      * @param call the code
      */
-    void deferredHostCall(@Nullable Fence wait, @Nullable Fence signal, DeferredHostCall call);
+    default void deferredHostCall(@Nullable Fence wait, @Nullable Fence signal, DeferredHostCall call) {
+        submit(wait, signal, new QueueCommand.DeferredCall(call));
+    }
 
     /** Starts the operations batched so far, in backends that batch. */
     void flush();

@@ -1,11 +1,10 @@
 package io.github.iree4j.hal.stream;
 
-import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.Buffer;
+import io.github.iree4j.hal.QueueCommand;
 import io.github.iree4j.hal.Transfers;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Fills, copies and updates. Bytes written by the host go through {@link Staging}. A transfer that exceeds a staging
@@ -15,25 +14,32 @@ final class BufferTransfers {
     private BufferTransfers() {}
 
     /** Fills. */
-    static StreamOperation fill(
-            StreamQueue queue, Buffer target, long offset, long length, long pattern, int patternLength) {
+    static StreamOperation fill(StreamQueue queue, QueueCommand.Fill fill) {
+        Buffer target = fill.target();
         UsedBuffer own = StreamBuffer.usable(queue.streamDevice(), "fill target", target);
         long bytes = Transfers.checkFill(
-                target, offset, length, patternLength, StreamBuffer.isCopied(queue.streamDevice(), target));
-        return new Fill(queue, own, target.offset() + offset, bytes, pattern, patternLength);
+                target,
+                fill.offset(),
+                fill.length(),
+                fill.patternLength(),
+                StreamBuffer.isCopied(queue.streamDevice(), target));
+        return new Fill(queue, own, target.offset() + fill.offset(), bytes, fill.pattern(), fill.patternLength());
     }
 
     /** Copies. */
-    static StreamOperation copy(
-            StreamQueue queue, Buffer source, long sourceOffset, Buffer target, long targetOffset, long length) {
+    static StreamOperation copy(StreamQueue queue, QueueCommand.Copy copy) {
+        Buffer source = copy.source();
+        Buffer target = copy.target();
         StreamDevice device = queue.streamDevice();
         StreamBuffer apart = StreamBuffer.copied(device, source);
         UsedBuffer from =
                 apart == null ? StreamBuffer.usable(device, "copy source", source) : StreamBuffer.used(device, apart);
         UsedBuffer to = StreamBuffer.usable(device, "copy target", target);
         boolean copied = StreamBuffer.isCopied(device, target);
-        long bytes = Transfers.checkCopy(source, sourceOffset, target, targetOffset, length, copied);
-        return new Copy(queue, from, source.offset() + sourceOffset, to, target.offset() + targetOffset, bytes);
+        long bytes =
+                Transfers.checkCopy(source, copy.sourceOffset(), target, copy.targetOffset(), copy.length(), copied);
+        return new Copy(
+                queue, from, source.offset() + copy.sourceOffset(), to, target.offset() + copy.targetOffset(), bytes);
     }
 
     /** Copies between allocations, regardless of their access flags. */
@@ -47,20 +53,14 @@ final class BufferTransfers {
         return new Readback(queue, source, offset, piece);
     }
 
-    /** Submits an update: reads all of the source before returning. */
-    static void update(
-            StreamQueue queue,
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            MemorySegment source,
-            Buffer target,
-            long offset) {
-        TransferPlan.submit(queue, wait, signal, () -> {
-            StreamBuffer own = StreamBuffer.of(queue.streamDevice(), "update target", target);
-            Transfers.checkUpdate(
-                    target, offset, source.byteSize(), StreamBuffer.isCopied(queue.streamDevice(), target));
-            return updates(queue, own, target.offset() + offset, source);
-        });
+    /** Plans an update: reads all of the source before returning. */
+    static TransferPlan update(StreamQueue queue, QueueCommand.Update update) {
+        MemorySegment source = update.source();
+        Buffer target = update.target();
+        StreamBuffer own = StreamBuffer.of(queue.streamDevice(), "update target", target);
+        boolean copied = StreamBuffer.isCopied(queue.streamDevice(), target);
+        Transfers.checkUpdate(target, update.targetOffset(), source.byteSize(), copied);
+        return updates(queue, own, target.offset() + update.targetOffset(), source);
     }
 
     /** Plans writing host bytes to an allocation, regardless of the allocation's access flags. */

@@ -1,11 +1,11 @@
 package io.github.iree4j.hal.stream;
 
-import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.QueueCommand;
 import io.github.iree4j.hal.Transfers;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
@@ -20,26 +20,18 @@ import org.jspecify.annotations.Nullable;
 final class FileTransfers {
     private FileTransfers() {}
 
-    /** Submits a read from a file. */
-    static void read(
-            StreamQueue queue,
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            HalFile file,
-            long fileOffset,
-            Buffer target,
-            long offset,
-            long length) {
-        TransferPlan.submit(queue, wait, signal, () -> {
-            StreamBuffer own = StreamBuffer.of(queue.streamDevice(), "read target", target);
-            Transfers.requireTarget("read target", target, StreamBuffer.isCopied(queue.streamDevice(), target));
-            long bytes = target.checkRange("read target", offset, length);
-            file.check("read", MemoryAccess.READ, fileOffset, bytes);
-            long at = target.offset() + offset;
-            return own.kind().isMappable()
-                    ? TransferPlan.of(() -> new FileTransfer(queue, file, fileOffset, own, at, bytes, true))
-                    : stagedRead(queue, file, fileOffset, own, at, bytes);
-        });
+    /** Plans a read from a file. */
+    static TransferPlan read(StreamQueue queue, QueueCommand.Read read) {
+        HalFile file = read.source();
+        Buffer target = read.target();
+        StreamBuffer own = StreamBuffer.of(queue.streamDevice(), "read target", target);
+        Transfers.requireTarget("read target", target, StreamBuffer.isCopied(queue.streamDevice(), target));
+        long bytes = target.checkRange("read target", read.targetOffset(), read.length());
+        file.check("read", MemoryAccess.READ, read.sourceOffset(), bytes);
+        long at = target.offset() + read.targetOffset();
+        return own.kind().isMappable()
+                ? TransferPlan.of(() -> new FileTransfer(queue, file, read.sourceOffset(), own, at, bytes, true))
+                : stagedRead(queue, file, read.sourceOffset(), own, at, bytes);
     }
 
     private static TransferPlan stagedRead(
@@ -57,36 +49,29 @@ final class FileTransfers {
         return plan;
     }
 
-    /** Submits a write to a file. */
-    static void write(
-            StreamQueue queue,
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            Buffer source,
-            long offset,
-            HalFile file,
-            long fileOffset,
-            long length) {
-        TransferPlan.submit(queue, wait, signal, () -> {
-            StreamBuffer own = StreamBuffer.of(queue.streamDevice(), "write source", source);
-            source.require("write source", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_SOURCE, MemoryAccess.READ);
-            long bytes = source.checkRange("write source", offset, length);
-            file.check("write", MemoryAccess.WRITE, fileOffset, bytes);
-            long start = source.offset() + offset;
-            if (own.kind().isMappable()) {
-                return TransferPlan.of(() -> new FileTransfer(queue, file, fileOffset, own, start, bytes, false));
-            }
-            TransferPlan plan = new TransferPlan();
-            FileWindow.Sequence windows = new FileWindow.Sequence(queue, file, fileOffset, bytes);
-            for (long at = 0, size; at < bytes || at == 0; at += size) {
-                StagingPiece piece = windows.piece(plan, at);
-                size = piece.size;
-                long from = start + at;
-                long to = fileOffset + at;
-                plan.add(() -> new StagedWrite(queue, piece, own, from, file, to));
-            }
-            return plan;
-        });
+    /** Plans a write to a file. */
+    static TransferPlan write(StreamQueue queue, QueueCommand.Write write) {
+        Buffer source = write.source();
+        HalFile file = write.target();
+        long fileOffset = write.targetOffset();
+        StreamBuffer own = StreamBuffer.of(queue.streamDevice(), "write source", source);
+        source.require("write source", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_SOURCE, MemoryAccess.READ);
+        long bytes = source.checkRange("write source", write.sourceOffset(), write.length());
+        file.check("write", MemoryAccess.WRITE, fileOffset, bytes);
+        long start = source.offset() + write.sourceOffset();
+        if (own.kind().isMappable()) {
+            return TransferPlan.of(() -> new FileTransfer(queue, file, fileOffset, own, start, bytes, false));
+        }
+        TransferPlan plan = new TransferPlan();
+        FileWindow.Sequence windows = new FileWindow.Sequence(queue, file, fileOffset, bytes);
+        for (long at = 0, size; at < bytes || at == 0; at += size) {
+            StagingPiece piece = windows.piece(plan, at);
+            size = piece.size;
+            long from = start + at;
+            long to = fileOffset + at;
+            plan.add(() -> new StagedWrite(queue, piece, own, from, file, to));
+        }
+        return plan;
     }
 
     /**

@@ -6,10 +6,8 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.DispatchConfig;
-import io.github.iree4j.hal.Executable;
-import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.HostCall;
+import io.github.iree4j.hal.QueueCommand;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.hal.schedule.QueueOperation;
@@ -17,7 +15,6 @@ import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.schedule.ScheduledQueue;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.lang.foreign.MemorySegment;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
@@ -114,94 +111,41 @@ final class StreamQueue extends ScheduledQueue<StreamBuffer> {
     }
 
     @Override
-    public void fill(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            Buffer target,
-            long offset,
-            long length,
-            long pattern,
-            int patternLength,
-            long flags) {
-        submit(wait, signal, () -> BufferTransfers.fill(this, target, offset, length, pattern, patternLength));
+    protected void submitWork(@Nullable Fence wait, @Nullable Fence signal, QueueCommand.Work work) {
+        switch (work) {
+            case QueueCommand.Fill fill -> schedule(wait, signal, () -> BufferTransfers.fill(this, fill));
+            case QueueCommand.Copy copy -> schedule(wait, signal, () -> BufferTransfers.copy(this, copy));
+            case QueueCommand.Update update ->
+                TransferPlan.submit(this, wait, signal, () -> BufferTransfers.update(this, update));
+            case QueueCommand.Read read ->
+                TransferPlan.submit(this, wait, signal, () -> FileTransfers.read(this, read));
+            case QueueCommand.Write write ->
+                TransferPlan.submit(this, wait, signal, () -> FileTransfers.write(this, write));
+            case QueueCommand.Dispatch dispatch -> dispatch(wait, signal, dispatch);
+            case QueueCommand.Execute execute -> execute(wait, signal, execute.commands(), execute.bindings());
+        }
     }
 
-    @Override
-    public void copy(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            Buffer source,
-            long sourceOffset,
-            Buffer target,
-            long targetOffset,
-            long length,
-            long flags) {
-        submit(wait, signal, () -> BufferTransfers.copy(this, source, sourceOffset, target, targetOffset, length));
-    }
-
-    @Override
-    protected void submitUpdate(
-            @Nullable Fence wait, @Nullable Fence signal, MemorySegment source, Buffer target, long targetOffset) {
-        BufferTransfers.update(this, wait, signal, source, target, targetOffset);
-    }
-
-    @Override
-    protected void submitRead(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            HalFile source,
-            long sourceOffset,
-            Buffer target,
-            long targetOffset,
-            long length) {
-        FileTransfers.read(this, wait, signal, source, sourceOffset, target, targetOffset, length);
-    }
-
-    @Override
-    protected void submitWrite(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            Buffer source,
-            long sourceOffset,
-            HalFile target,
-            long targetOffset,
-            long length) {
-        FileTransfers.write(this, wait, signal, source, sourceOffset, target, targetOffset, length);
-    }
-
-    @Override
-    public void dispatch(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            Executable executable,
-            int export,
-            DispatchConfig config,
-            int[] constants,
-            BindingTable bindings,
-            long flags) {
+    private void dispatch(@Nullable Fence wait, @Nullable Fence signal, QueueCommand.Dispatch dispatch) {
         // A command buffer of a single command, owned here; a waiting submission retains it.
+        BindingTable bindings = dispatch.bindings();
         try (RecordedCommandBuffer commands = RecordedForms.ofDispatch(device, bindings.size())) {
-            submit(wait, signal, () -> {
+            schedule(wait, signal, () -> {
                 checkComputes();
-                commands.recordDispatchOfSlots(executable, export, config, constants, flags);
+                commands.recordDispatchOfSlots(dispatch);
                 return Executions.dispatch(this, commands, bindings);
             });
         }
     }
 
-    @Override
-    public void execute(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            CommandBuffer commands,
-            @Nullable BindingTable bindings,
-            long flags) {
+    private void execute(
+            @Nullable Fence wait, @Nullable Fence signal, CommandBuffer commands, @Nullable BindingTable bindings) {
         if (RecordedForms.isOf(device, commands)
                 && commands instanceof RecordedCommandBuffer own
                 && !own.collectives().isEmpty()) {
             new StreamCollectiveExecution(this, own, bindings).submit(wait, signal);
             return;
         }
-        submit(wait, signal, () -> Executions.execute(this, commands, bindings));
+        schedule(wait, signal, () -> Executions.execute(this, commands, bindings));
     }
 }

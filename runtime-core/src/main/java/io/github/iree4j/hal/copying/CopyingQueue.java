@@ -8,23 +8,18 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.CommandBuffer;
-import io.github.iree4j.hal.DeferredHostCall;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
-import io.github.iree4j.hal.DispatchConfig;
-import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.FrontierCounters;
-import io.github.iree4j.hal.HalFile;
-import io.github.iree4j.hal.HostCall;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.QueueAffinity;
+import io.github.iree4j.hal.QueueCommand;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.QueuePeaks;
 import io.github.iree4j.hal.StreamCounters;
 import io.github.iree4j.status.IreeException;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -109,94 +104,44 @@ final class CopyingQueue implements DeviceQueue {
     }
 
     @Override
-    public void dealloca(@Nullable Fence wait, @Nullable Fence signal, Buffer buffer, long flags) {
-        at(buffer).dealloca(wait, signal, buffer, flags | (view.isApart(buffer) ? DEALLOCA_PREFER_ORIGIN : 0));
+    public void submit(@Nullable Fence wait, @Nullable Fence signal, QueueCommand command) {
+        switch (command) {
+            case QueueCommand.Dealloca freed -> {
+                Buffer buffer = freed.buffer();
+                long origin = view.isApart(buffer) ? DEALLOCA_PREFER_ORIGIN : 0;
+                at(buffer).dealloca(wait, signal, buffer, freed.flags() | origin);
+            }
+            case QueueCommand.Fill fill -> at(fill.target()).submit(wait, signal, fill);
+            case QueueCommand.Update update -> at(update.target()).submit(wait, signal, update);
+            case QueueCommand.Copy copy -> submit(wait, signal, copy);
+            case QueueCommand.Read read -> at(read.target()).submit(wait, signal, read);
+            case QueueCommand.Write write -> at(write.source()).submit(wait, signal, write);
+            case QueueCommand.Dispatch dispatch -> submit(wait, signal, dispatch);
+            case QueueCommand.Execute execute -> submit(wait, signal, execute);
+            case QueueCommand.Barrier _, QueueCommand.Call _, QueueCommand.DeferredCall _ ->
+                queue.submit(wait, signal, command);
+        }
     }
 
-    @Override
-    public void fill(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            Buffer target,
-            long offset,
-            long length,
-            long pattern,
-            int patternLength,
-            long flags) {
-        at(target).fill(wait, signal, target, offset, length, pattern, patternLength, flags);
-    }
-
-    @Override
-    public void update(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            MemorySegment source,
-            Buffer target,
-            long targetOffset,
-            long flags) {
-        at(target).update(wait, signal, source, target, targetOffset, flags);
-    }
-
-    @Override
-    public void copy(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            Buffer source,
-            long sourceOffset,
-            Buffer target,
-            long targetOffset,
-            long length,
-            long flags) {
+    private void submit(@Nullable Fence wait, @Nullable Fence signal, QueueCommand.Copy copy) {
+        Buffer source = copy.source();
+        Buffer target = copy.target();
         if (!view.isApart(source) && !view.isApart(target)) {
-            queue.copy(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
+            queue.submit(wait, signal, copy);
             return;
         }
         CrossDeviceOperation.submit(this, wait, signal, crossing -> {
             source.require("copy source", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_SOURCE, MemoryAccess.READ);
             target.require("copy target", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_TARGET, MemoryAccess.WRITE);
-            long bytes = source.checkRange("copy source", sourceOffset, length);
-            target.checkRange("copy target", targetOffset, bytes);
-            crossing.transfer(source, sourceOffset, target, targetOffset, bytes);
+            long bytes = source.checkRange("copy source", copy.sourceOffset(), copy.length());
+            target.checkRange("copy target", copy.targetOffset(), bytes);
+            crossing.transfer(source, copy.sourceOffset(), target, copy.targetOffset(), bytes);
         });
     }
 
-    @Override
-    public void read(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            HalFile source,
-            long sourceOffset,
-            Buffer target,
-            long targetOffset,
-            long length,
-            long flags) {
-        at(target).read(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
-    }
-
-    @Override
-    public void write(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            Buffer source,
-            long sourceOffset,
-            HalFile target,
-            long targetOffset,
-            long length,
-            long flags) {
-        at(source).write(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
-    }
-
     /** Turns a dispatch with apart memory into a command buffer. */
-    @Override
-    public void dispatch(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            Executable executable,
-            int export,
-            DispatchConfig config,
-            int[] constants,
-            BindingTable bindings,
-            long flags) {
+    private void submit(@Nullable Fence wait, @Nullable Fence signal, QueueCommand.Dispatch dispatch) {
+        BindingTable bindings = dispatch.bindings();
         int count = bindings.size();
         boolean apart = false;
         for (int i = 0; i < count; i++) {
@@ -204,7 +149,7 @@ final class CopyingQueue implements DeviceQueue {
             apart |= buffer != null && view.isApart(buffer);
         }
         if (!apart) {
-            queue.dispatch(wait, signal, executable, export, config, constants, bindings, flags);
+            queue.submit(wait, signal, dispatch);
             return;
         }
         try (CommandBuffer once =
@@ -212,7 +157,13 @@ final class CopyingQueue implements DeviceQueue {
             List<BufferRef> slots = IntStream.range(0, count)
                     .mapToObj(slot -> BufferRef.slot(slot, 0, Buffer.WHOLE))
                     .toList();
-            once.dispatch(executable, export, config, constants, slots, flags);
+            once.dispatch(
+                    dispatch.executable(),
+                    dispatch.export(),
+                    dispatch.config(),
+                    dispatch.constants(),
+                    slots,
+                    dispatch.flags());
             once.finish();
             execute(wait, signal, once, bindings, 0);
         } catch (IreeException e) {
@@ -220,49 +171,28 @@ final class CopyingQueue implements DeviceQueue {
         }
     }
 
-    @Override
-    public void execute(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            CommandBuffer commands,
-            @Nullable BindingTable bindings,
-            long flags) {
-        if (!(commands instanceof CopyingCommands own)) {
-            queue.execute(wait, signal, commands, bindings, flags);
+    private void submit(@Nullable Fence wait, @Nullable Fence signal, QueueCommand.Execute execute) {
+        if (!(execute.commands() instanceof CopyingCommands own)) {
+            queue.submit(wait, signal, execute);
             return;
         }
         BindingTable table;
         Copies copies;
         try {
-            own.checkSubmission(bindings);
-            table = own.complete(bindings);
+            own.checkSubmission(execute.bindings());
+            table = own.complete(execute.bindings());
             copies = table == null ? null : new Copies(view, own, table);
         } catch (IreeException e) {
             CrossDeviceOperation.fail(signal, e);
             return;
         }
         if (copies == null || copies.isEmpty()) {
-            queue.execute(wait, signal, own.recorded(), table, flags);
+            queue.execute(wait, signal, own.recorded(), table, execute.flags());
         } else {
             // Copies are released directly after submission.
-            long kept = flags & ~EXECUTE_BORROW_BINDING_TABLE_LIFETIME;
+            long kept = execute.flags() & ~EXECUTE_BORROW_BINDING_TABLE_LIFETIME;
             CrossDeviceOperation.submit(this, wait, signal, crossing -> copies.execute(crossing, this, kept));
         }
-    }
-
-    @Override
-    public void barrier(@Nullable Fence wait, @Nullable Fence signal, long flags) {
-        queue.barrier(wait, signal, flags);
-    }
-
-    @Override
-    public void hostCall(@Nullable Fence wait, @Nullable Fence signal, HostCall call, long flags) {
-        queue.hostCall(wait, signal, call, flags);
-    }
-
-    @Override
-    public void deferredHostCall(@Nullable Fence wait, @Nullable Fence signal, DeferredHostCall call) {
-        queue.deferredHostCall(wait, signal, call);
     }
 
     @Override

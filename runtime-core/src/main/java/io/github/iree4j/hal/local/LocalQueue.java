@@ -6,10 +6,8 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.DispatchConfig;
-import io.github.iree4j.hal.Executable;
-import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.HostCall;
+import io.github.iree4j.hal.QueueCommand;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.hal.schedule.QueueOperation;
@@ -17,7 +15,6 @@ import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.schedule.ScheduledQueue;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** A queue of operations executed by the host. */
@@ -62,100 +59,38 @@ final class LocalQueue extends ScheduledQueue<LocalBuffer> {
     }
 
     @Override
-    public void fill(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            Buffer target,
-            long offset,
-            long length,
-            long pattern,
-            int patternLength,
-            long flags) {
-        submit(
-                wait,
-                signal,
-                () -> Operations.fill(device.callerRunners(), target, offset, length, pattern, patternLength));
+    protected void submitWork(@Nullable Fence wait, @Nullable Fence signal, QueueCommand.Work work) {
+        switch (work) {
+            case QueueCommand.Fill fill -> schedule(wait, signal, () -> Operations.fill(device.callerRunners(), fill));
+            case QueueCommand.Copy copy -> schedule(wait, signal, () -> Operations.copy(device.callerRunners(), copy));
+            case QueueCommand.Update update -> schedule(wait, signal, () -> new Operations.Update(update));
+            case QueueCommand.Read read -> schedule(wait, signal, () -> Operations.FileTransfer.read(read));
+            case QueueCommand.Write write -> schedule(wait, signal, () -> Operations.FileTransfer.write(write));
+            case QueueCommand.Dispatch dispatch -> dispatch(wait, signal, dispatch);
+            case QueueCommand.Execute execute -> execute(wait, signal, execute.commands(), execute.bindings());
+        }
     }
 
-    @Override
-    public void copy(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            Buffer source,
-            long sourceOffset,
-            Buffer target,
-            long targetOffset,
-            long length,
-            long flags) {
-        submit(
-                wait,
-                signal,
-                () -> Operations.copy(device.callerRunners(), source, sourceOffset, target, targetOffset, length));
-    }
-
-    @Override
-    protected void submitUpdate(
-            @Nullable Fence wait, @Nullable Fence signal, MemorySegment source, Buffer target, long targetOffset) {
-        submit(wait, signal, () -> new Operations.Update(source, target, targetOffset));
-    }
-
-    @Override
-    protected void submitRead(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            HalFile source,
-            long sourceOffset,
-            Buffer target,
-            long targetOffset,
-            long length) {
-        submit(wait, signal, () -> Operations.FileTransfer.read(source, sourceOffset, target, targetOffset, length));
-    }
-
-    @Override
-    protected void submitWrite(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            Buffer source,
-            long sourceOffset,
-            HalFile target,
-            long targetOffset,
-            long length) {
-        submit(wait, signal, () -> Operations.FileTransfer.write(source, sourceOffset, target, targetOffset, length));
-    }
-
-    @Override
-    public void dispatch(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            Executable executable,
-            int export,
-            DispatchConfig config,
-            int[] constants,
-            BindingTable bindings,
-            long flags) {
+    private void dispatch(@Nullable Fence wait, @Nullable Fence signal, QueueCommand.Dispatch dispatch) {
         // A command buffer of a single command, owned here; a waiting submission retains the command buffer.
+        BindingTable bindings = dispatch.bindings();
         try (RecordedCommandBuffer commands =
                 RecordedCommandBuffer.ofDispatch(LocalCommands.INSTANCE, bindings.size())) {
-            submit(wait, signal, () -> {
-                commands.recordDispatchOfSlots(executable, export, config, constants, flags);
+            schedule(wait, signal, () -> {
+                commands.recordDispatchOfSlots(dispatch);
                 return Operations.Execute.dispatch(commands, bindings, device.callerRunners());
             });
         }
     }
 
-    @Override
-    public void execute(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            CommandBuffer commands,
-            @Nullable BindingTable bindings,
-            long flags) {
+    private void execute(
+            @Nullable Fence wait, @Nullable Fence signal, CommandBuffer commands, @Nullable BindingTable bindings) {
         RecordedCommandBuffer own = own(commands);
         if (own != null && !own.collectives().isEmpty()) {
             new LocalCollectives(scheduler(), own, bindings, device.callerRunners()).submit(wait, signal);
             return;
         }
-        submit(wait, signal, () -> {
+        schedule(wait, signal, () -> {
             if (own == null) {
                 throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT, "command buffer was not created by device '" + device.id() + "'");

@@ -9,6 +9,7 @@ import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.HostCall;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.QueueCommand;
 import io.github.iree4j.hal.Transfers;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.hal.record.Recording;
@@ -99,31 +100,28 @@ final class Operations {
     }
 
     /** Creates a fill; in tiles for many bytes. */
-    static HostOperation fill(
-            CallerRunners callerRunners, Buffer target, long offset, long length, long pattern, int patternLength) {
+    static HostOperation fill(CallerRunners callerRunners, QueueCommand.Fill fill) {
+        Buffer target = fill.target();
         StoredBuffer<?> local = usable("fill target", target);
-        long bytes = Transfers.checkFill(target, offset, length, patternLength, LocalBuffer.isCopied(target));
-        long words = Recording.widen(pattern, patternLength);
-        long at = target.offset() + offset;
+        long bytes = Transfers.checkFill(
+                target, fill.offset(), fill.length(), fill.patternLength(), LocalBuffer.isCopied(target));
+        long words = Recording.widen(fill.pattern(), fill.patternLength());
+        long at = target.offset() + fill.offset();
         return bytes >= TILED_TRANSFER
                 ? new Transfer("fill", callerRunners, Recording.fill(local, at, bytes, words), local, null)
                 : new Fill(local, at, bytes, words);
     }
 
     /** Creates a copy; in tiles for many bytes. */
-    static HostOperation copy(
-            CallerRunners callerRunners,
-            Buffer source,
-            long sourceOffset,
-            Buffer target,
-            long targetOffset,
-            long length) {
+    static HostOperation copy(CallerRunners callerRunners, QueueCommand.Copy copy) {
+        Buffer source = copy.source();
+        Buffer target = copy.target();
         StoredBuffer<?> from = usable("copy source", source);
         StoredBuffer<?> to = usable("copy target", target);
-        long bytes =
-                Transfers.checkCopy(source, sourceOffset, target, targetOffset, length, LocalBuffer.isCopied(target));
-        long at = source.offset() + sourceOffset;
-        long toAt = target.offset() + targetOffset;
+        long bytes = Transfers.checkCopy(
+                source, copy.sourceOffset(), target, copy.targetOffset(), copy.length(), LocalBuffer.isCopied(target));
+        long at = source.offset() + copy.sourceOffset();
+        long toAt = target.offset() + copy.targetOffset();
         return bytes >= TILED_TRANSFER
                 ? new Transfer("copy", callerRunners, Recording.copy(from, at, to, toAt, bytes), from, to)
                 : new Copy(from, at, to, toAt, bytes);
@@ -179,12 +177,13 @@ final class Operations {
         private final LocalBuffer target;
         private final long offset;
 
-        Update(MemorySegment source, Buffer target, long offset) {
-            super("update", live("update target", target), null);
-            Transfers.checkUpdate(target, offset, source.byteSize(), LocalBuffer.isCopied(target));
-            this.source = source;
-            this.target = LocalBuffer.of(target);
-            this.offset = target.offset() + offset;
+        Update(QueueCommand.Update update) {
+            super("update", live("update target", update.target()), null);
+            Buffer written = update.target();
+            this.source = update.source();
+            Transfers.checkUpdate(written, update.targetOffset(), source.byteSize(), LocalBuffer.isCopied(written));
+            this.target = LocalBuffer.of(written);
+            this.offset = written.offset() + update.targetOffset();
         }
 
         @Override
@@ -306,12 +305,14 @@ final class Operations {
             this.read = read;
         }
 
-        static FileTransfer read(HalFile file, long fileOffset, Buffer target, long offset, long length) {
-            return new FileTransfer(file, fileOffset, target, offset, length, true);
+        static FileTransfer read(QueueCommand.Read read) {
+            return new FileTransfer(
+                    read.source(), read.sourceOffset(), read.target(), read.targetOffset(), read.length(), true);
         }
 
-        static FileTransfer write(Buffer source, long offset, HalFile file, long fileOffset, long length) {
-            return new FileTransfer(file, fileOffset, source, offset, length, false);
+        static FileTransfer write(QueueCommand.Write write) {
+            return new FileTransfer(
+                    write.target(), write.targetOffset(), write.source(), write.sourceOffset(), write.length(), false);
         }
 
         @Override

@@ -8,6 +8,7 @@ import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
+import io.github.iree4j.hal.QueueCommand;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -62,20 +63,21 @@ public final class RecordedCommandBuffer extends CommandBuffer {
     /**
      * Records a dispatch with the slots, in order, as bindings, and ends recording.
      *
-     * @param executable the code
-     * @param export ordinal of the entry point
-     * @param config workgroups
-     * @param constants the constants
-     * @param flags dispatch flags
+     * @param dispatch the dispatch; its bindings are not read
      * @throws IreeException as {@link #dispatch}
      */
-    public void recordDispatchOfSlots(
-            Executable executable, int export, DispatchConfig config, int[] constants, long flags) {
+    public void recordDispatchOfSlots(QueueCommand.Dispatch dispatch) {
         List<BufferRef> slots = new ArrayList<>(bindingCapacity());
         for (int i = 0; i < bindingCapacity(); i++) {
             slots.add(BufferRef.slot(i, 0, Buffer.WHOLE));
         }
-        dispatch(executable, export, config, constants, slots, flags);
+        dispatch(
+                dispatch.executable(),
+                dispatch.export(),
+                dispatch.config(),
+                dispatch.constants(),
+                slots,
+                dispatch.flags());
         finish();
     }
 

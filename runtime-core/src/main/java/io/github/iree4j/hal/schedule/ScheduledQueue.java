@@ -4,19 +4,16 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
-import io.github.iree4j.hal.DeferredHostCall;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.FrontierCounters;
-import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.HostCall;
 import io.github.iree4j.hal.PendingOperation;
+import io.github.iree4j.hal.QueueCommand;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.QueuePeaks;
 import io.github.iree4j.hal.StreamCounters;
 import io.github.iree4j.status.IreeException;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -92,59 +89,16 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
     protected abstract QueueOperation hostCall(HostCall call, boolean detached);
 
     /**
-     * Submits writing host bytes into a buffer of this driver's memory, or into a buffer refused by this device.
+     * Submits work of this backend. Buffers are of this driver's memory, or refused by this device.
      *
      * @param wait points to wait for; null for none
      * @param signal points to signal; null for none
-     * @param source the bytes, valid until return
-     * @param target receives the bytes
-     * @param targetOffset first byte written
+     * @param work the work; the bytes of an update are valid until return
      */
-    protected abstract void submitUpdate(
-            @Nullable Fence wait, @Nullable Fence signal, MemorySegment source, Buffer target, long targetOffset);
+    protected abstract void submitWork(@Nullable Fence wait, @Nullable Fence signal, QueueCommand.Work work);
 
     /**
-     * Submits reading a file into a buffer of this driver's memory, or into a buffer refused by this device.
-     *
-     * @param wait points to wait for; null for none
-     * @param signal points to signal; null for none
-     * @param source the file
-     * @param sourceOffset first byte read
-     * @param target receives the bytes
-     * @param targetOffset first byte written
-     * @param length bytes
-     */
-    protected abstract void submitRead(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            HalFile source,
-            long sourceOffset,
-            Buffer target,
-            long targetOffset,
-            long length);
-
-    /**
-     * Submits writing a file from a buffer of this driver's memory, or from a buffer refused by this device.
-     *
-     * @param wait points to wait for; null for none
-     * @param signal points to signal; null for none
-     * @param source the buffer
-     * @param sourceOffset first byte read
-     * @param target the file
-     * @param targetOffset first byte written
-     * @param length bytes
-     */
-    protected abstract void submitWrite(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            Buffer source,
-            long sourceOffset,
-            HalFile target,
-            long targetOffset,
-            long length);
-
-    /**
-     * Submits an operation.
+     * Passes an operation to the scheduler.
      *
      * @param wait points to wait for; null for none
      * @param signal points to signal; null for none
@@ -152,7 +106,7 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
      * @return the failure so far, carried by the fence; null for none
      * @throws IreeException as {@link QueueScheduler#submit} does
      */
-    protected final @Nullable IreeException submit(
+    protected final @Nullable IreeException schedule(
             @Nullable Fence wait, @Nullable Fence signal, Supplier<? extends QueueOperation> make) {
         return scheduler.submit(wait, signal, make);
     }
@@ -219,7 +173,7 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
         B buffer = reserved(params, size, placement);
         boolean reuse = (flags & ALLOCA_ALLOW_POOL_WAIT_FRONTIER) != 0;
         try {
-            IreeException failure = submit(wait, signal, () -> allocation(buffer, params, reuse));
+            IreeException failure = schedule(wait, signal, () -> allocation(buffer, params, reuse));
             if (failure != null) {
                 buffer.fail(failure); // so that users of the handle see the root cause
             }
@@ -231,16 +185,44 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
     }
 
     @Override
-    public final void dealloca(@Nullable Fence wait, @Nullable Fence signal, Buffer buffer, long flags) {
+    public final void submit(@Nullable Fence wait, @Nullable Fence signal, QueueCommand command) {
+        switch (command) {
+            case QueueCommand.Work work -> {
+                DeviceQueue elsewhere = elsewhere(work);
+                if (elsewhere != null) {
+                    elsewhere.submit(wait, signal, work);
+                } else {
+                    submitWork(wait, signal, work);
+                }
+            }
+            case QueueCommand.Dealloca freed -> submit(wait, signal, freed);
+            case QueueCommand.Barrier _ -> schedule(wait, signal, this::barrier);
+            case QueueCommand.Call call -> {
+                boolean detached = (call.flags() & HOST_CALL_NON_BLOCKING) != 0;
+                schedule(wait, signal, () -> hostCall(call.code(), detached));
+            }
+            case QueueCommand.DeferredCall call -> {
+                CallCompletion completion = new CallCompletion(scheduler);
+                schedule(
+                        wait,
+                        signal,
+                        () -> completion.of(hostCall(() -> call.code().begin(completion), false)));
+            }
+        }
+    }
+
+    private void submit(@Nullable Fence wait, @Nullable Fence signal, QueueCommand.Dealloca freed) {
+        Buffer buffer = freed.buffer();
         Buffer allocated = buffer.allocatedBuffer();
         if (allocated.origin() instanceof DeviceQueue origin
                 && !origin.equals(this)
-                && ((flags & DEALLOCA_PREFER_ORIGIN) != 0 && origin.device().equals(device())
+                && ((freed.flags() & DEALLOCA_PREFER_ORIGIN) != 0
+                                && origin.device().equals(device())
                         || isForeign(allocated))) {
             origin.dealloca(wait, signal, buffer, 0);
             return;
         }
-        submit(wait, signal, () -> deallocation(buffer));
+        schedule(wait, signal, () -> deallocation(buffer));
     }
 
     /**
@@ -254,6 +236,16 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
         return allocated instanceof StoredBuffer<?> && !own.isInstance(allocated);
     }
 
+    /** Returns a queue of another device, to move bytes between the host and memory of this other device; null for other work. */
+    private @Nullable DeviceQueue elsewhere(QueueCommand.Work work) {
+        return switch (work) {
+            case QueueCommand.Update update -> elsewhere(update.target());
+            case QueueCommand.Read read -> elsewhere(read.target());
+            case QueueCommand.Write write -> elsewhere(write.source());
+            default -> null;
+        };
+    }
+
     /** Returns a queue of the buffer's own device, to move bytes between the host and another driver's buffer usable by this device. */
     private @Nullable DeviceQueue elsewhere(Buffer buffer) {
         return buffer.allocatedBuffer() instanceof StoredBuffer<?> stored
@@ -261,77 +253,6 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
                         && device().memoryObstacle(stored.device()).isEmpty()
                 ? stored.device().queue(0)
                 : null;
-    }
-
-    @Override
-    public final void update(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            MemorySegment source,
-            Buffer target,
-            long targetOffset,
-            long flags) {
-        DeviceQueue elsewhere = elsewhere(target);
-        if (elsewhere != null) {
-            elsewhere.update(wait, signal, source, target, targetOffset, flags);
-        } else {
-            submitUpdate(wait, signal, source, target, targetOffset);
-        }
-    }
-
-    @Override
-    public final void read(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            HalFile source,
-            long sourceOffset,
-            Buffer target,
-            long targetOffset,
-            long length,
-            long flags) {
-        DeviceQueue elsewhere = elsewhere(target);
-        if (elsewhere != null) {
-            elsewhere.read(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
-        } else {
-            submitRead(wait, signal, source, sourceOffset, target, targetOffset, length);
-        }
-    }
-
-    @Override
-    public final void write(
-            @Nullable Fence wait,
-            @Nullable Fence signal,
-            Buffer source,
-            long sourceOffset,
-            HalFile target,
-            long targetOffset,
-            long length,
-            long flags) {
-        DeviceQueue elsewhere = elsewhere(source);
-        if (elsewhere != null) {
-            elsewhere.write(wait, signal, source, sourceOffset, target, targetOffset, length, flags);
-        } else {
-            submitWrite(wait, signal, source, sourceOffset, target, targetOffset, length);
-        }
-    }
-
-    @Override
-    public final void barrier(@Nullable Fence wait, @Nullable Fence signal, long flags) {
-        submit(wait, signal, this::barrier);
-    }
-
-    @Override
-    public final void hostCall(@Nullable Fence wait, @Nullable Fence signal, HostCall call, long flags) {
-        Objects.requireNonNull(call, "call");
-        boolean detached = (flags & HOST_CALL_NON_BLOCKING) != 0;
-        submit(wait, signal, () -> hostCall(call, detached));
-    }
-
-    @Override
-    public final void deferredHostCall(@Nullable Fence wait, @Nullable Fence signal, DeferredHostCall call) {
-        Objects.requireNonNull(call, "call");
-        CallCompletion completion = new CallCompletion(scheduler);
-        submit(wait, signal, () -> completion.of(hostCall(() -> call.begin(completion), false)));
     }
 
     @Override

@@ -27,8 +27,7 @@ final class WorkCounts {
      * @param pendingParts operations of which a part waits
      */
     QueueCounters snapshot(long retired, long inFlight, long pending, long pendingParts) {
-        long inFlightNow =
-                inFlight + Math.max(0, inParts.begun.sum() - inParts.over.sum() - pendingParts);
+        long inFlightNow = inFlight + Math.max(0, inParts.begun.sum() - inParts.over.sum() - pendingParts);
         return new QueueCounters(
                 retired + inFlightNow + pending + refused.sum(),
                 retired,

@@ -5,7 +5,6 @@ import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -52,11 +51,7 @@ final class ProgramSlot {
     private final Deque<AwaitedLoad> awaited = new ArrayDeque<>(); // the loads others may wait for, the oldest first
     private int unloads; // waiting for the end of a load
     private volatile boolean wanted = true; // written under lock: whether a call may load the program
-    private @Nullable ProgramInterface last; // guarded by lock: interface of the last loaded program
-    // guarded by lock: differences of the last loaded program from its predecessor
-    private List<String> changes = List.of();
-    // guarded by lock: unloaded instances without a successor
-    private List<WeakReference<Program>> unloaded = List.of();
+    private final Predecessors predecessors = new Predecessors(); // guarded by lock
 
     /** A load until its end, or until nobody waits for the load any more. */
     private static final class AwaitedLoad {
@@ -288,7 +283,7 @@ final class ProgramSlot {
                     ProgramState state = earlyEnd(e) == null ? ProgramState.FAILED : ProgramState.UNLOADED;
                     become(source, state, since(start), e, List.of());
                 } else {
-                    become(before.source(), ProgramState.READY, since(start), e, changes);
+                    become(before.source(), ProgramState.READY, since(start), e, predecessors.changes());
                 }
                 throw e;
             }
@@ -360,21 +355,12 @@ final class ProgramSlot {
         loaded = fresh;
         programs.setTimeout(fresh); // again: limits changed before the program was listed
         wanted = true;
-        ProgramInterface now = ProgramInterface.of(fresh.program());
-        changes = last == null ? List.of() : last.changesTo(now);
-        last = now;
-        become(source, ProgramState.READY, loadTime, null, changes);
+        become(source, ProgramState.READY, loadTime, null, predecessors.compare(fresh.program()));
         if (before != null) {
             before.retire(fresh);
             programs.retired().end(before);
         }
-        for (WeakReference<Program> each : unloaded) {
-            Program held = each.get();
-            if (held != null) {
-                held.retire(fresh.program());
-            }
-        }
-        unloaded = List.of();
+        predecessors.handOver(fresh.program());
     }
 
     /** Loads the program again from its location, on this thread unless such a load is about to begin. */
@@ -496,7 +482,7 @@ final class ProgramSlot {
         if (before != null) {
             before.retire(programs.unloaded(source()));
             programs.retired().end(before);
-            unloaded = before.instances().stream().map(WeakReference::new).toList();
+            predecessors.unloaded(before.instances());
         }
         return before != null;
     }

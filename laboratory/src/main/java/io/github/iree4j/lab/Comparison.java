@@ -1,6 +1,5 @@
 package io.github.iree4j.lab;
 
-import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.Scenario.Placement;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -15,7 +15,6 @@ import io.github.iree4j.hal.schedule.QueueObservation;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.schedule.ScheduledQueue;
-import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.hal.virtual.VirtualClock;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.hal.virtual.VirtualLanes;
@@ -217,7 +216,7 @@ final class LabRun {
                         .id(hardware.get(i).id())
                         .clock(clock)
                         .script(new Script())
-                        .knowledge(options.knowledge())
+                        .waitRules(options.knowledge().rules)
                         .schedulingDomain(domain)
                         .memoryLimit(hardware.get(i).memory() * LabMemory.UNIT)
                         .directGroup(directGroup);

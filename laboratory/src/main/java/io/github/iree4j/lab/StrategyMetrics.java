@@ -2,7 +2,6 @@ package io.github.iree4j.lab;
 
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.schedule.WaitDecision;
-import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.LabResult.OperationRun;
 import io.github.iree4j.lab.Scenario.Operation;
 import io.github.iree4j.status.StatusCode;

@@ -1,13 +1,12 @@
 package io.github.iree4j.lab;
 
-import static io.github.iree4j.hal.schedule.WaitKnowledge.EVENTS;
-import static io.github.iree4j.hal.schedule.WaitKnowledge.FRONTIERS;
-import static io.github.iree4j.hal.schedule.WaitKnowledge.TIMELINES;
+import static io.github.iree4j.lab.WaitKnowledge.EVENTS;
+import static io.github.iree4j.lab.WaitKnowledge.FRONTIERS;
+import static io.github.iree4j.lab.WaitKnowledge.TIMELINES;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.iree4j.Effort;
-import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.Scenario.Placement;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.Effort;
-import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.LabResult.OperationRun;
 import io.github.iree4j.lab.Scenario.Operation;
 import io.github.iree4j.lab.Scenario.Placement;

@@ -3,7 +3,6 @@ package io.github.iree4j.lab;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.Effort;
-import io.github.iree4j.hal.schedule.WaitKnowledge;
 import io.github.iree4j.lab.LabResult.MemoryEvent;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;

@@ -7,7 +7,6 @@ import io.github.iree4j.AllocatedBytes;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
-import io.github.iree4j.hal.schedule.WaitKnowledge;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;

@@ -1,6 +1,6 @@
 package io.github.iree4j.tools;
 
-import io.github.iree4j.hal.schedule.WaitKnowledge;
+import io.github.iree4j.lab.WaitKnowledge;
 import io.github.iree4j.lab.Fault;
 import io.github.iree4j.lab.LabOptions;
 import io.github.iree4j.lab.Laboratory;

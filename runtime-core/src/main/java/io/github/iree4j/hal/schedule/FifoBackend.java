@@ -34,10 +34,10 @@ public non-sealed interface FifoBackend extends QueueBackend {
     /**
      * Returns the conclusions that the scheduler may draw about the waits of this queue. Called once.
      *
-     * @return {@link WaitKnowledge#FRONTIERS}, except in measurements
+     * @return {@link WaitRules#ALL}, except in measurements
      */
-    default WaitKnowledge knowledge() {
-        return WaitKnowledge.FRONTIERS;
+    default WaitRules waitRules() {
+        return WaitRules.ALL;
     }
 
     /**

@@ -78,7 +78,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         super(domain, device, directGroup, backend);
         this.backend = backend;
         this.line = new IssueLine(this, backend);
-        this.plan = WaitPlan.of(this, backend.knowledge());
+        this.plan = new WaitPlan(this, backend.waitRules());
         this.accumulator = new FrontierAccumulator(axis, domain.frontierCapacity());
     }
 

@@ -17,8 +17,10 @@ import org.jspecify.annotations.Nullable;
  * operation; guarded by the scheduler's lock. Valid only while the lock is held: a held-back operation is planned again
  * on resumption, since earlier promises carry no information about signals made since.
  */
-sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
+final class WaitPlan implements QueueObserver.Decisions {
     private final FifoScheduler scheduler;
+    private final boolean frontiers; // whether frontiers imply waits
+    private final WaitDecision unknown; // about a value without a promise
     private int count;
     private SignalRecord[] found = new SignalRecord[0];
     private @Nullable FifoScheduler[] producers = new @Nullable FifoScheduler[0]; // of waits for other streams
@@ -26,17 +28,14 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
     private boolean[] open = new boolean[0]; // waits with a cost to the device or the host
     private boolean[] certain = new boolean[0]; // waits that do not hold the operation back
 
-    WaitPlan(FifoScheduler scheduler) {
+    WaitPlan(FifoScheduler scheduler, WaitRules rules) {
         this.scheduler = scheduler;
-    }
-
-    /** Creates the plan of a stream. */
-    static WaitPlan of(FifoScheduler scheduler, WaitKnowledge knowledge) {
-        return knowledge == WaitKnowledge.FRONTIERS ? new WaitPlan(scheduler) : PlainWaitPlan.of(scheduler, knowledge);
+        this.frontiers = rules.frontiers();
+        this.unknown = rules.promises() ? WaitDecision.DEFERRED_UNKNOWN : WaitDecision.DEFERRED_UNREACHED;
     }
 
     /** Decides about all waits; returns the number of waits holding the operation back. */
-    final int decide(@Nullable Fence wait, FrontierAccumulator accumulator) {
+    int decide(@Nullable Fence wait, FrontierAccumulator accumulator) {
         count = wait == null ? 0 : wait.size();
         reserve();
         for (int i = 0; wait != null && i < count; i++) {
@@ -69,16 +68,16 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
     }
 
     /** Returns whether the stream runs after a point anyway. */
-    boolean isCovered(long producer, long epoch, FrontierAccumulator accumulator) {
-        return accumulator.covers(producer, epoch, scheduler.tracker);
+    private boolean isCovered(long producer, long epoch, FrontierAccumulator accumulator) {
+        return frontiers && accumulator.covers(producer, epoch, scheduler.tracker);
     }
 
     /** Decides about a wait. */
-    WaitDecision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
+    private WaitDecision decide(TimelineSemaphore semaphore, long value, int index, FrontierAccumulator accumulator) {
         SignalRecord record = found[index];
         producers[index] = null;
         if (!semaphore.lookup(value, record)) {
-            return WaitDecision.DEFERRED_UNKNOWN;
+            return unknown;
         }
         if (record.isReached()) {
             return WaitDecision.REACHED;
@@ -108,7 +107,10 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
     }
 
     /** Drops device and host waits implied by something that does not hold the operation back. */
-    void minimize() {
+    private void minimize() {
+        if (!frontiers) {
+            return;
+        }
         int waits = 0;
         for (int i = 0; i < count; i++) {
             open[i] = decisions[i] == WaitDecision.DEVICE_WAIT || decisions[i] == WaitDecision.DEFERRED_UNREACHED;
@@ -140,7 +142,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
     }
 
     /** Counts the decisions; waits holding the operation back are counted as such, regardless of the outcome. */
-    final void count(WorkCounts counters) {
+    void count(WorkCounts counters) {
         for (int i = 0; i < count; i++) {
             switch (decisions[i]) {
                 case REACHED -> counters.reached.increment();
@@ -154,7 +156,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
     }
 
     /** Registers the waits holding the operation back. */
-    final void defer(Fence wait, Deferral deferral) {
+    void defer(Fence wait, Deferral deferral) {
         for (int i = 0; i < count; i++) {
             if (holdsBack(decisions[i])) {
                 deferral.add(wait.semaphore(i), wait.value(i), decisions[i] == WaitDecision.DEFERRED_UNKNOWN, i);
@@ -169,14 +171,14 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
      * the frontier of a promise belongs to an operation that itself waits for the promise's maker.
      */
     void addTo(MutableFrontier after, FrontierTracker tracker) {
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; frontiers && i < count; i++) {
             after.merge(found[i].frontier(), tracker);
         }
     }
 
     /** Joins the frontiers certain to precede the operation, and so everything behind the operation. */
     void join(FrontierAccumulator accumulator, FrontierTracker tracker) {
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; frontiers && i < count; i++) {
             if (decisions[i] == WaitDecision.REACHED || decisions[i] == WaitDecision.DEVICE_WAIT) {
                 accumulator.join(found[i].frontier(), tracker);
             }
@@ -184,7 +186,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
     }
 
     /** Adds the waits performed by the hardware. */
-    final void addWaits(List<Issue.Wait> waits, List<FifoScheduler> others) {
+    void addWaits(List<Issue.Wait> waits, List<FifoScheduler> others) {
         for (int i = 0; i < count; i++) {
             if (decisions[i] != WaitDecision.DEVICE_WAIT) {
                 continue;
@@ -207,7 +209,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
      *
      * @return false when a primitive is gone, making this plan invalid; no primitive is kept then
      */
-    final boolean keepForeign() {
+    boolean keepForeign() {
         for (int i = 0; i < count; i++) {
             Object primitive = decisions[i] == WaitDecision.DEVICE_WAIT ? found[i].primitive() : null;
             if (primitive != null && !scheduler.backend.keepExternal(primitive)) { // PREM-3
@@ -227,7 +229,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
     }
 
     /** Returns whether some wait is for foreign work or another stream. */
-    final boolean hasDeviceWaits() {
+    boolean hasDeviceWaits() {
         for (int i = 0; i < count; i++) {
             if (decisions[i] == WaitDecision.DEVICE_WAIT) {
                 return true;
@@ -237,7 +239,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
     }
 
     /** Returns the premises of the operation, from every unreached wait; null for none. */
-    final @Nullable List<Premise> premises(@Nullable Fence wait) {
+    @Nullable List<Premise> premises(@Nullable Fence wait) {
         List<Premise> premises = null;
         for (int i = 0; wait != null && i < count; i++) {
             boolean imports = PremiseCheck.ASSERTED
@@ -283,7 +285,7 @@ sealed class WaitPlan implements QueueObserver.Decisions permits PlainWaitPlan {
     }
 
     /** Clears the references to other schedulers, so closed schedulers can be collected. */
-    final void forget() {
+    void forget() {
         for (int i = 0; i < count; i++) {
             producers[i] = null;
         }

@@ -8,7 +8,7 @@ import io.github.iree4j.hal.local.HostDevice;
 import io.github.iree4j.hal.schedule.QueueBackend;
 import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.hal.schedule.ScheduledQueue;
-import io.github.iree4j.hal.schedule.WaitKnowledge;
+import io.github.iree4j.hal.schedule.WaitRules;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.DeviceLostException;
@@ -59,7 +59,7 @@ public final class VirtualDevice extends HostDevice {
             QueueKind kind = builder.queues.get(i);
             if (kind.width == FIFO) {
                 VirtualStream stream =
-                        new VirtualStream(clock, directGroup, builder.knowledge, i, kind.shared, builder.script);
+                        new VirtualStream(clock, directGroup, builder.waitRules, i, kind.shared, builder.script);
                 add(i, directGroup, stream, stream);
             } else {
                 VirtualWorkers workers = new VirtualWorkers(clock, i, kind.width, builder.script);
@@ -153,7 +153,7 @@ public final class VirtualDevice extends HostDevice {
                 DeviceOptions.builder().memoryWait(FOREVER).memoryHostWait(FOREVER);
         private final List<QueueKind> queues = new ArrayList<>();
         private @Nullable Object directGroup;
-        private WaitKnowledge knowledge = WaitKnowledge.FRONTIERS;
+        private WaitRules waitRules = WaitRules.ALL;
 
         private Builder() {}
 
@@ -215,11 +215,11 @@ public final class VirtualDevice extends HostDevice {
         /**
          * Sets the conclusions of the FIFO queues about waits.
          *
-         * @param ofWaits {@link WaitKnowledge#FRONTIERS} unless set
+         * @param rules {@link WaitRules#ALL} unless set
          * @return this builder
          */
-        public Builder knowledge(WaitKnowledge ofWaits) {
-            this.knowledge = Objects.requireNonNull(ofWaits, "ofWaits");
+        public Builder waitRules(WaitRules rules) {
+            this.waitRules = Objects.requireNonNull(rules, "rules");
             return this;
         }
 

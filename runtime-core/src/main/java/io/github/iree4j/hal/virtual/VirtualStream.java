@@ -4,7 +4,7 @@ import io.github.iree4j.hal.schedule.FifoBackend;
 import io.github.iree4j.hal.schedule.Issue;
 import io.github.iree4j.hal.schedule.QueueOperation;
 import io.github.iree4j.hal.schedule.QueueScheduler;
-import io.github.iree4j.hal.schedule.WaitKnowledge;
+import io.github.iree4j.hal.schedule.WaitRules;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class VirtualStream extends VirtualQueue implements FifoBackend {
     private final Object directGroup;
-    private final WaitKnowledge knowledge;
+    private final WaitRules rules;
     private final TreeMap<Long, VirtualEvent> points =
             new TreeMap<>(); // by epoch, not passed; guarded by the clock's lock
     private long passed; // everything up to this epoch is complete; guarded by the clock's lock
@@ -25,13 +25,13 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
     VirtualStream(
             VirtualClock clock,
             Object directGroup,
-            WaitKnowledge knowledge,
+            WaitRules rules,
             int index,
             @Nullable VirtualLanes shared,
             VirtualScript script) {
         super(clock, index, 1, shared, script);
         this.directGroup = directGroup;
-        this.knowledge = knowledge;
+        this.rules = rules;
     }
 
     private record Wait(VirtualEvent event) implements Entry {
@@ -57,8 +57,8 @@ final class VirtualStream extends VirtualQueue implements FifoBackend {
     }
 
     @Override
-    public WaitKnowledge knowledge() {
-        return knowledge;
+    public WaitRules waitRules() {
+        return rules;
     }
 
     @Override

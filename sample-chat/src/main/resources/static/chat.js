@@ -182,7 +182,7 @@ function showPages(state) {
   }
   const map = $("pages");
   while (map.children.length < state.pages - 1) {
-    map.append(element("li", "cell", ""));
+    map.append(element("span", "cell", ""));
   }
   for (let page = 1; page < state.pages; page++) {
     map.children[page - 1].className = `cell ${uses.get(page) ?? ""}`;

@@ -1,5 +1,6 @@
 package io.github.iree4j.sample;
 
+import io.github.iree4j.console.Browser;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Map;

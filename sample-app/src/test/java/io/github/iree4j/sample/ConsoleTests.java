@@ -1,5 +1,6 @@
 package io.github.iree4j.sample;
 
+import io.github.iree4j.console.Browser;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;

@@ -2,6 +2,7 @@ package io.github.iree4j.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.console.Browser;
 import io.github.iree4j.spring.Programs;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -1,4 +1,4 @@
-package io.github.iree4j.sample;
+package io.github.iree4j.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -31,7 +31,7 @@ import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
 
 /** A Chromium without a window. Fails on the first error in its console. */
-final class Browser implements AutoCloseable {
+public final class Browser implements AutoCloseable {
 
     /** How long a page may take on a machine that builds. */
     private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -45,7 +45,7 @@ final class Browser implements AutoCloseable {
     }
 
     /** Starts the machine's own Chromium; without one, the test is skipped. */
-    static Browser start() {
+    public static Browser start() {
         Path chromium = program("chromium", "google-chrome");
         Path chromedriver = program("chromedriver");
         assumeTrue(
@@ -78,11 +78,11 @@ final class Browser implements AutoCloseable {
                 .orElse(null);
     }
 
-    void open(String url) {
+    public void open(String url) {
         driver.get(url);
     }
 
-    void resize(int width, int height) {
+    public void resize(int width, int height) {
         driver.manage().window().setSize(new Dimension(width, height));
         // Headless windows have a least width; the page's is what counts.
         driver.executeCdpCommand(
@@ -90,33 +90,33 @@ final class Browser implements AutoCloseable {
                 Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
     }
 
-    void preferDark(boolean dark) {
+    public void preferDark(boolean dark) {
         driver.executeCdpCommand(
                 "Emulation.setEmulatedMedia",
                 Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
     }
 
     /** Whether the reader wants no motion. */
-    void preferStill(boolean still) {
+    public void preferStill(boolean still) {
         driver.executeCdpCommand(
                 "Emulation.setEmulatedMedia",
                 Map.of("features", List.of(Map.of("name", "prefers-reduced-motion", "value", still ? "reduce" : ""))));
     }
 
     /** What a JavaScript expression gives. */
-    Object eval(String expression) {
+    public Object eval(String expression) {
         return driver.executeScript("return " + expression + ";");
     }
 
     /** What a JavaScript expression that gives a promise resolves to. */
-    Object await(String expression) {
+    public Object await(String expression) {
         driver.manage().timeouts().scriptTimeout(PATIENCE);
         return driver.executeAsyncScript("const done = arguments[0];" + "(async () => (" + expression
                 + "))().then(done, (error) => done('failed: ' + error.stack));");
     }
 
     /** Waits until an expression is true, a frame at a time. */
-    void until(String condition) {
+    public void until(String condition) {
         Object answer = await("await (async () => { const end = performance.now() + " + PATIENCE.toMillis() / 2
                 + "; while (!(" + condition + ")) { if (performance.now() > end) return document.body.innerText;"
                 + " await new Promise((resume) => setTimeout(resume, 20)); } return true; })()");
@@ -124,7 +124,7 @@ final class Browser implements AutoCloseable {
     }
 
     /** Processor time that the page's thread has taken, in milliseconds: of it, other work beside the page takes nothing away. */
-    double processorMillis() {
+    public double processorMillis() {
         driver.executeCdpCommand("Performance.enable", Map.of("timeDomain", "threadTicks"));
         List<?> metrics = (List<?>)
                 driver.executeCdpCommand("Performance.getMetrics", Map.of()).get("metrics");
@@ -136,15 +136,15 @@ final class Browser implements AutoCloseable {
                 .orElseThrow();
     }
 
-    WebElement find(String selector) {
+    public WebElement find(String selector) {
         return driver.findElement(By.cssSelector(selector));
     }
 
-    String text(String selector) {
+    public String text(String selector) {
         return current(selector, WebElement::getText);
     }
 
-    void click(String selector) {
+    public void click(String selector) {
         current(selector, element -> {
             element.click();
             return element;
@@ -165,11 +165,11 @@ final class Browser implements AutoCloseable {
     }
 
     /** Types keys where the focus is. */
-    void type(CharSequence... keys) {
+    public void type(CharSequence... keys) {
         new Actions(driver).sendKeys(keys).perform();
     }
 
-    void typeWithControl(CharSequence key) {
+    public void typeWithControl(CharSequence key) {
         new Actions(driver)
                 .keyDown(Keys.CONTROL)
                 .sendKeys(key)
@@ -178,13 +178,13 @@ final class Browser implements AutoCloseable {
     }
 
     /** The address, as it is when a page is left. */
-    String address() {
+    public String address() {
         eval("dispatchEvent(new Event('pagehide'))");
         return driver.getCurrentUrl();
     }
 
     /** Keeps a picture of the whole page. */
-    void picture(String name) {
+    public void picture(String name) {
         try {
             Files.createDirectories(PICTURES);
             int height = ((Number) eval("document.documentElement.scrollHeight")).intValue();
@@ -200,7 +200,7 @@ final class Browser implements AutoCloseable {
     }
 
     /** What the console of the browser says: errors and warnings, violations of the content security policy too. */
-    void assertNoErrors() {
+    public void assertNoErrors() {
         List<String> errors = driver.manage().logs().get(LogType.BROWSER).getAll().stream()
                 .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())
                 .map(LogEntry::toString)
@@ -209,12 +209,12 @@ final class Browser implements AutoCloseable {
     }
 
     /** Forgets what the console of the browser said, for tests that cause an error. */
-    void discardErrors() {
+    public void discardErrors() {
         driver.manage().logs().get(LogType.BROWSER);
     }
 
     /** Scans the page for what keeps people from using it. */
-    void assertAccessible(String what) {
+    public void assertAccessible(String what) {
         try (InputStream script = Objects.requireNonNull(Browser.class.getResourceAsStream("/axe.min.js"))) {
             driver.executeScript(new String(script.readAllBytes(), StandardCharsets.UTF_8));
         } catch (IOException e) {

@@ -89,40 +89,8 @@ final class GenerateCommand implements Callable<Integer> {
     @Option(names = "--stop-token", paramLabel = "TOKEN", description = "A token to end at. Repeat for several.")
     private List<Integer> stopTokens = new ArrayList<>();
 
-    @Option(
-            names = "--temperature",
-            paramLabel = "X",
-            defaultValue = "0",
-            description = "0 for greedy decoding; otherwise tokens are drawn at random. Default: ${DEFAULT-VALUE}.")
-    private float temperature;
-
-    @Option(
-            names = "--top-k",
-            paramLabel = "N",
-            defaultValue = "0",
-            description = "Draw from the N most probable tokens.")
-    private int topK;
-
-    @Option(
-            names = "--top-p",
-            paramLabel = "X",
-            defaultValue = "1",
-            description = "Draw from the most probable tokens with this share of the probability.")
-    private float topP;
-
-    @Option(
-            names = "--min-p",
-            paramLabel = "X",
-            defaultValue = "0",
-            description = "Draw from tokens with at least this share of the highest probability.")
-    private float minP;
-
-    @Option(
-            names = "--seed",
-            paramLabel = "N",
-            defaultValue = "0",
-            description = "The same seed gives the same tokens. Default: ${DEFAULT-VALUE}.")
-    private long seed;
+    @Mixin
+    private SamplingFlags sampling;
 
     @Option(
             names = "--pages",
@@ -169,19 +137,20 @@ final class GenerateCommand implements Callable<Integer> {
         return 0;
     }
 
-    private void generate(Generator generator) {
+    private void generate(Generator generator) throws IOException {
         int[] tokens = tokens(generator);
         Set<Integer> stops = new HashSet<>(stopTokens);
-        SamplingOptions.Builder sampling = SamplingOptions.builder()
-                .temperature(temperature)
-                .topK(topK)
-                .topP(topP)
-                .minP(minP);
+        if (sampling.hasConstraint() && prompt.text == null) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--regex and --json-schema need a model with a token for each byte, and --prompt");
+        }
+        SamplingOptions.Builder options = sampling.options();
         List<Generation> generations = new ArrayList<>();
         for (int i = 0; i < sequences; i++) {
             generations.add(generator.submit(GenerationRequest.of(maximumTokens, tokens)
                     .stopAt(stops)
-                    .sampling(sampling.seed(seed + i).build())));
+                    .sampling(options.seed(sampling.seed() + i).build())));
         }
         PrintWriter out = spec.commandLine().getOut();
         for (Generation each : generations) {
@@ -189,6 +158,10 @@ final class GenerateCommand implements Callable<Integer> {
             out.println(result.tokens().stream().map(String::valueOf).collect(Collectors.joining(" ")));
             if (prompt.text != null) {
                 out.println(text(result.tokens()));
+            }
+            for (int i = 0; i < result.logProbabilities().size(); i++) {
+                out.println(
+                        result.tokens().get(i) + " " + result.logProbabilities().get(i));
             }
         }
     }

@@ -4,9 +4,13 @@ import static io.github.iree4j.tools.CommandLineRun.fixture;
 import static io.github.iree4j.tools.CommandLineRun.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Language models as scripts call them. */
 class GenerateCommandTest {
@@ -64,6 +68,48 @@ class GenerateCommandTest {
     }
 
     @Test
+    void anAnswerMatchesARegularExpression() {
+        CommandLineRun run = generate("--prompt=Hello", "--max-tokens=40", "--regex=[a-f]{3}-é{2}");
+        assertThat(run.err()).isEmpty();
+        assertThat(run.out().lines().toList()).hasSize(2).last().asString().matches("[a-f]{3}-é{2}");
+    }
+
+    @Test
+    void anAnswerIsJsonOfASchema(@TempDir Path folder) throws IOException {
+        Path schema = Files.writeString(
+                folder.resolve("schema.json"),
+                "{\"properties\":{\"mood\":{\"enum\":[\"good\",\"bad\"]}},\"required\":[\"mood\"]}");
+        CommandLineRun run = generate("--prompt=Hello", "--max-tokens=40", "--json-schema=" + schema);
+        assertThat(run.err()).isEmpty();
+        assertThat(run.out().lines().toList()).last().asString().matches("\\{\"mood\": ?\"(good|bad)\"}");
+    }
+
+    @Test
+    void penaltiesAndBiasesChangeTheTokens() {
+        String greedy = generate("--tokens=1", "--max-tokens=30").out();
+        String penalized = generate("--tokens=1", "--max-tokens=30", "--frequency-penalty=2", "--presence-penalty=1")
+                .out();
+        assertThat(penalized).isNotEqualTo(greedy);
+        assertThat(generate("--tokens=1", "--max-tokens=3", "--logit-bias=7:100")
+                        .out())
+                .isEqualTo("7 7 7\n");
+        assertThat(generate("--tokens=1", "--max-tokens=2", "--logit-bias=7:100,8:99.9", "--repetition-penalty=1.1")
+                        .out())
+                .isEqualTo("7 8\n");
+    }
+
+    @Test
+    void logProbabilitiesArePrintedInALineForEachToken() {
+        List<String> lines = generate("--tokens=72,101,108,108,111", "--max-tokens=2", "--log-probabilities=2")
+                .out()
+                .lines()
+                .toList();
+        assertThat(lines).hasSize(3).first().isEqualTo("210 15");
+        assertThat(lines.get(1)).matches("210 (-[0-9.]+) 210=\\1 [0-9]+=-[0-9.]+");
+        assertThat(lines.get(2)).startsWith("15 -");
+    }
+
+    @Test
     void wrongFlagsAreRejectedByName() {
         assertThat(generate().status()).isEqualTo(2);
         assertThat(generate("--tokens=1", "--prompt=a").status()).isEqualTo(2);
@@ -72,6 +118,13 @@ class GenerateCommandTest {
                 .contains("the prompt has token 300; tokens of 'module' are from 0 to 255");
         assertThat(generate("--tokens=1", "--max-tokens=0").err()).contains("at most 0 tokens are requested");
         assertThat(generate("--tokens=1", "--temperature=-1").err()).contains("temperature is -1.0");
+        assertThat(generate("--tokens=1", "--logit-bias=7").err()).contains("--logit-bias is '7', not TOKEN:NUMBER");
+        assertThat(generate("--tokens=1", "--logit-bias=256:1").err()).contains("token 256 has a bias");
+        assertThat(generate("--tokens=1", "--regex=a").err())
+                .contains("need a model with a token for each byte, and --prompt");
+        assertThat(generate("--prompt=a", "--regex=(a").err()).contains("character 2: a group has no ')'");
+        assertThat(generate("--prompt=a", "--regex=a", "--json-schema=b").status())
+                .isEqualTo(2);
         assertThat(generate("--tokens=1", "--max-tokens=700").err())
                 .contains("need 44 pages of 16 tokens; a sequence of 'module' has at most 39");
     }

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.ai;
 import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.SamplingOptions;
+import io.github.iree4j.generation.TokenConstraint;
 import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -26,6 +27,7 @@ public final class ChatEngine implements AutoCloseable {
     private final ChatTokenizer tokenizer;
     private final Set<Integer> stopTokens;
     private final TokenSource source;
+    private final KnownConstraints constraints;
 
     /** Creates an engine that owns the source. */
     ChatEngine(TokenSource source, ChatSettings settings) {
@@ -33,6 +35,7 @@ public final class ChatEngine implements AutoCloseable {
         this.settings = settings;
         this.template = ChatTemplate.load(settings.tokenizer(), settings.template());
         this.tokenizer = ChatTokenizer.load(settings.tokenizer());
+        this.constraints = new KnownConstraints(tokenizer::vocabulary);
         try {
             this.stopTokens =
                     tokenizer.tokens(settings.stopTokens().isEmpty() ? template.stopTokens() : settings.stopTokens());
@@ -123,6 +126,17 @@ public final class ChatEngine implements AutoCloseable {
                 .topK(settings.topK())
                 .topP((float) settings.topP())
                 .seed(seed != null ? seed : ThreadLocalRandom.current().nextLong());
+    }
+
+    /**
+     * Returns a constraint by which an answer is an instance of a JSON schema.
+     *
+     * @param schema the schema; empty for any JSON object
+     * @return the constraint
+     * @throws IreeException INVALID_ARGUMENT for a schema that cannot be kept, naming the place
+     */
+    public TokenConstraint constraint(String schema) {
+        return constraints.of(schema);
     }
 
     /**

@@ -1,11 +1,13 @@
 package io.github.iree4j.spring.ai;
 
+import io.github.iree4j.generation.TokenVocabulary;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.springframework.core.io.Resource;
 
 /** The tokenizer of a language model in both directions. Thread-safe. */
@@ -77,6 +79,12 @@ final class ChatTokenizer implements AutoCloseable {
     /** Returns the bytes of a token, not to be modified; none for a special token. */
     byte[] bytes(int token) {
         return tokens.of(token);
+    }
+
+    /** Returns the texts of all tokens, for constraints. */
+    TokenVocabulary vocabulary() {
+        return TokenVocabulary.of(
+                IntStream.range(0, tokens.size()).mapToObj(tokens::of).toList());
     }
 
     /** Returns a decoder of one text. */

@@ -269,6 +269,14 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
             Optional.ofNullable(options.getRepetitionPenalty())
                     .ifPresent(each -> sampling.repetitionPenalty((float) (double) each));
             Optional.ofNullable(options.getSeed()).ifPresent(sampling::seed);
+            String schema = options.getOutputSchema();
+            if (schema != null) {
+                ChatEngine.check(!schema.isBlank(), "the output schema is empty; give a JSON schema or none");
+                ChatEngine.check(
+                        options.getToolCallbacks().isEmpty(),
+                        "an output schema and tools are requested, but an answer by the schema calls no tools; leave one out");
+                sampling.constraint(engine.constraint(schema));
+            }
             return sampling.build();
         }
 

@@ -7,19 +7,21 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.ai.chat.prompt.ChatOptions;
 import org.springframework.ai.model.tool.DefaultToolCallingChatOptions;
+import org.springframework.ai.model.tool.StructuredOutputChatOptions;
 import org.springframework.ai.tool.ToolCallback;
 
 /**
- * Options of a request, in addition to Spring AI's: min-p, a repetition penalty, a seed, a time limit
+ * Options of a request, in addition to Spring AI's: min-p, a repetition penalty, a JSON schema, a seed, a time limit
  * and a tenant. Immutable. An option that is null has the value of the model's properties.
  *
  * <pre>{@code
  * IreeChatOptions.builder().temperature(0.8).seed(42L).timeout(Duration.ofSeconds(30)).build()
  * }</pre>
  */
-public final class IreeChatOptions extends DefaultToolCallingChatOptions {
+public final class IreeChatOptions extends DefaultToolCallingChatOptions implements StructuredOutputChatOptions {
     private final @Nullable Double minP;
     private final @Nullable Double repetitionPenalty;
+    private final @Nullable String outputSchema;
     private final @Nullable Long seed;
     private final @Nullable Duration timeout;
     private final @Nullable String tenant;
@@ -42,6 +44,7 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
                 portable.getTopP());
         this.minP = builder.minP;
         this.repetitionPenalty = builder.repetitionPenalty;
+        this.outputSchema = builder.outputSchema;
         this.seed = builder.seed;
         this.timeout = builder.timeout;
         this.tenant = builder.tenant;
@@ -60,6 +63,12 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
     /** Returns the divisor of the logits of repeated tokens; null for 1. */
     public @Nullable Double getRepetitionPenalty() {
         return repetitionPenalty;
+    }
+
+    /** Returns the JSON schema of the answer; null for any text. */
+    @Override
+    public @Nullable String getOutputSchema() {
+        return outputSchema;
     }
 
     /** Returns the seed of the choice of tokens; null for the seed of the properties, or another seed for each request. */
@@ -92,6 +101,7 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
                 .topP(getTopP())
                 .minP(minP)
                 .repetitionPenalty(repetitionPenalty)
+                .outputSchema(outputSchema)
                 .seed(seed)
                 .timeout(timeout)
                 .tenant(tenant);
@@ -103,6 +113,7 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
                 && super.equals(other)
                 && Objects.equals(minP, that.minP)
                 && Objects.equals(repetitionPenalty, that.repetitionPenalty)
+                && Objects.equals(outputSchema, that.outputSchema)
                 && Objects.equals(seed, that.seed)
                 && Objects.equals(timeout, that.timeout)
                 && Objects.equals(tenant, that.tenant);
@@ -110,13 +121,15 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
 
     @Override
     public int hashCode() {
-        return Objects.hash(super.hashCode(), minP, repetitionPenalty, seed, timeout, tenant);
+        return Objects.hash(super.hashCode(), minP, repetitionPenalty, outputSchema, seed, timeout, tenant);
     }
 
     /** Builder of options. Not thread-safe. */
-    public static final class Builder extends DefaultToolCallingChatOptions.Builder<Builder> {
+    public static final class Builder extends DefaultToolCallingChatOptions.Builder<Builder>
+            implements StructuredOutputChatOptions.Builder<Builder> {
         private @Nullable Double minP;
         private @Nullable Double repetitionPenalty;
+        private @Nullable String outputSchema;
         private @Nullable Long seed;
         private @Nullable Duration timeout;
         private @Nullable String tenant;
@@ -142,6 +155,19 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
          */
         public Builder repetitionPenalty(@Nullable Double divisor) {
             this.repetitionPenalty = divisor;
+            return this;
+        }
+
+        /**
+         * Sets the JSON schema of the answer. The answer is an instance of the schema, on a line, unless the maximum of
+         * tokens ends the answer before.
+         *
+         * @param schema a JSON schema
+         * @return this builder
+         */
+        @Override
+        public Builder outputSchema(@Nullable String schema) {
+            this.outputSchema = schema;
             return this;
         }
 
@@ -181,6 +207,11 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions {
         @Override
         public Builder combineWith(ChatOptions.Builder<?> other) {
             super.combineWith(other);
+            if (other instanceof StructuredOutputChatOptions.Builder<?>
+                    && other.build() instanceof StructuredOutputChatOptions structured
+                    && structured.getOutputSchema() != null) {
+                outputSchema = structured.getOutputSchema();
+            }
             if (other instanceof Builder that) {
                 minP = that.minP != null ? that.minP : minP;
                 repetitionPenalty = that.repetitionPenalty != null ? that.repetitionPenalty : repetitionPenalty;

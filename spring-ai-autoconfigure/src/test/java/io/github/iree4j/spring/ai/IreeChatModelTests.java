@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.SamplingOptions;
+import io.github.iree4j.generation.TokenConstraint;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.micrometer.observation.Observation;
@@ -37,6 +38,7 @@ import org.springframework.ai.chat.model.MessageAggregator;
 import org.springframework.ai.chat.prompt.ChatOptions;
 import org.springframework.ai.chat.prompt.Prompt;
 import org.springframework.ai.content.Media;
+import org.springframework.ai.model.tool.StructuredOutputChatOptions;
 import org.springframework.ai.model.tool.ToolCallingChatOptions;
 import org.springframework.ai.tool.ToolCallback;
 import org.springframework.ai.tool.function.FunctionToolCallback;
@@ -299,6 +301,36 @@ class IreeChatModelTests {
                     .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> model.stream(prompt).blockLast())
+                    .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
+        }
+    }
+
+    @Test
+    void anOutputSchemaConstrainsTheAnswer() {
+        ScriptedTokens script = ScriptedTokens.text("{}");
+        IreeChatModel model = model(script);
+        ChatOptions schema = StructuredOutputChatOptions.builder()
+                .outputSchema("{\"type\": \"object\"}")
+                .build();
+        model.call(new Prompt("Hi", ((IreeChatOptions) model.getOptions())
+                .mutate()
+                .outputSchema("{\"type\": \"object\"}")
+                .build()));
+        model.call(new Prompt("Hi", schema));
+        model.call(new Prompt("Hi"));
+        TokenConstraint first =
+                script.requests.getFirst().sampling().constraint().orElseThrow();
+        assertThat(script.requests.get(1).sampling().constraint()).containsSame(first); // which knows its tokens
+        assertThat(script.requests.get(2).sampling().constraint()).isEmpty();
+        for (ChatOptions options : List.of(
+                IreeChatOptions.builder().outputSchema(" ").build(),
+                IreeChatOptions.builder().outputSchema("{\"type\": 5}").build(),
+                IreeChatOptions.builder()
+                        .outputSchema("{\"type\": \"object\"}")
+                        .toolCallbacks(List.of(tool("weather")))
+                        .build())) {
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(() -> model.call(new Prompt("Hi", options)))
                     .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT));
         }
     }

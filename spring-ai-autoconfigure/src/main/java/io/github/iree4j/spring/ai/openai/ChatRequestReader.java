@@ -1,7 +1,10 @@
 package io.github.iree4j.spring.ai.openai;
 
+import io.github.iree4j.generation.TokenConstraint;
 import io.github.iree4j.spring.ai.ChatEngine;
 import io.github.iree4j.spring.ai.ChatPrompt;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -44,7 +47,7 @@ final class ChatRequestReader {
     }
 
     private GenerationCall read(ChatEngine engine) {
-        GenerationParameters parameters = GenerationParameters.read(request, engine, readAlternatives());
+        GenerationParameters parameters = GenerationParameters.read(request, engine, readAlternatives(), readFormat(engine));
         List<RequestObject> given = request.objects("messages", MOST_MESSAGES);
         if (given == null || given.isEmpty()) {
             throw request.invalid("messages", "is missing or empty; give a message or more");
@@ -55,7 +58,9 @@ final class ChatRequestReader {
             tools = List.of();
             toolNames.clear();
         }
-        readFormat();
+        if (!tools.isEmpty() && parameters.sampling().constraint().isPresent()) {
+            throw request.invalid("response_format", "and 'tools' cannot be followed together: JSON by a format calls no tools");
+        }
         readModalities();
         request.refuseOthers();
         int[] prompt = engine.encode(new ChatPrompt(messages, tools, toolNames, toolCalls));
@@ -229,13 +234,40 @@ final class ChatRequestReader {
         throw request.invalid("tool_choice", "must be 'none' or 'auto': a call cannot be enforced");
     }
 
-    private void readFormat() {
+    /** Returns what the answer must be; null for any text. */
+    private @Nullable TokenConstraint readFormat(ChatEngine engine) {
         RequestObject format = request.object("response_format");
-        if (format != null) {
-            if (!format.requireText("type").equals("text")) {
-                throw format.invalid("type", "must be 'text': other formats cannot be enforced");
+        if (format == null) {
+            return null;
+        }
+        String type = format.requireText("type");
+        RequestObject schema = null;
+        String text = "";
+        switch (type) {
+            case "text", "json_object" -> {}
+            case "json_schema" -> {
+                schema = format.object("json_schema");
+                JsonNode given = schema == null ? null : schema.get("schema");
+                if (schema == null || given == null) {
+                    throw format.invalid("json_schema", "must be an object with a 'schema'");
+                }
+                text = given.toString();
+                schema.ignore(Set.of("name", "description", "strict"));
+                schema.refuseOthers();
             }
-            format.refuseOthers();
+            default -> throw format.invalid("type", "must be 'text', 'json_object' or 'json_schema'");
+        }
+        format.refuseOthers();
+        if (type.equals("text")) {
+            return null;
+        }
+        try {
+            return engine.constraint(text);
+        } catch (IreeException e) {
+            if (schema == null || e.code() != StatusCode.INVALID_ARGUMENT) {
+                throw e;
+            }
+            throw schema.invalid("schema", "cannot be enforced: " + e.getMessage());
         }
     }
 

@@ -23,7 +23,7 @@ final class CompletionRequestReader {
      */
     static GenerationCall read(RequestObject request, ChatEngine engine) {
         Long alternatives = request.whole("logprobs", 0, GenerationParameters.MOST_ALTERNATIVES);
-        GenerationParameters parameters = GenerationParameters.read(request, engine, alternatives);
+        GenerationParameters parameters = GenerationParameters.read(request, engine, alternatives, null);
         List<JsonNode> prompts = prompts(request);
         if ((long) prompts.size() * parameters.choices() > GenerationParameters.MOST_CHOICES) {
             throw request.invalid(

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.ai.openai;
 
 import io.github.iree4j.generation.SamplingOptions;
+import io.github.iree4j.generation.TokenConstraint;
 import io.github.iree4j.spring.ai.ChatEngine;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -58,8 +59,13 @@ record GenerationParameters(
      * @param engine has the defaults
      * @param alternatives number of the most probable tokens whose log probabilities are requested; null for no log
      *     probabilities
+     * @param constraint what the text must be; null for any text
      */
-    static GenerationParameters read(RequestObject request, ChatEngine engine, @Nullable Long alternatives) {
+    static GenerationParameters read(
+            RequestObject request,
+            ChatEngine engine,
+            @Nullable Long alternatives,
+            @Nullable TokenConstraint constraint) {
         checkModel(request, engine.model());
         request.ignore(IGNORED);
         boolean stream = request.flag("stream", false);
@@ -80,7 +86,7 @@ record GenerationParameters(
                 usage,
                 stops(request),
                 maxTokens(request),
-                sampling(request, engine, alternatives),
+                sampling(request, engine, alternatives).constraint(constraint).build(),
                 user(request));
     }
 
@@ -134,7 +140,7 @@ record GenerationParameters(
         return stops;
     }
 
-    private static SamplingOptions sampling(RequestObject request, ChatEngine engine, @Nullable Long alternatives) {
+    private static SamplingOptions.Builder sampling(RequestObject request, ChatEngine engine, @Nullable Long alternatives) {
         SamplingOptions.Builder sampling = engine.sampling();
         Double temperature = request.number("temperature", 0, 2);
         if (temperature != null) {
@@ -176,7 +182,7 @@ record GenerationParameters(
         if (seed != null) {
             sampling.seed(seed);
         }
-        return sampling.build();
+        return sampling;
     }
 
     private static Map<Integer, Float> bias(RequestObject request) {

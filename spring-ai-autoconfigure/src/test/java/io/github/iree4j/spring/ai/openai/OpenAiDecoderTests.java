@@ -156,6 +156,33 @@ class OpenAiDecoderTests {
     }
 
     @Test
+    void formatsAreKept() throws Exception {
+        for (int seed = 0; seed < 5; seed++) {
+            String chat = "{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}], \"temperature\": 1.5, \"seed\": %d, \"max_tokens\": 400, "
+                    .formatted(seed);
+            JsonNode choice = answer(
+                            "chat/completions",
+                            chat
+                                    + "\"response_format\": {\"type\": \"json_schema\", \"json_schema\": {\"name\": \"weather\", \"strict\": true, \"schema\": {\"type\": \"object\", \"properties\": {\"sky\": {\"enum\": [\"blue\", \"grey\"]}, \"degrees\": {\"type\": \"integer\", \"minimum\": -50, \"maximum\": 50}}, \"required\": [\"sky\", \"degrees\"], \"additionalProperties\": false}}}}")
+                    .path("choices")
+                    .get(0);
+            JsonNode weather = JsonMapper.shared()
+                    .readTree(choice.path("message").path("content").stringValue());
+            assertThat(weather.path("sky").stringValue()).isIn("blue", "grey");
+            assertThat(weather.path("degrees").intValue()).isBetween(-50, 50);
+            assertThat(choice.path("finish_reason").stringValue()).isEqualTo("stop");
+            JsonNode any = answer("chat/completions", chat + "\"response_format\": {\"type\": \"json_object\"}}")
+                    .path("choices")
+                    .get(0);
+            String text = any.path("message").path("content").stringValue();
+            assertThat(text).startsWith("{");
+            if (any.path("finish_reason").stringValue().equals("stop")) {
+                assertThat(JsonMapper.shared().readTree(text).isObject()).isTrue();
+            }
+        }
+    }
+
+    @Test
     void aBiasForcesAndForbidsTokens() throws Exception {
         String body = "{\"prompt\": \"Hi\", \"max_tokens\": 3, \"logit_bias\": {\"65\": 100}}";
         assertThat(answer("completions", body)

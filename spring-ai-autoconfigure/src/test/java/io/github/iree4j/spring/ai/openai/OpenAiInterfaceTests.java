@@ -294,7 +294,15 @@ class OpenAiInterfaceTests extends OpenAiServer {
                 "logprobs | 1",
                 "top_logprobs | 21",
                 "top_logprobs | 2",
-                "response_format.type | {\"type\": \"json_object\"}",
+                "response_format.type | {\"type\": \"xml\"}",
+                "response_format.schema | {\"type\": \"json_object\", \"schema\": {}}",
+                "response_format.json_schema | {\"type\": \"json_schema\"}",
+                "response_format.json_schema | {\"type\": \"json_schema\", \"json_schema\": {\"name\": \"a\"}}",
+                "response_format.json_schema.schema | {\"type\": \"json_schema\", \"json_schema\": {\"schema\": {\"type\": \"hiccup\"}}}",
+                "response_format.json_schema.schema | {\"type\": \"json_schema\", \"json_schema\": {\"schema\": {\"$ref\": \"#\"}}}",
+                "response_format.json_schema.schema | {\"type\": \"json_schema\", \"json_schema\": {\"schema\": {\"type\": \"string\", \"pattern\": \"^((a{500}){500}){500}$\"}}}",
+                "response_format.json_schema.schema | {\"type\": \"json_schema\", \"json_schema\": {\"schema\": {\"type\": \"string\", \"pattern\": \"^(a*)*[ab]*a[ab]{400}$\"}}}",
+                "response_format.json_schema.schema | {\"type\": \"json_schema\", \"json_schema\": {\"schema\": {\"type\": \"array\", \"items\": {\"type\": \"integer\"}, \"maxItems\": 1000000000}}}",
                 "tool_choice | \"required\"",
                 "tool_choice | {\"type\": \"function\", \"function\": {\"name\": \"weather\"}}",
                 "n | 0",
@@ -333,6 +341,15 @@ class OpenAiInterfaceTests extends OpenAiServer {
         assertThat(error.path("type").stringValue()).isEqualTo("invalid_request_error");
         assertThat(error.path("message").stringValue()).contains("'" + parameter + "'");
         assertThat(script.requests()).isEmpty();
+    }
+
+    @Test
+    void aFormatAndToolsAreRefusedTogether() throws Exception {
+        script.answer("x");
+        String body = with(with(HELLO, TOOLS), "\"response_format\": {\"type\": \"json_object\"}");
+        assertThat(error(post(CHAT, body), 400).path("param").stringValue()).isEqualTo("response_format");
+        answer(CHAT, with(body, "\"tool_choice\": \"none\""));
+        assertThat(script.requests().getFirst().sampling().constraint()).isPresent();
     }
 
     @ParameterizedTest

@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -98,7 +99,7 @@ abstract class OpenAiServer {
 
     /** Returns a body with a member more. */
     static String with(String body, String member) {
-        return body.replaceFirst("\\{", "{" + member.replace("\\", "\\\\") + ", ");
+        return body.replaceFirst("\\{", "{" + Matcher.quoteReplacement(member) + ", ");
     }
 
     /** Returns the events of a stream, without the last, which ends the stream. */

@@ -1,11 +1,11 @@
 package io.github.iree4j.tools;
 
-import io.github.iree4j.lab.WaitKnowledge;
 import io.github.iree4j.lab.Fault;
 import io.github.iree4j.lab.LabOptions;
 import io.github.iree4j.lab.Laboratory;
 import io.github.iree4j.lab.Scale;
 import io.github.iree4j.lab.Scenario;
+import io.github.iree4j.lab.WaitKnowledge;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;

@@ -239,7 +239,8 @@ final class WaitPlan implements QueueObserver.Decisions {
     }
 
     /** Returns the premises of the operation, from every unreached wait; null for none. */
-    @Nullable List<Premise> premises(@Nullable Fence wait) {
+    @Nullable
+    List<Premise> premises(@Nullable Fence wait) {
         List<Premise> premises = null;
         for (int i = 0; wait != null && i < count; i++) {
             boolean imports = PremiseCheck.ASSERTED

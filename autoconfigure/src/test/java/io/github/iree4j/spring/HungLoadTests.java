@@ -321,7 +321,7 @@ class HungLoadTests {
             Action first = new Action(() -> counted.actions().load("counter", null));
             hung.awaitReader();
             Action second = new Action(() -> counted.actions().load("counter", null));
-            second.awaitWaiting(); // first: a load begun by the third would be on its own thread, which waits without a limit
+            second.awaitWaiting(); // a load begun by the third would wait on its own thread, without a limit
             Action third = new Action(() -> counted.load("counter", null));
             CompletableFuture<LoadedProgram> call = counted.requireAsync("counter", null);
             third.awaitWaiting();

@@ -122,12 +122,12 @@ public final class SamplingOptions {
         return seed;
     }
 
-    /** Returns what a generated token's logit loses for each time that the token was generated. */
+    /** Returns the loss of a token's logit for each time that the token was generated. */
     public float frequencyPenalty() {
         return frequencyPenalty;
     }
 
-    /** Returns what a generated token's logit loses once. */
+    /** Returns the loss of a generated token's logit, however often the token was generated. */
     public float presencePenalty() {
         return presencePenalty;
     }
@@ -137,7 +137,7 @@ public final class SamplingOptions {
         return repetitionPenalty;
     }
 
-    /** Returns what is added to the logits of tokens. */
+    /** Returns the numbers added to the logits of tokens. */
     public Map<Integer, Float> logitBias() {
         return logitBias;
     }
@@ -151,7 +151,7 @@ public final class SamplingOptions {
         return logProbabilities == NONE ? OptionalInt.empty() : OptionalInt.of(logProbabilities);
     }
 
-    /** Returns what the text must be, if anything. */
+    /** Returns the rule for the text, if any. */
     public Optional<TokenConstraint> constraint() {
         return Optional.ofNullable(constraint);
     }

@@ -234,7 +234,7 @@ final class ChatRequestReader {
         throw request.invalid("tool_choice", "must be 'none' or 'auto': a call cannot be enforced");
     }
 
-    /** Returns what the answer must be; null for any text. */
+    /** Returns the rule for the answer; null for any text. */
     private @Nullable TokenConstraint readFormat(ChatEngine engine) {
         RequestObject format = request.object("response_format");
         if (format == null) {

@@ -40,6 +40,13 @@ class LogitRulesTest {
     }
 
     @Test
+    void aTokenOfThePromptIsRepeatedButNotGenerated() {
+        SamplingOptions.Builder options =
+                SamplingOptions.builder().repetitionPenalty(2).presencePenalty(2).frequencyPenalty(2);
+        assertThat(chosen(sampler(options, 1), new float[] {1.5f, 4}, 2)).containsExactly(1, 0); // 4 / 2, then less 4
+    }
+
+    @Test
     void biasComesBeforePenalties() {
         SamplingOptions.Builder options =
                 SamplingOptions.builder().repetitionPenalty(2).logitBias(Map.of(0, 3f));

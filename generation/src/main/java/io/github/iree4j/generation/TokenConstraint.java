@@ -1,9 +1,11 @@
 package io.github.iree4j.generation;
 
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.IntStream;
 
 /**
  * A rule for the text of an answer: a regular expression or a JSON schema. Tokens that the rule excludes are not chosen.
@@ -23,6 +25,11 @@ public final class TokenConstraint {
     private TokenConstraint(TokenVocabulary vocabulary, String what, Expression expression) {
         this.vocabulary = vocabulary;
         this.automaton = ByteAutomaton.of(what, expression);
+        if (IntStream.range(0, 256).allMatch(each -> automaton.next(ByteAutomaton.START, each) == ByteAutomaton.DEAD)) {
+            throw IreeException.of(
+                    StatusCode.INVALID_ARGUMENT,
+                    "the %s allows the empty text only; an answer has a token".formatted(what));
+        }
     }
 
     /**

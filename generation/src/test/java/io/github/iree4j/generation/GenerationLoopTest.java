@@ -152,6 +152,32 @@ class GenerationLoopTest {
     }
 
     @Test
+    void aConstraintThatTheVocabularyCannotKeepFailsItsRequestAlone() {
+        for (int trial = 0; trial < 50; trial++) {
+            SplittableRandom random = new SplittableRandom(SEED + trial);
+            try (Setting setting = new Setting(random, 30)) {
+                List<GenerationRequest> requests = new ArrayList<>();
+                for (int i = 0; i < 8; i++) {
+                    requests.add(setting.request(random, requests));
+                }
+                SamplingOptions impossible = SamplingOptions.builder()
+                        .constraint(TokenConstraint.regex(PagedModel.TEXTS, "az"))
+                        .build();
+                requests.set(3, GenerationRequest.of(2, 1).sampling(impossible));
+                List<Generation> generations =
+                        requests.stream().map(setting.loop::submit).toList();
+                Map<Integer, IreeException> failures = setting.failures(trial, requests, generations);
+                assertThat(failures).containsOnlyKeys(3);
+                assertThat(failures.get(3))
+                        .hasMessageContaining("continues the text of the constraint after 1 tokens")
+                        .extracting(IreeException::code)
+                        .isEqualTo(StatusCode.FAILED_PRECONDITION);
+                setting.end();
+            }
+        }
+    }
+
+    @Test
     void logProbabilitiesAreReadWithTheTokens() throws InterruptedException {
         try (Setting setting = new Setting(new SplittableRandom(8), 30)) {
             Generation answer = setting.loop.submit(GenerationRequest.of(4, 1, 2, 3)

@@ -41,8 +41,10 @@ class LogitRulesTest {
 
     @Test
     void aTokenOfThePromptIsRepeatedButNotGenerated() {
-        SamplingOptions.Builder options =
-                SamplingOptions.builder().repetitionPenalty(2).presencePenalty(2).frequencyPenalty(2);
+        SamplingOptions.Builder options = SamplingOptions.builder()
+                .repetitionPenalty(2)
+                .presencePenalty(2)
+                .frequencyPenalty(2);
         assertThat(chosen(sampler(options, 1), new float[] {1.5f, 4}, 2)).containsExactly(1, 0); // 4 / 2, then less 4
     }
 

@@ -183,6 +183,19 @@ class TokenConstraintTest {
     }
 
     @Test
+    void theEmptyTextAloneIsNoAnswer() {
+        for (String each : new String[] {"", "^$", "a{0}"}) {
+            assertThatThrownBy(() -> TokenConstraint.regex(TokenVocabulary.bytes(), each))
+                    .isInstanceOf(IreeException.class)
+                    .hasMessageContaining("the regular expression allows the empty text only");
+        }
+        assertThat(sampler(TokenConstraint.regex(TokenVocabulary.bytes(), "a?"), 0)
+                        .choose(new float[256], 256))
+                .as("the text may end at once")
+                .isZero();
+    }
+
+    @Test
     void ofCandidatesTheAllowedAreChosen() {
         Sampler sampler = sampler(TokenConstraint.regex(vocabulary("a", "b", "c", "d"), "(b|d)*"), 70);
         assertThat(sampler.choose(new float[] {9, 1, 2, 3}, new int[] {0, 1, 3, 900}, 4))

@@ -95,8 +95,7 @@ public final class Generator implements AutoCloseable {
         return create(program, options, System::nanoTime, new Speculation(options.proposedTokens(), false));
     }
 
-    static Generator create(
-            Program program, GeneratorOptions options, LongSupplier nanoTime, Speculation speculation) {
+    static Generator create(Program program, GeneratorOptions options, LongSupplier nanoTime, Speculation speculation) {
         String json = options.config();
         ModelConfig config = json == null ? ModelConfig.DEFAULT : ModelConfig.parse(options.configName(), json);
         if (options.pages() > 0) {

@@ -11,8 +11,7 @@ import java.util.List;
  *     first
  * @param sequences sequences in the order of their beginning, then sequences without pages
  */
-public record GeneratorSnapshot(
-        int pages, int pageTokens, List<Integer> keptPages, List<SequenceState> sequences) {
+public record GeneratorSnapshot(int pages, int pageTokens, List<Integer> keptPages, List<SequenceState> sequences) {
 
     /** Copies the lists. */
     public GeneratorSnapshot {

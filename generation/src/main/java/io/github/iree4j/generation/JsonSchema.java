@@ -17,7 +17,7 @@ import tools.jackson.core.JsonPointer;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Reads JSON schemas (draft 2020-12, and the parts shared with older drafts). Every text of the expression is an instance;
+ * Reads JSON schemas of draft 2020-12. Every text of the expression is an instance;
  * instances with properties that the schema does not name, or in another order, are no texts. A keyword that cannot be
  * kept is rejected by name. Not thread-safe.
  */

@@ -122,12 +122,12 @@ public final class SamplingOptions {
         return seed;
     }
 
-    /** Returns the loss of a token's logit for each time that the token was generated. */
+    /** Returns the amount that a token's logit loses for each time that the token was generated. */
     public float frequencyPenalty() {
         return frequencyPenalty;
     }
 
-    /** Returns the loss of a generated token's logit, however often the token was generated. */
+    /** Returns the amount that a generated token's logit loses once. */
     public float presencePenalty() {
         return presencePenalty;
     }
@@ -137,7 +137,7 @@ public final class SamplingOptions {
         return repetitionPenalty;
     }
 
-    /** Returns the numbers added to the logits of tokens. */
+    /** Returns the numbers that are added to the logits of tokens. */
     public Map<Integer, Float> logitBias() {
         return logitBias;
     }
@@ -151,7 +151,7 @@ public final class SamplingOptions {
         return logProbabilities == NONE ? OptionalInt.empty() : OptionalInt.of(logProbabilities);
     }
 
-    /** Returns the rule for the text, if any. */
+    /** Returns the constraint of the text, if any. */
     public Optional<TokenConstraint> constraint() {
         return Optional.ofNullable(constraint);
     }

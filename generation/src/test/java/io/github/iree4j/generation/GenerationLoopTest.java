@@ -264,7 +264,8 @@ class GenerationLoopTest {
         CountDownLatch submitted = new CountDownLatch(1);
         model.before(_ -> awaitQuietly(submitted));
         List<String> order = Collections.synchronizedList(new ArrayList<>());
-        try (GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 100, 3_000, System::nanoTime)) {
+        try (GenerationLoop loop =
+                new GenerationLoop("fake", planner, model, model::scrub, 100, 3_000, System::nanoTime)) {
             List<Generation> all = new ArrayList<>();
             for (String tenant : List.of("a", "a", "a", "a", "b", "b")) {
                 Generation generation = loop.submit(GenerationRequest.of(2, 1).tenant(tenant));
@@ -333,7 +334,8 @@ class GenerationLoopTest {
         int count = snapshot.keptPages().size();
         for (GeneratorSnapshot.SequenceState each : snapshot.sequences()) {
             shared.addAll(each.pages().subList(0, each.sharedPages()));
-            List<Integer> rest = each.pages().subList(each.sharedPages(), each.pages().size());
+            List<Integer> rest =
+                    each.pages().subList(each.sharedPages(), each.pages().size());
             own.addAll(rest);
             count += rest.size();
             assertThat(each.computedTokens())
@@ -520,7 +522,8 @@ class GenerationLoopTest {
                 throw new IllegalStateException(e);
             }
         });
-        try (GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 2, 3_000, System::nanoTime)) {
+        try (GenerationLoop loop =
+                new GenerationLoop("fake", planner, model, model::scrub, 2, 3_000, System::nanoTime)) {
             try {
                 Generation running = loop.submit(GenerationRequest.of(1, 1));
                 assertThat(started.await(10, TimeUnit.SECONDS)).isTrue();
@@ -544,7 +547,8 @@ class GenerationLoopTest {
         StepRunner broken = (step, logits) -> logits.reshape(
                         step, ElementType.F32, Shape.of(step.entry().batch(), 1, 3))
                 .setAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, 1, Float.NaN);
-        try (GenerationLoop loop = new GenerationLoop("fake", planner, broken, scrubbed::add, 2, 3_000, System::nanoTime)) {
+        try (GenerationLoop loop =
+                new GenerationLoop("fake", planner, broken, scrubbed::add, 2, 3_000, System::nanoTime)) {
             Generation generation = loop.submit(GenerationRequest.of(1, 1, 2, 3));
             assertThatThrownBy(() -> generation.result().await()).hasMessageContaining("the logit of token 1 is NaN");
         }

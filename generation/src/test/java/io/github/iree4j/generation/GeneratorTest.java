@@ -77,8 +77,7 @@ class GeneratorTest {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime, module);
                 Generator plain = Generator.create(program, options);
-                Generator proposing =
-                        Generator.create(program, options, System::nanoTime, new Speculation(8, true))) {
+                Generator proposing = Generator.create(program, options, System::nanoTime, new Speculation(8, true))) {
             List<Generation> expected = new ArrayList<>();
             List<Generation> proposed = new ArrayList<>();
             for (int prompt = 0; prompt < 8; prompt++) {
@@ -100,8 +99,8 @@ class GeneratorTest {
     void onlyTheLogitsThatAreReadAreCopied() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime, DECODER)) {
-            ModelConfig config =
-                    ModelConfig.parse(DECODER, ModelConfig.text(config(DECODER))).withPages(40);
+            ModelConfig config = ModelConfig.parse(DECODER, ModelConfig.text(config(DECODER)))
+                    .withPages(40);
             ModelInterface model = ModelInterface.of(program, config);
             try (CacheMemory memory = new CacheMemory(model, 40)) {
                 Sequence sequence = new Sequence(new Generation(

@@ -105,7 +105,8 @@ class RowProbeTest {
         PagedModel model = new PagedModel(SHAPES, true, PAGES).depends(dependence);
         StepPlanner planner = new StepPlanner(true, SHAPES, measured, pages, new Speculation(3, true));
         List<List<Integer>> tokens = new ArrayList<>();
-        try (GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 100, 100, System::nanoTime)) {
+        try (GenerationLoop loop =
+                new GenerationLoop("fake", planner, model, model::scrub, 100, 100, System::nanoTime)) {
             List<Generation> generations = requests.stream().map(loop::submit).toList();
             generations.forEach(each -> tokens.add(each.result().await().tokens()));
         }

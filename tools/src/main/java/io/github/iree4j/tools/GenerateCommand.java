@@ -103,7 +103,8 @@ final class GenerateCommand implements Callable<Integer> {
             names = "--proposed-tokens",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Verify up to N proposed tokens of a sequence in a step, if faster. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "Verify up to N proposed tokens of a sequence in a step, if faster. Default: ${DEFAULT-VALUE}.")
     private int proposedTokens;
 
     @Option(names = "--print_statistics", description = "Prints functions in use, steps and memory to standard error.")
@@ -117,8 +118,7 @@ final class GenerateCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "--sequences is %d, at least 1 is needed".formatted(sequences));
         }
-        GeneratorOptions options =
-                GeneratorOptions.builder()
+        GeneratorOptions options = GeneratorOptions.builder()
                 .config(config)
                 .pages(pages)
                 .proposedTokens(proposedTokens)

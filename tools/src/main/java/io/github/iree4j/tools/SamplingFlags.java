@@ -62,14 +62,14 @@ final class SamplingFlags {
             names = "--frequency-penalty",
             paramLabel = "X",
             defaultValue = "0",
-            description = "The loss of a token's logit each time that the token is generated, from -2 to 2.")
+            description = "Lowers the logit of a token each time that the token is generated, from -2 to 2.")
     private float frequencyPenalty;
 
     @Option(
             names = "--presence-penalty",
             paramLabel = "X",
             defaultValue = "0",
-            description = "The loss of a generated token's logit, once, from -2 to 2.")
+            description = "Lowers the logit of a generated token once, from -2 to 2.")
     private float presencePenalty;
 
     @Option(
@@ -96,7 +96,7 @@ final class SamplingFlags {
     @ArgGroup
     private @Nullable Constraint constraint;
 
-    /** The rule for the answer, for models with a token for each byte. */
+    /** The form of the answer, for models with a token for each byte. */
     static final class Constraint {
         @Option(names = "--regex", paramLabel = "PATTERN", description = "The answer matches a regular expression.")
         private @Nullable String regex;

@@ -59,7 +59,7 @@ class ChatPageTests {
         browser.until("document.querySelectorAll('.message.assistant').length >= 4 && " + ENDED);
         assertThat(messages(0)).contains("iree4j runs programs compiled by IREE on the Java virtual machine.");
         assertThat(messages(1))
-                .contains("weather({\"city\": \"Vevey\"})")
+                .contains("weather({\"city\":\"Vevey\"})")
                 .contains("tool: {\"temperature\":")
                 .contains("In Vevey it is ");
         assertThat(messages(2)).contains("{\"name\": \"Ada\", \"age\": 36, \"city\": \"Zug\"}");

@@ -41,7 +41,10 @@ public final class UndecodableRequests extends ChannelDuplexHandler {
      * @param base path before the protocol's path, without a trailing slash
      */
     public static void addTo(ChannelPipeline pipeline, String base) {
-        addTo(pipeline, base + "/v2", text -> "{\"error\":\"%s\"}".formatted(text).getBytes(StandardCharsets.US_ASCII));
+        addTo(
+                pipeline,
+                base + "/v2",
+                text -> "{\"error\":\"%s\"}".formatted(text).getBytes(StandardCharsets.US_ASCII));
     }
 
     /**
@@ -85,8 +88,7 @@ public final class UndecodableRequests extends ChannelDuplexHandler {
     }
 
     private FullHttpResponse described(FullHttpResponse empty) {
-        byte[] body =
-                form.apply("the body cannot be read: it is malformed; send valid chunks, or a 'Content-Length'");
+        byte[] body = form.apply("the body cannot be read: it is malformed; send valid chunks, or a 'Content-Length'");
         FullHttpResponse response = empty.replace(Unpooled.wrappedBuffer(body));
         response.headers()
                 .set(HttpHeaderNames.CONTENT_TYPE, MediaType.APPLICATION_JSON_VALUE)

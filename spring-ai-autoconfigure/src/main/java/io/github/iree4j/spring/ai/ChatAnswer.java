@@ -48,7 +48,7 @@ public final class ChatAnswer {
         this.decoder = tokenizer.decoder();
         this.scored = request.sampling().logProbabilities().isPresent();
         this.stops = new StopMatcher(request.stops());
-        this.parser = new ToolCallParser(request.tools(), request.toolCalls());
+        this.parser = new ToolCallParser(request.tools(), request.toolCalls(), request.isCall());
     }
 
     /** Reads an answer. An exception of a reader cancels the request. */

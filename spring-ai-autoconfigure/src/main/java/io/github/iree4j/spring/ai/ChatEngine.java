@@ -105,6 +105,17 @@ public final class ChatEngine implements AutoCloseable {
     }
 
     /**
+     * Returns the tokens of a conversation, and the begin of a call of a tool, so that the answer is a call.
+     *
+     * @param prompt the messages and tools
+     * @return the tokens
+     * @throws IreeException as {@link #encode(ChatPrompt)}
+     */
+    public int[] encodeForCall(ChatPrompt prompt) {
+        return tokenizer.encode(template.render(prompt) + ToolCallParser.BEGIN + "\n");
+    }
+
+    /**
      * Returns the tokens of a text to continue.
      *
      * @param text the text, without special tokens at the start
@@ -145,6 +156,7 @@ public final class ChatEngine implements AutoCloseable {
      * @param prompt the tokens of the prompt
      * @param tools names of the tools that the answer may call; empty when calls are text
      * @param toolCalls number of calls in the prompt, for the ids of further calls
+     * @param isCall whether the answer is a call, whose begin ends the prompt
      * @param stops texts that end the answer
      * @param maxTokens maximum number of tokens; null for the default, or as many as fit
      * @param sampling the choice of tokens
@@ -155,6 +167,7 @@ public final class ChatEngine implements AutoCloseable {
             int[] prompt,
             Set<String> tools,
             int toolCalls,
+            boolean isCall,
             List<String> stops,
             @Nullable Integer maxTokens,
             SamplingOptions sampling,

@@ -248,6 +248,7 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
                     engine.encode(chat),
                     chat.toolNames(),
                     chat.toolCalls(),
+                    false,
                     List.copyOf(Objects.requireNonNullElse(options.getStopSequences(), List.of())),
                     options.getMaxTokens(),
                     sampling(),
@@ -273,7 +274,8 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
             if (schema != null) {
                 ChatEngine.check(!schema.isBlank(), "the output schema is empty; give a JSON schema or none");
                 ChatEngine.check(
-                        options.getToolCallbacks().isEmpty(),
+                        Objects.requireNonNullElse(options.getToolCallbacks(), List.of())
+                                .isEmpty(),
                         "an output schema and tools are requested, but an answer by the schema calls no tools; leave one out");
                 sampling.constraint(engine.constraint(schema));
             }

@@ -14,7 +14,8 @@ final class KnownConstraints {
 
     private final Supplier<TokenVocabulary> vocabularies;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<String, TokenConstraint> recent = new LinkedHashMap<>(8, 0.75f, true); // guarded by lock, by schema
+    private final Map<String, TokenConstraint> recent =
+            new LinkedHashMap<>(8, 0.75f, true); // guarded by lock, by schema
     private @Nullable TokenVocabulary vocabulary; // guarded by lock; made for the first constraint
 
     /**

@@ -15,11 +15,12 @@ import tools.jackson.databind.json.JsonMapper;
  * text. Not thread-safe.
  */
 final class ToolCallParser {
-    private static final String BEGIN = "<tool_call>";
+    static final String BEGIN = "<tool_call>";
     private static final String END = "</tool_call>";
 
     private final Set<String> tools;
     private final int firstId;
+    private String begin; // of the call, as far as it is in the answer
     private final List<ToolCall> calls = new ArrayList<>();
     private @Nullable StringBuilder call; // the text after the begin of a call
     private boolean skipping; // white space behind a call
@@ -30,10 +31,13 @@ final class ToolCallParser {
      *
      * @param tools names of the offered tools; without a name, everything is text
      * @param firstId number of the first call, for its id
+     * @param begun whether the text is a call from the start, whose begin is in the prompt
      */
-    ToolCallParser(Set<String> tools, int firstId) {
+    ToolCallParser(Set<String> tools, int firstId, boolean begun) {
         this.tools = tools;
         this.firstId = firstId;
+        this.begin = begun ? "" : BEGIN;
+        this.call = begun ? new StringBuilder() : null;
     }
 
     /** Returns the calls found so far. */
@@ -61,7 +65,8 @@ final class ToolCallParser {
                 if (next == '>' && end >= 0 && call.indexOf(END, end) == end) {
                     String body = call.substring(0, end);
                     call = null;
-                    out.append(parsed(body, BEGIN + body + END));
+                    out.append(parsed(body, begin + body + END));
+                    begin = BEGIN;
                 }
             }
         }
@@ -80,7 +85,7 @@ final class ToolCallParser {
         }
         String body = call.toString();
         call = null;
-        return complete ? parsed(body, BEGIN + body) : visible(BEGIN + body);
+        return complete ? parsed(body, begin + body) : visible(begin + body);
     }
 
     private String visible(String piece) {

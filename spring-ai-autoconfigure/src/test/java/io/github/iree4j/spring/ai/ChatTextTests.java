@@ -111,7 +111,7 @@ class ChatTextTests {
     private record Parsed(String text, List<ToolCall> calls) {}
 
     private static Parsed parsed(String text, boolean complete, int piece) {
-        ToolCallParser parser = new ToolCallParser(Set.of("weather", "time"), 3);
+        ToolCallParser parser = new ToolCallParser(Set.of("weather", "time"), 3, false);
         StringBuilder out = new StringBuilder();
         for (int at = 0; at < text.length(); at += piece) {
             out.append(parser.add(text.substring(at, Math.min(text.length(), at + piece))));

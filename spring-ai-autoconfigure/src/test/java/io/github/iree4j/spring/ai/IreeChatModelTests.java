@@ -312,10 +312,12 @@ class IreeChatModelTests {
         ChatOptions schema = StructuredOutputChatOptions.builder()
                 .outputSchema("{\"type\": \"object\"}")
                 .build();
-        model.call(new Prompt("Hi", ((IreeChatOptions) model.getOptions())
-                .mutate()
-                .outputSchema("{\"type\": \"object\"}")
-                .build()));
+        model.call(new Prompt(
+                "Hi",
+                ((IreeChatOptions) model.getOptions())
+                        .mutate()
+                        .outputSchema("{\"type\": \"object\"}")
+                        .build()));
         model.call(new Prompt("Hi", schema));
         model.call(new Prompt("Hi"));
         TokenConstraint first =

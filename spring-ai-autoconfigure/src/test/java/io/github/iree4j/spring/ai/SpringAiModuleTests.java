@@ -93,7 +93,7 @@ class SpringAiModuleTests {
     void plainClassesDoNotDependOnAutoConfiguration() {
         noClasses()
                 .that()
-                .resideInAPackage("io.github.iree4j.spring.ai")
+                .resideInAnyPackage("io.github.iree4j.spring.ai", "io.github.iree4j.spring.ai.openai")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(

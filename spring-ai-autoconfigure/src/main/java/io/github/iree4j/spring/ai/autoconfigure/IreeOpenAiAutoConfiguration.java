@@ -146,9 +146,10 @@ public final class IreeOpenAiAutoConfiguration {
         WebServerFactoryCustomizer<NettyReactiveWebServerFactory> ireeOpenAiUndecodableRequests(
                 Environment environment) {
             String path =
-                    StringUtils.trimTrailingCharacter(environment.getProperty("spring.webflux.base-path", ""), '/') + "/v1";
-            return factory -> factory.addServerCustomizers(server -> server.doOnChannelInit((_, channel, _) ->
-                    UndecodableRequests.addTo(channel.pipeline(), path, OpenAiErrors::undecodable)));
+                    StringUtils.trimTrailingCharacter(environment.getProperty("spring.webflux.base-path", ""), '/')
+                            + "/v1";
+            return factory -> factory.addServerCustomizers(server -> server.doOnChannelInit(
+                    (_, channel, _) -> UndecodableRequests.addTo(channel.pipeline(), path, OpenAiErrors::undecodable)));
         }
     }
 }

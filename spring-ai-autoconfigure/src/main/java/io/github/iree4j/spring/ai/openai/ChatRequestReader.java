@@ -47,25 +47,40 @@ final class ChatRequestReader {
     }
 
     private GenerationCall read(ChatEngine engine) {
-        GenerationParameters parameters = GenerationParameters.read(request, engine, readAlternatives(), readFormat(engine));
+        GenerationParameters parameters =
+                GenerationParameters.read(request, engine, readAlternatives(), readFormat(engine));
         List<RequestObject> given = request.objects("messages", MOST_MESSAGES);
         if (given == null || given.isEmpty()) {
             throw request.invalid("messages", "is missing or empty; give a message or more");
         }
         given.forEach(this::readMessage);
-        List<Map<String, Object>> tools = readTools();
-        if (!useTools(tools)) {
-            tools = List.of();
-            toolNames.clear();
+        ToolChoice choice = ToolChoice.read(request, readTools());
+        boolean isCall = choice.isForced();
+        if (!choice.tools().isEmpty() && parameters.sampling().constraint().isPresent()) {
+            throw request.invalid(
+                    "response_format", "and 'tools' cannot be followed together: JSON by a format calls no tools");
         }
-        if (!tools.isEmpty() && parameters.sampling().constraint().isPresent()) {
-            throw request.invalid("response_format", "and 'tools' cannot be followed together: JSON by a format calls no tools");
+        if (isCall) {
+            parameters = parameters.constrained(callOf(choice, engine));
         }
         readModalities();
         request.refuseOthers();
-        int[] prompt = engine.encode(new ChatPrompt(messages, tools, toolNames, toolCalls));
+        Set<String> names = choice.tools().isEmpty() ? Set.of() : toolNames;
+        ChatPrompt prompt = new ChatPrompt(messages, choice.tools(), names, toolCalls);
+        int[] tokens = isCall ? engine.encodeForCall(prompt) : engine.encode(prompt);
         return new GenerationCall(
-                CompletionForm.CHAT, parameters, parameters.requests(engine, prompt, toolNames, toolCalls));
+                CompletionForm.CHAT, parameters, parameters.requests(engine, tokens, names, toolCalls, isCall));
+    }
+
+    private TokenConstraint callOf(ToolChoice choice, ChatEngine engine) {
+        try {
+            return engine.constraint(choice.schema());
+        } catch (IreeException e) {
+            if (e.code() != StatusCode.INVALID_ARGUMENT) {
+                throw e;
+            }
+            throw request.invalid("tools", "cannot be enforced, as 'tool_choice' asks: " + e.getMessage());
+        }
     }
 
     /** Returns the number of tokens with log probabilities in each place; null for no log probabilities. */
@@ -170,7 +185,7 @@ final class ChatRequestReader {
         return made;
     }
 
-    private static RequestObject function(RequestObject of) {
+    static RequestObject function(RequestObject of) {
         if (!of.requireText("type").equals("function")) {
             throw of.invalid("type", "must be 'function'");
         }
@@ -213,25 +228,6 @@ final class ChatRequestReader {
             tool.refuseOthers();
         }
         return tools;
-    }
-
-    /** Returns whether the answer may call tools. */
-    private boolean useTools(List<Map<String, Object>> tools) {
-        boolean parallel = request.flag("parallel_tool_calls", true);
-        if (!parallel && !tools.isEmpty()) {
-            throw request.invalid("parallel_tool_calls", "cannot be false: the number of calls is the model's choice");
-        }
-        JsonNode choice = request.get("tool_choice");
-        if (choice == null) {
-            return true;
-        }
-        if (choice.isString() && choice.stringValue().equals("none")) {
-            return false;
-        }
-        if (choice.isString() && choice.stringValue().equals("auto")) {
-            return true;
-        }
-        throw request.invalid("tool_choice", "must be 'none' or 'auto': a call cannot be enforced");
     }
 
     /** Returns the rule for the answer; null for any text. */

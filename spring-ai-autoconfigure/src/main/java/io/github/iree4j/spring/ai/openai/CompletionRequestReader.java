@@ -46,7 +46,7 @@ final class CompletionRequestReader {
             if (tokens.length == 0) {
                 throw request.invalid("prompt", "has no tokens; give a character or more");
             }
-            requests.addAll(parameters.requests(engine, tokens, Set.of(), 0));
+            requests.addAll(parameters.requests(engine, tokens, Set.of(), 0, false));
         }
         return new GenerationCall(CompletionForm.TEXT, parameters, requests);
     }

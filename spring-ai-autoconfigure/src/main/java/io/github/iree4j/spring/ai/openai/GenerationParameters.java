@@ -140,7 +140,8 @@ record GenerationParameters(
         return stops;
     }
 
-    private static SamplingOptions.Builder sampling(RequestObject request, ChatEngine engine, @Nullable Long alternatives) {
+    private static SamplingOptions.Builder sampling(
+            RequestObject request, ChatEngine engine, @Nullable Long alternatives) {
         SamplingOptions.Builder sampling = engine.sampling();
         Double temperature = request.number("temperature", 0, 2);
         if (temperature != null) {
@@ -205,14 +206,27 @@ record GenerationParameters(
         return bias;
     }
 
+    /** Returns these parameters with a rule for the text of all answers. */
+    GenerationParameters constrained(TokenConstraint constraint) {
+        return new GenerationParameters(
+                choices,
+                stream,
+                usage,
+                stops,
+                maxTokens,
+                sampling.toBuilder().constraint(constraint).build());
+    }
+
     /** Returns the requests of a prompt, one for each answer; the seeds follow the seed of the first. */
-    List<ChatEngine.Request> requests(ChatEngine engine, int[] prompt, Set<String> tools, int toolCalls) {
+    List<ChatEngine.Request> requests(
+            ChatEngine engine, int[] prompt, Set<String> tools, int toolCalls, boolean isCall) {
         List<ChatEngine.Request> requests = new ArrayList<>(choices);
         for (int i = 0; i < choices; i++) {
             requests.add(new ChatEngine.Request(
                     prompt,
                     tools,
                     toolCalls,
+                    isCall,
                     stops,
                     maxTokens,
                     i == 0

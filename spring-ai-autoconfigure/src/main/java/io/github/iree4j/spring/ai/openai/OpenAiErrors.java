@@ -48,7 +48,6 @@ public final class OpenAiErrors {
     }
 
     private static byte[] body(int status, String description) {
-        return JsonMapper.shared()
-                .writeValueAsBytes(new OpenAiFailure(status, 0, description, null, null).json());
+        return JsonMapper.shared().writeValueAsBytes(new OpenAiFailure(status, 0, description, null, null).json());
     }
 }

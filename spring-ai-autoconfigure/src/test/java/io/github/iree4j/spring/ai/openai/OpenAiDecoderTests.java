@@ -158,8 +158,9 @@ class OpenAiDecoderTests {
     @Test
     void formatsAreKept() throws Exception {
         for (int seed = 0; seed < 5; seed++) {
-            String chat = "{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}], \"temperature\": 1.5, \"seed\": %d, \"max_tokens\": 400, "
-                    .formatted(seed);
+            String chat =
+                    "{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}], \"temperature\": 1.5, \"seed\": %d, \"max_tokens\": 400, "
+                            .formatted(seed);
             JsonNode choice = answer(
                             "chat/completions",
                             chat
@@ -178,6 +179,34 @@ class OpenAiDecoderTests {
             assertThat(text).startsWith("{");
             if (any.path("finish_reason").stringValue().equals("stop")) {
                 assertThat(JsonMapper.shared().readTree(text).isObject()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void forcedCallsAreCalls() throws Exception {
+        String tools = """
+                "tools": [{"type": "function", "function": {"name": "weather", "parameters": {"type": "object",
+                    "properties": {"day": {"$ref": "#/$defs/day"}}, "required": ["day"],
+                    "$defs": {"day": {"enum": ["today", "tomorrow"]}}}}},
+                  {"type": "function", "function": {"name": "time"}}]""";
+        for (int seed = 0; seed < 6; seed++) {
+            JsonNode choice = answer(
+                            "chat/completions",
+                            "{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}], \"temperature\": 2, \"seed\": %d, \"max_tokens\": 200, \"tool_choice\": \"required\", %s}"
+                                    .formatted(seed, tools))
+                    .path("choices")
+                    .get(0);
+            JsonNode call = choice.path("message").path("tool_calls").path(0).path("function");
+            assertThat(choice.path("finish_reason").stringValue())
+                    .as(choice.toString())
+                    .isEqualTo("tool_calls");
+            JsonNode arguments =
+                    JsonMapper.shared().readTree(call.path("arguments").stringValue());
+            if (call.path("name").stringValue().equals("weather")) {
+                assertThat(arguments.path("day").stringValue()).isIn("today", "tomorrow");
+            } else {
+                assertThat(call.path("name").stringValue()).isEqualTo("time");
             }
         }
     }

@@ -197,6 +197,35 @@ class OpenAiInterfaceTests extends OpenAiServer {
     }
 
     @Test
+    void aForcedCallIsTheWholeAnswer() throws Exception {
+        String arguments = "{\"city\": \"Bern\"}";
+        for (String choice :
+                List.of("\"required\"", "{\"type\": \"function\", \"function\": {\"name\": \"weather\"}}")) {
+            script.answer("{\"name\": \"weather\", \"arguments\": " + arguments + "}");
+            JsonNode whole =
+                    both(CHAT, with(with(HELLO, TOOLS), "\"parallel_tool_calls\": false, \"tool_choice\": " + choice));
+            JsonNode answer = whole.path("choices").get(0);
+            assertThat(answer.path("finish_reason").stringValue()).isEqualTo("tool_calls");
+            assertThat(answer.path("message").path("content").isNull()).isTrue();
+            assertThat(answer.path("message")
+                            .path("tool_calls")
+                            .get(0)
+                            .path("function")
+                            .path("name")
+                            .stringValue())
+                    .isEqualTo("weather");
+            assertThat(script.prompt(0)).endsWith("<|assistant|><tool_call>\n");
+            assertThat(script.requests().getFirst().sampling().constraint()).isPresent();
+        }
+        script.answer("{\"name\": \"weather\", \"arg");
+        JsonNode cut = answer(CHAT, with(with(HELLO, TOOLS), "\"max_tokens\": 9, \"tool_choice\": \"required\""));
+        assertThat(cut.path("choices").get(0).path("message").path("content").stringValue())
+                .isEqualTo("{\"name\": ");
+        assertThat(cut.path("choices").get(0).path("finish_reason").stringValue())
+                .isEqualTo("length");
+    }
+
+    @Test
     void parametersReachTheGenerator() throws Exception {
         script.answer("");
         answer(
@@ -304,7 +333,9 @@ class OpenAiInterfaceTests extends OpenAiServer {
                 "response_format.json_schema.schema | {\"type\": \"json_schema\", \"json_schema\": {\"schema\": {\"type\": \"string\", \"pattern\": \"^(a*)*[ab]*a[ab]{400}$\"}}}",
                 "response_format.json_schema.schema | {\"type\": \"json_schema\", \"json_schema\": {\"schema\": {\"type\": \"array\", \"items\": {\"type\": \"integer\"}, \"maxItems\": 1000000000}}}",
                 "tool_choice | \"required\"",
-                "tool_choice | {\"type\": \"function\", \"function\": {\"name\": \"weather\"}}",
+                "tool_choice | \"any\"",
+                "tool_choice | [1]",
+                "tool_choice.function.name | {\"type\": \"function\", \"function\": {\"name\": \"weather\"}}",
                 "n | 0",
                 "n | 100",
                 "n | \"1\"",
@@ -324,6 +355,7 @@ class OpenAiInterfaceTests extends OpenAiServer {
                 "stop | [\"a\", \"b\", \"c\", \"d\", \"e\"]",
                 "stream | 1",
                 "stream_options | {\"include_usage\": true}",
+                "parallel_tool_calls | 1",
                 "modalities | [\"audio\"]",
                 "reasoning_effort | \"low\"",
                 "functions | []",
@@ -474,10 +506,16 @@ class OpenAiInterfaceTests extends OpenAiServer {
     void bodiesWithBrokenFramesAreRefusedInTheForm() throws Exception {
         try (Socket socket = new Socket("localhost", port)) {
             socket.getOutputStream()
-                    .write("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n{}\r\n0\r\n\r\n"
-                            .getBytes(StandardCharsets.US_ASCII));
+                    .write(
+                            "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n{}\r\n0\r\n\r\n"
+                                    .getBytes(StandardCharsets.US_ASCII));
             String response = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertThat(response).startsWith("HTTP/1.1 400").contains("application/json", "{\"error\":{\"message\":\"the body cannot be read", "\"type\":\"invalid_request_error\"");
+            assertThat(response)
+                    .startsWith("HTTP/1.1 400")
+                    .contains(
+                            "application/json",
+                            "{\"error\":{\"message\":\"the body cannot be read",
+                            "\"type\":\"invalid_request_error\"");
         }
     }
 

@@ -4,8 +4,10 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
+import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.BufferView;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
@@ -15,17 +17,22 @@ import java.util.List;
  * The cache arguments of a program in the memory of its devices; zero at first, and overwritten by the program. Not
  * thread-safe.
  */
-final class CacheMemory implements AutoCloseable {
+final class CacheMemory implements PageMover, AutoCloseable {
+    private static final BufferParams HOST = new BufferParams(
+            MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER);
+
     private final List<ModelInterface.Cache> caches;
     private final List<Device> devices = new ArrayList<>();
     private final List<BufferView> views = new ArrayList<>();
+    private final List<Buffer> host = new ArrayList<>(); // of each cache
 
     /**
      * Allocates and zeroes all pages.
      *
+     * @param hostPages number of pages in the memory of the host
      * @throws IreeException RESOURCE_EXHAUSTED when a device has not enough memory
      */
-    CacheMemory(ModelInterface model, int pages) {
+    CacheMemory(ModelInterface model, int pages, int hostPages) {
         this.caches = model.caches();
         List<Device> placed = model.program().devices();
         try {
@@ -40,6 +47,12 @@ final class CacheMemory implements AutoCloseable {
                         caches.get(i).elementType(),
                         BufferView.ENCODING_DENSE_ROW_MAJOR));
                 zero(i, 0, bytes);
+                if (hostPages > 0) {
+                    host.add(device.allocator()
+                            .allocate(
+                                    HOST.withConsumer(model.name()),
+                                    Math.multiplyExact(caches.get(i).pageBytes(), hostPages)));
+                }
             }
         } catch (RuntimeException | Error e) {
             close();
@@ -60,6 +73,30 @@ final class CacheMemory implements AutoCloseable {
         }
     }
 
+    @Override
+    public void toHost(int page, int slot) {
+        for (int i = 0; i < views.size(); i++) {
+            long bytes = caches.get(i).pageBytes();
+            copy(i, views.get(i).buffer(), page * bytes, host.get(i), (slot - 1) * bytes, bytes);
+        }
+    }
+
+    @Override
+    public void toCache(int slot, int page) {
+        for (int i = 0; i < views.size(); i++) {
+            long bytes = caches.get(i).pageBytes();
+            copy(i, host.get(i), (slot - 1) * bytes, views.get(i).buffer(), page * bytes, bytes);
+        }
+    }
+
+    private void copy(int index, Buffer source, long from, Buffer target, long to, long bytes) {
+        TimelineSemaphore timeline = TimelineSemaphore.create(0);
+        try (Fence done = Fence.adopt(timeline, 1)) {
+            devices.get(index).queue(0).copy(null, done, source, from, target, to, bytes, 0);
+            done.await();
+        }
+    }
+
     private void zero(int index, long offset, long bytes) {
         TimelineSemaphore timeline = TimelineSemaphore.create(0);
         try (Fence done = Fence.adopt(timeline, 1)) {
@@ -72,5 +109,7 @@ final class CacheMemory implements AutoCloseable {
     public void close() {
         views.forEach(BufferView::close);
         views.clear();
+        host.forEach(Buffer::release);
+        host.clear();
     }
 }

@@ -47,7 +47,7 @@ public final class Generator implements AutoCloseable {
         this.model = model;
         this.config = config;
         this.shapes = StepShapes.of(config, options.chunkTokens());
-        this.cache = new CacheMemory(model, config.pages());
+        this.cache = new CacheMemory(model, config.pages(), options.hostPages());
         try {
             StepRunner runner = StepRunner.on(model, cache);
             RowProbe probe = new RowProbe(
@@ -69,7 +69,14 @@ public final class Generator implements AutoCloseable {
             }
             this.loop = new GenerationLoop(
                     name(),
-                    new StepPlanner(model.prefillPosition(), shapes, measured, config.pages(), speculation),
+                    new StepPlanner(
+                            model.prefillPosition(),
+                            shapes,
+                            measured,
+                            config.pages(),
+                            speculation,
+                            options.hostPages(),
+                            cache),
                     runner,
                     cache::scrub,
                     options.maximumWaiting(),

@@ -24,6 +24,7 @@ public final class GeneratorOptions {
     private final int probePrompts;
     private final int requestsPerTenant;
     private final int proposedTokens;
+    private final int hostPages;
 
     private GeneratorOptions(Builder of) {
         this.configName = of.configName;
@@ -34,12 +35,14 @@ public final class GeneratorOptions {
         this.probePrompts = of.probePrompts;
         this.requestsPerTenant = of.requestsPerTenant;
         this.proposedTokens = of.proposedTokens;
+        this.hostPages = of.hostPages;
         check("pages", pages, 0);
         check("chunk tokens", chunkTokens, 1);
         check("maximum of waiting requests", maximumWaiting, 1);
         check("prompts of the probe", probePrompts, 1);
         check("requests per tenant", requestsPerTenant, 1);
         check("proposed tokens", proposedTokens, 0);
+        check("pages of the host", hostPages, 0);
     }
 
     private static void check(String name, int value, int least) {
@@ -63,7 +66,8 @@ public final class GeneratorOptions {
                 .maximumWaiting(maximumWaiting)
                 .probePrompts(probePrompts)
                 .requestsPerTenant(requestsPerTenant)
-                .proposedTokens(proposedTokens);
+                .proposedTokens(proposedTokens)
+                .hostPages(hostPages);
     }
 
     /** Returns the name of the configuration in messages. */
@@ -106,6 +110,11 @@ public final class GeneratorOptions {
         return proposedTokens;
     }
 
+    /** Returns the number of pages in the memory of the host, for sequences that have lost their pages. */
+    public int hostPages() {
+        return hostPages;
+    }
+
     /** Builder of options. Not thread-safe. */
     public static final class Builder {
         private String configName = "";
@@ -116,6 +125,7 @@ public final class GeneratorOptions {
         private int probePrompts = 2;
         private int requestsPerTenant = Integer.MAX_VALUE;
         private int proposedTokens;
+        private int hostPages;
 
         private Builder() {}
 
@@ -211,6 +221,19 @@ public final class GeneratorOptions {
          */
         public Builder proposedTokens(int count) {
             this.proposedTokens = count;
+            return this;
+        }
+
+        /**
+         * Sets how many pages are kept in the memory of the host. A sequence that loses its pages continues with copies
+         * of them, as far as the host has room for all pages of the sequence; otherwise the sequence computes the keys and
+         * values again.
+         *
+         * @param count number of pages, allocated at the start; 0 for none
+         * @return this builder
+         */
+        public Builder hostPages(int count) {
+            this.hostPages = count;
             return this;
         }
 

@@ -16,6 +16,7 @@ package io.github.iree4j.generation;
  * @param preemptions sequences that lost their pages to a sequence that began earlier
  * @param proposedTokens tokens proposed by look-up
  * @param acceptedTokens proposed tokens that were the tokens chosen
+ * @param restoredPages pages copied back from the memory of the host
  */
 public record GeneratorStatistics(
         int pages,
@@ -30,4 +31,5 @@ public record GeneratorStatistics(
         long generatedTokens,
         long preemptions,
         long proposedTokens,
-        long acceptedTokens) {}
+        long acceptedTokens,
+        long restoredPages) {}

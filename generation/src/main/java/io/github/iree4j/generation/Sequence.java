@@ -33,6 +33,11 @@ final class Sequence {
     private int[] pages = new int[4];
     private int pageCount;
 
+    /** Places on the host of the first pages, of a sequence that has lost its pages. */
+    private int[] saved = new int[0];
+
+    private int savedTokens; // with keys and values in the saved pages
+
     Sequence(Generation generation) {
         this.generation = generation;
         this.tokens = generation.request().prompt();
@@ -159,6 +164,28 @@ final class Sequence {
         shared.addAll(path);
         path.forEach(each -> addPage(each.page()));
         computed = pathTokens;
+    }
+
+    /** Returns the places of the saved pages, in the order of tokens; not copied. */
+    int[] saved() {
+        return saved;
+    }
+
+    /** Records where the pages of the computed tokens are on the host. */
+    void save(int[] slots) {
+        saved = slots;
+        savedTokens = computed;
+    }
+
+    /** Records that the saved pages are in the cache again, after the pages that the sequence shares. */
+    void restored() {
+        computed = Math.max(computed, savedTokens);
+        forgetSaved();
+    }
+
+    void forgetSaved() {
+        saved = new int[0];
+        savedTokens = 0;
     }
 
     /** Forgets all pages. */

@@ -24,6 +24,8 @@ final class StepPlanner {
     private final boolean alike;
     private final Speculation speculation;
     private final PagePool pool;
+    private final PagePool host; // places for pages of sequences that have lost their pages
+    private final PageMover mover;
     private final PrefixTree tree;
     private final WaitingLine waiting = new WaitingLine();
     private final TreeSet<Sequence> running = new TreeSet<>(Comparator.comparingLong(Sequence::place));
@@ -31,8 +33,26 @@ final class StepPlanner {
     private long preemptions;
     private long promptTokens;
     private long sharedTokens;
+    private long restoredPages;
 
-    StepPlanner(boolean prefillPosition, StepShapes shapes, Measured measured, int pages, Speculation speculation) {
+    /**
+     * Creates a planner.
+     *
+     * @param prefillPosition whether prefill functions take positions
+     * @param pages pages of the cache, page 0 included
+     * @param hostPages pages of sequences that the host keeps
+     * @param mover copies the pages
+     */
+    StepPlanner(
+            boolean prefillPosition,
+            StepShapes shapes,
+            Measured measured,
+            int pages,
+            Speculation speculation,
+            int hostPages,
+            PageMover mover) {
+        this.host = new PagePool(hostPages + 1);
+        this.mover = mover;
         this.shapes = shapes;
         this.measured = measured;
         this.prefillPosition = prefillPosition;
@@ -73,7 +93,8 @@ final class StepPlanner {
                 generatedTokens,
                 preemptions,
                 speculation.proposedTokens(),
-                speculation.acceptedTokens());
+                speculation.acceptedTokens(),
+                restoredPages);
     }
 
     /** Returns the sequences and pages. */
@@ -85,6 +106,11 @@ final class StepPlanner {
                 sequences().stream().map(Sequence::state).toList());
     }
 
+    /** Returns the free places for pages on the host. */
+    int availableHostPages() {
+        return host.available();
+    }
+
     /** Returns the pages that no sequence uses. */
     int availablePages() {
         return pool.available() + tree.idlePages();
@@ -92,6 +118,7 @@ final class StepPlanner {
 
     /** Removes a sequence; shared pages stay for later prompts. */
     void remove(Sequence sequence) {
+        forgetSaved(sequence);
         running.remove(sequence);
         waiting.end(sequence);
         takePages(sequence);
@@ -187,6 +214,7 @@ final class StepPlanner {
                 sharedTokens += first.computed();
                 first.generation().shared(first.computed());
             }
+            restore(first);
             waiting.begin(first);
             running.add(first);
         }
@@ -340,8 +368,45 @@ final class StepPlanner {
     private void preempt(Sequence sequence) {
         preemptions++;
         running.remove(sequence);
+        save(sequence);
         takePages(sequence);
         waiting.add(sequence);
+    }
+
+    /** Copies the pages of a sequence to the host, if the host has room for all. */
+    private void save(Sequence sequence) {
+        int count = shapes.pagesFor(sequence.computed());
+        if (count > host.available()) {
+            return;
+        }
+        int[] slots = new int[count];
+        for (int i = 0; i < count; i++) {
+            slots[i] = host.take();
+            mover.toHost(sequence.page(i), slots[i]);
+        }
+        sequence.save(slots);
+    }
+
+    /** Copies the pages of a sequence back, except for pages shared with others. There are enough free pages. */
+    private void restore(Sequence sequence) {
+        int[] slots = sequence.saved();
+        for (int i = sequence.pageCount(); i < slots.length; i++) {
+            int page = takePage();
+            sequence.addPage(page);
+            mover.toCache(slots[i], page);
+            restoredPages++;
+        }
+        sequence.restored();
+        for (int slot : slots) {
+            host.give(slot);
+        }
+    }
+
+    private void forgetSaved(Sequence sequence) {
+        for (int slot : sequence.saved()) {
+            host.give(slot);
+        }
+        sequence.forgetSaved();
     }
 
     private void takePages(Sequence sequence) {

@@ -50,6 +50,7 @@ class GenerationLoopTest {
         final boolean position;
         final PagedModel model;
         final Speculation speculation;
+        final int hostPages;
         final StepPlanner planner;
         final GenerationLoop loop;
 
@@ -70,7 +71,8 @@ class GenerationLoopTest {
                     new Measured(entries(random, true), entries(random, false), rows, anyShape, alike, alike);
             speculation = new Speculation(random.nextInt(6), random.nextInt(3) > 0);
             model = new PagedModel(shapes, position, pages);
-            planner = new StepPlanner(position, shapes, measured, pages, speculation);
+            hostPages = random.nextInt(3) * random.nextInt(8);
+            planner = new StepPlanner(position, shapes, measured, pages, speculation, hostPages, model);
             loop = new GenerationLoop("fake", planner, model, model::scrub, 10_000, 3_000, clock);
         }
 
@@ -146,6 +148,7 @@ class GenerationLoopTest {
         void end() {
             loop.close();
             assertThat(planner.availablePages()).as("free pages").isEqualTo(pages - 1);
+            assertThat(planner.availableHostPages()).as("free pages of the host").isEqualTo(hostPages);
             assertThat(planner.isIdle()).as("idle").isTrue();
             assertThat(model.violations()).isEmpty();
         }
@@ -205,6 +208,7 @@ class GenerationLoopTest {
         long preemptions = 0;
         long proposed = 0;
         long accepted = 0;
+        long restored = 0;
         for (int trial = 0; trial < TRIALS; trial++) {
             SplittableRandom random = new SplittableRandom(SEED + trial);
             try (Setting setting = new Setting(random, random.nextInt(3, 30))) {
@@ -230,9 +234,11 @@ class GenerationLoopTest {
                 preemptions += setting.loop.statistics().preemptions();
                 proposed += setting.loop.statistics().proposedTokens();
                 accepted += setting.loop.statistics().acceptedTokens();
+                restored += setting.loop.statistics().restoredPages();
             }
         }
         assertThat(preemptions).as("trials are short of pages").isGreaterThan(TRIALS / 10);
+        assertThat(restored).as("pages moved back from the host").isGreaterThan(TRIALS / 10);
         assertThat(accepted).as("proposed tokens are right and wrong").isBetween(TRIALS / 50L, proposed - TRIALS / 10);
     }
 
@@ -260,7 +266,7 @@ class GenerationLoopTest {
     @Test
     void aTenantWithManyRequestsDoesNotDelayAnother() {
         PagedModel model = new PagedModel(new StepShapes(2, 4, 4), true, 10);
-        StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false));
+        StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false), 0, model);
         CountDownLatch submitted = new CountDownLatch(1);
         model.before(_ -> awaitQuietly(submitted));
         List<String> order = Collections.synchronizedList(new ArrayList<>());
@@ -282,7 +288,7 @@ class GenerationLoopTest {
     void aTenantHasOnlyAsManyUnfinishedRequestsAsTheQuotaAllows() {
         StepShapes shapes = new StepShapes(2, 4, 4);
         PagedModel model = new PagedModel(shapes, true, 10);
-        StepPlanner planner = new StepPlanner(true, shapes, measured(), 10, new Speculation(0, false));
+        StepPlanner planner = new StepPlanner(true, shapes, measured(), 10, new Speculation(0, false), 0, model);
         CountDownLatch submitted = new CountDownLatch(1);
         model.before(_ -> awaitQuietly(submitted));
         try (GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 100, 2, System::nanoTime)) {
@@ -397,7 +403,7 @@ class GenerationLoopTest {
                 false);
         StepShapes shapes = new StepShapes(4, 8, 8);
         PagedModel model = new PagedModel(shapes, true, 20);
-        StepPlanner planner = new StepPlanner(true, shapes, measured, 20, new Speculation(0, false));
+        StepPlanner planner = new StepPlanner(true, shapes, measured, 20, new Speculation(0, false), 0, model);
         GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 10, 3_000, System::nanoTime);
         int[] prompt = {1, 2, 3, 4, 5, 6, 7, 8, 9};
         assertThat(loop.submit(GenerationRequest.of(3, prompt)).result().await().sharedTokens())
@@ -483,7 +489,7 @@ class GenerationLoopTest {
                 false);
         StepShapes shapes = new StepShapes(2, 20, 1);
         PagedModel model = new PagedModel(shapes, true, 60);
-        StepPlanner planner = new StepPlanner(true, shapes, measured, 60, new Speculation(0, false));
+        StepPlanner planner = new StepPlanner(true, shapes, measured, 60, new Speculation(0, false), 0, model);
         StringBuilder steps = new StringBuilder();
         GenerationLoop[] loop = new GenerationLoop[1];
         List<Generation> later = new ArrayList<>();
@@ -511,7 +517,7 @@ class GenerationLoopTest {
                 false);
         StepShapes shapes = new StepShapes(2, 4, 1);
         PagedModel model = new PagedModel(shapes, true, 6);
-        StepPlanner planner = new StepPlanner(true, shapes, measured, 6, new Speculation(0, false));
+        StepPlanner planner = new StepPlanner(true, shapes, measured, 6, new Speculation(0, false), 0, model);
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
         model.before(_ -> {
@@ -543,7 +549,7 @@ class GenerationLoopTest {
     @Test
     void logitsThatAreNoNumbersFailTheSequenceAndItsPagesAreZeroed() {
         List<Integer> scrubbed = new ArrayList<>();
-        StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false));
+        StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false), 0, new PagedModel(new StepShapes(2, 4, 4), true, 10));
         StepRunner broken = (step, logits) -> logits.reshape(
                         step, ElementType.F32, Shape.of(step.entry().batch(), 1, 3))
                 .setAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, 1, Float.NaN);
@@ -558,7 +564,7 @@ class GenerationLoopTest {
 
     @Test
     void aPageThatCannotBeZeroedFailsAllSequences() {
-        StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false));
+        StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false), 0, new PagedModel(new StepShapes(2, 4, 4), true, 10));
         StepRunner broken = (_, _) -> {
             throw IreeException.of(StatusCode.INTERNAL, "kernel failed");
         };

@@ -44,7 +44,7 @@ class GenerationMixTest {
                     .config(GeneratorTest.config(module))
                     .probePrompts(1)
                     .build();
-            try (CacheMemory memory = new CacheMemory(model, PAGES)) {
+            try (CacheMemory memory = new CacheMemory(model, PAGES, 0)) {
                 StepRunner runner = StepRunner.on(model, memory);
                 long preemptions = 0;
                 for (int round = 0; round < ROUNDS; round++) {
@@ -55,6 +55,7 @@ class GenerationMixTest {
                             options.toBuilder()
                                     .pages(random.nextInt(9, 32))
                                     .chunkTokens(random.nextInt(1, 80))
+                                    .hostPages(random.nextInt(2) * random.nextInt(30))
                                     .build(),
                             System::nanoTime,
                             new Speculation(random.nextInt(3) * random.nextInt(1, 12), random.nextInt(4) > 0))) {

@@ -102,7 +102,7 @@ class GeneratorTest {
             ModelConfig config = ModelConfig.parse(DECODER, ModelConfig.text(config(DECODER)))
                     .withPages(40);
             ModelInterface model = ModelInterface.of(program, config);
-            try (CacheMemory memory = new CacheMemory(model, 40)) {
+            try (CacheMemory memory = new CacheMemory(model, 40, 0)) {
                 Sequence sequence = new Sequence(new Generation(
                         GenerationRequest.of(1, IntStream.range(0, 100).toArray()), 0, 0));
                 IntStream.range(1, 8).forEach(sequence::addPage);

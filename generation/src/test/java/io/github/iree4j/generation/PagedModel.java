@@ -7,7 +7,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -16,7 +18,7 @@ import java.util.stream.Stream;
  * A model in Java whose cache holds tokens instead of keys and values, so that a wrong, stale or foreign page changes
  * the logits. Logits are small integers, with many ties.
  */
-final class PagedModel implements StepRunner {
+final class PagedModel implements StepRunner, PageMover {
     static final int VOCABULARY = 11;
     static final TokenVocabulary TEXTS =
             TokenVocabulary.of(Stream.of("a", "b", "c", "ab", "bc", "ca", "abc", "x", "xa", "", "")
@@ -30,6 +32,7 @@ final class PagedModel implements StepRunner {
     private final boolean prefillPosition;
     private final int maximumColumns;
     private final long[][] memory;
+    private final Map<Integer, long[]> host = new HashMap<>();
     private final List<String> violations = new ArrayList<>();
     private Consumer<Step> before = _ -> {};
 
@@ -95,6 +98,21 @@ final class PagedModel implements StepRunner {
                     Arrays.fill(memory[(int) page], INFINITE);
                 }
             }
+        }
+    }
+
+    @Override
+    public void toHost(int page, int slot) {
+        host.put(slot, memory[page].clone());
+    }
+
+    @Override
+    public void toCache(int slot, int page) {
+        long[] saved = host.get(slot);
+        if (saved == null) {
+            violations.add("place %d of the host has no page".formatted(slot));
+        } else {
+            System.arraycopy(saved, 0, memory[page], 0, stride);
         }
     }
 

@@ -22,6 +22,7 @@ public final class ChatSettings {
     private final List<String> stopTokens;
     private final int requestsPerTenant;
     private final int proposedTokens;
+    private final int hostPages;
 
     private ChatSettings(Builder builder) {
         module = builder.module;
@@ -38,9 +39,11 @@ public final class ChatSettings {
         stopTokens = List.copyOf(builder.stopTokens);
         requestsPerTenant = builder.requestsPerTenant;
         proposedTokens = builder.proposedTokens;
+        hostPages = builder.hostPages;
         EncoderSettings.atLeast(1, maxTokens, "max-tokens");
         EncoderSettings.atLeast(1, requestsPerTenant, "requests-per-tenant");
         EncoderSettings.atLeast(0, proposedTokens, "proposed-tokens");
+        EncoderSettings.atLeast(0, hostPages, "host-pages");
         EncoderSettings.atLeast(0, topK, "top-k");
         EncoderSettings.atLeast(0, pages, "pages");
         if (!(temperature >= 0 && temperature <= 100)) {
@@ -136,6 +139,11 @@ public final class ChatSettings {
         return proposedTokens;
     }
 
+    /** Returns the number of pages in the memory of the host; 0 for none. */
+    public int hostPages() {
+        return hostPages;
+    }
+
     /** Builder of settings. Not thread-safe. */
     public static final class Builder {
         private final String module;
@@ -152,6 +160,7 @@ public final class ChatSettings {
         private List<String> stopTokens = List.of();
         private int requestsPerTenant = Integer.MAX_VALUE;
         private int proposedTokens;
+        private int hostPages;
 
         private Builder(String module, Resource tokenizer) {
             this.module = module;
@@ -299,6 +308,17 @@ public final class ChatSettings {
          */
         public Builder proposedTokens(int count) {
             this.proposedTokens = count;
+            return this;
+        }
+
+        /**
+         * Sets how many pages the memory of the host keeps for requests that have lost their pages.
+         *
+         * @param count number of pages; 0, the default, for none: keys and values are computed again
+         * @return this builder
+         */
+        public Builder hostPages(int count) {
+            this.hostPages = count;
             return this;
         }
 

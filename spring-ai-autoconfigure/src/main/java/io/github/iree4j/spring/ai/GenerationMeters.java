@@ -62,7 +62,14 @@ enum GenerationMeters implements MeterDocumentation {
             Meter.Type.COUNTER,
             null,
             "",
-            GeneratorStatistics::preemptions);
+            GeneratorStatistics::preemptions),
+    RESTORED(
+            "iree.generation.restored",
+            "Pages copied back from the memory of the host.",
+            Meter.Type.COUNTER,
+            null,
+            "",
+            GeneratorStatistics::restoredPages);
 
     private final String meterName;
     private final String description;

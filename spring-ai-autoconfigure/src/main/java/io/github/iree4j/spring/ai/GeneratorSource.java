@@ -185,7 +185,8 @@ final class GeneratorSource implements TokenSource {
         GeneratorOptions.Builder options = GeneratorOptions.builder()
                 .pages(settings.pages())
                 .requestsPerTenant(settings.requestsPerTenant())
-                .proposedTokens(settings.proposedTokens());
+                .proposedTokens(settings.proposedTokens())
+                .hostPages(settings.hostPages());
         Resource config = settings.config();
         if (config != null) {
             byte[] json = ModelFile.read(config, "config.json", LARGEST_CONFIG);

@@ -29,6 +29,7 @@ import org.springframework.core.io.ResourceLoader;
  *     tokenizer_config.json.
  * @param requestsPerTenant Maximum number of unfinished requests of a tenant. When not set, unlimited.
  * @param proposedTokens Maximum number of tokens proposed from earlier text and verified by a step, where that is faster.
+ * @param hostPages Number of pages in the memory of the host, for requests that lose their pages of the cache.
  */
 @ConfigurationProperties("iree.ai.chat")
 public record IreeChatProperties(
@@ -45,7 +46,8 @@ public record IreeChatProperties(
         @Nullable Duration timeout,
         @DefaultValue List<String> stopTokens,
         @Nullable Integer requestsPerTenant,
-        @DefaultValue("0") int proposedTokens) {
+        @DefaultValue("0") int proposedTokens,
+        @DefaultValue("0") int hostPages) {
 
     private static final String PREFIX = "iree.ai.chat";
 
@@ -69,7 +71,8 @@ public record IreeChatProperties(
                     .topK(topK)
                     .topP(topP)
                     .stopTokens(stopTokens)
-                    .proposedTokens(proposedTokens);
+                    .proposedTokens(proposedTokens)
+                    .hostPages(hostPages);
             PropertyMapper present = PropertyMapper.get();
             present.from(config).to(builder::config);
             present.from(seed).to(builder::seed);

@@ -18,8 +18,8 @@ import java.util.List;
  * thread-safe.
  */
 final class CacheMemory implements PageMover, AutoCloseable {
-    private static final BufferParams HOST = new BufferParams(
-            MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER);
+    private static final BufferParams HOST =
+            new BufferParams(MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER);
 
     private final List<ModelInterface.Cache> caches;
     private final List<Device> devices = new ArrayList<>();

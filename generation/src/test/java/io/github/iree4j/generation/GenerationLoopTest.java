@@ -148,7 +148,9 @@ class GenerationLoopTest {
         void end() {
             loop.close();
             assertThat(planner.availablePages()).as("free pages").isEqualTo(pages - 1);
-            assertThat(planner.availableHostPages()).as("free pages of the host").isEqualTo(hostPages);
+            assertThat(planner.availableHostPages())
+                    .as("free pages of the host")
+                    .isEqualTo(hostPages);
             assertThat(planner.isIdle()).as("idle").isTrue();
             assertThat(model.violations()).isEmpty();
         }
@@ -266,7 +268,8 @@ class GenerationLoopTest {
     @Test
     void aTenantWithManyRequestsDoesNotDelayAnother() {
         PagedModel model = new PagedModel(new StepShapes(2, 4, 4), true, 10);
-        StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false), 0, model);
+        StepPlanner planner =
+                new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false), 0, model);
         CountDownLatch submitted = new CountDownLatch(1);
         model.before(_ -> awaitQuietly(submitted));
         List<String> order = Collections.synchronizedList(new ArrayList<>());
@@ -549,7 +552,14 @@ class GenerationLoopTest {
     @Test
     void logitsThatAreNoNumbersFailTheSequenceAndItsPagesAreZeroed() {
         List<Integer> scrubbed = new ArrayList<>();
-        StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false), 0, new PagedModel(new StepShapes(2, 4, 4), true, 10));
+        StepPlanner planner = new StepPlanner(
+                true,
+                new StepShapes(2, 4, 4),
+                measured(),
+                10,
+                new Speculation(0, false),
+                0,
+                new PagedModel(new StepShapes(2, 4, 4), true, 10));
         StepRunner broken = (step, logits) -> logits.reshape(
                         step, ElementType.F32, Shape.of(step.entry().batch(), 1, 3))
                 .setAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, 1, Float.NaN);
@@ -564,7 +574,14 @@ class GenerationLoopTest {
 
     @Test
     void aPageThatCannotBeZeroedFailsAllSequences() {
-        StepPlanner planner = new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false), 0, new PagedModel(new StepShapes(2, 4, 4), true, 10));
+        StepPlanner planner = new StepPlanner(
+                true,
+                new StepShapes(2, 4, 4),
+                measured(),
+                10,
+                new Speculation(0, false),
+                0,
+                new PagedModel(new StepShapes(2, 4, 4), true, 10));
         StepRunner broken = (_, _) -> {
             throw IreeException.of(StatusCode.INTERNAL, "kernel failed");
         };

@@ -1,8 +1,8 @@
 package io.github.iree4j.sample;
 
-import io.github.iree4j.console.Browser;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.console.Browser;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -44,7 +44,8 @@ public final class GenerationEndpointPart implements EndpointPart {
 
     @Override
     public OperationResponseBody read() {
-        return new GenerationDescriptor(source.generator().map(this::state).stream().toList());
+        return new GenerationDescriptor(
+                source.generator().map(this::state).stream().toList());
     }
 
     private ModelState state(Generator generator) {

@@ -56,8 +56,10 @@ public final class IreeChatMetrics implements MeterBinder {
     }
 
     private void bind(GenerationMeters meter, ToLongFunction<GeneratorStatistics> value, MeterRegistry registry) {
-        ToDoubleFunction<TokenSource> read = of ->
-                of.generator().map(Generator::statistics).map(value::applyAsLong).orElse(0L);
+        ToDoubleFunction<TokenSource> read = of -> of.generator()
+                .map(Generator::statistics)
+                .map(value::applyAsLong)
+                .orElse(0L);
         Tags tags = Tags.of(MODEL, model);
         if (meter.key() != null) {
             tags = tags.and(meter.key(), meter.tagValue());
@@ -75,14 +77,17 @@ public final class IreeChatMetrics implements MeterBinder {
         }
     }
 
-    private void record(
-            MeterRegistry registry, Generation generation, Duration duration, @Nullable Throwable failure) {
+    private void record(MeterRegistry registry, Generation generation, Duration duration, @Nullable Throwable failure) {
         Tags tags = Tags.of(MODEL, model);
-        generation.timeToFirstToken().ifPresent(time -> timer(GenerationMeters.FIRST_TOKEN, tags, registry)
-                .record(time));
+        generation
+                .timeToFirstToken()
+                .ifPresent(time ->
+                        timer(GenerationMeters.FIRST_TOKEN, tags, registry).record(time));
         if (failure == null) {
-            generation.timePerToken().ifPresent(time -> timer(GenerationMeters.NEXT_TOKEN, tags, registry)
-                    .record(time));
+            generation
+                    .timePerToken()
+                    .ifPresent(time ->
+                            timer(GenerationMeters.NEXT_TOKEN, tags, registry).record(time));
         }
         timer(GenerationMeters.DURATION, tags.and("error.type", errorType(failure)), registry)
                 .record(duration);

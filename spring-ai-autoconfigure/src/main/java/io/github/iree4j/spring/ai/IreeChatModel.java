@@ -75,11 +75,7 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
             ChatSettings settings,
             ObservationRegistry observations,
             @Nullable ChatModelObservationConvention convention) {
-        this(
-                new GeneratorSource(programs, settings),
-                settings,
-                observations,
-                convention);
+        this(new GeneratorSource(programs, settings), settings, observations, convention);
     }
 
     IreeChatModel(

@@ -45,12 +45,7 @@ record GenerationParameters(
 
     /** Parameters that change no answer. */
     private static final Set<String> IGNORED = Set.of(
-            "metadata",
-            "store",
-            "safety_identifier",
-            "prompt_cache_key",
-            "prompt_cache_retention",
-            "service_tier");
+            "metadata", "store", "safety_identifier", "prompt_cache_key", "prompt_cache_retention", "service_tier");
 
     /**
      * Reads the parameters of a request.

@@ -96,8 +96,7 @@ class IreeChatOperationTests {
     }
 
     private static double pages(SimpleMeterRegistry registry, String state) {
-        Gauge gauge =
-                registry.get("iree.generation.pages").tag("state", state).gauge();
+        Gauge gauge = registry.get("iree.generation.pages").tag("state", state).gauge();
         return gauge.value();
     }
 
@@ -110,7 +109,8 @@ class IreeChatOperationTests {
                     Prompt endless = new Prompt(
                             "Hello",
                             IreeChatOptions.builder().maxTokens(900).tenant("a").build());
-                    Iterator<ChatResponse> first = model.stream(endless).toIterable().iterator();
+                    Iterator<ChatResponse> first =
+                            model.stream(endless).toIterable().iterator();
                     assertThat(first.next()).isNotNull();
                     assertThatExceptionOfType(IreeException.class)
                             .isThrownBy(() -> model.call(endless))

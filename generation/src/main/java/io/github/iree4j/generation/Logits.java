@@ -147,7 +147,7 @@ final class Logits {
     /** Returns the bytes of the logits after a token, for comparison; not copied. */
     MemorySegment bytes(int row, int token) {
         long size = type.byteSize(perToken);
-        long place = places[row] + Math.min(token, tokensPerRow - 1) - kept[row];
+        long place = (long) places[row] + Math.min(token, tokensPerRow - 1) - kept[row];
         return MemorySegment.ofArray(memory).asSlice(place * size, size);
     }
 

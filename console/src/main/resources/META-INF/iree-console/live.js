@@ -2,6 +2,7 @@
 // The view of the running system. Polls only while it is in sight, so that it costs nothing otherwise.
 import { DataError, read, readText } from "./data.js";
 import { axisColour } from "./model/colours.js";
+import { hasGeneration } from "./model/generation.js";
 import { History } from "./model/history.js";
 import { problemsOf } from "./model/problems.js";
 import { snapshotRun } from "./model/snapshot.js";
@@ -11,6 +12,7 @@ import { blockLife } from "./view/block-life.js";
 import { drawAreas } from "./view/chart.js";
 import { fill, h, isDark, setText } from "./view/dom.js";
 import { bytes, count, plural, seconds, span } from "./view/format.js";
+import { GenerationPanel } from "./view/generation-panel.js";
 import { DevicesPanel, EventsPanel, CallTimesPanel, ProgramsPanel, QueuesPanel, TaintPanel } from "./view/live-panels.js";
 import { MemoryMapView, legendOfBlocks } from "./view/memory-map.js";
 import { ProblemCards } from "./view/problem-cards.js";
@@ -19,6 +21,7 @@ import { Waiting } from "./view/waiting.js";
 const SPAN = 120; // seconds that charts cover
 const INTERVALS = [0.5, 1, 2, 5];
 const RETRY = 5; // seconds after a failure
+const ASK_AGAIN = 30; // polls, after a failure to learn whether there is text generation
 const EXPORT = "Open in Explore";
 const BRIEFLY = 9; // colour of memory that was in use between two answers
 
@@ -39,6 +42,8 @@ export class Live {
     this.latest = null;
     this.indices = new Map();
     this.polls = 0;
+    this.hasGeneration = null; // not known
+    this.asksGeneration = 0; // from this poll on
     this.#build(box);
     document.addEventListener("visibilitychange", () => this.#schedule(0));
     new ResizeObserver(() => this.draw()).observe(box);
@@ -61,6 +66,8 @@ export class Live {
     };
     const waiting = part("waiting", "What waits", "and who would signal it");
     const queues = part("queues", "Queues", `in flight and pending as areas, completed per second as a line, over ${SPAN / 60} minutes`);
+    const generation = part("generation", "Text generation", "sequences, and the pages of their keys and values");
+    generation.card.hidden = true;
     const memory = part("memory", "Memory", "by program over time, and block by block");
     const programs = part("programs", "Programs", "");
     const functions = part("functions", "Functions", "calls of the last minute, the latest 1,024 at most");
@@ -73,6 +80,8 @@ export class Live {
     this.memoryViews = new Map();
     this.waiting = new Waiting(waiting.body);
     this.queues = new QueuesPanel(queues.body);
+    this.generation = new GenerationPanel(generation.body);
+    this.generationCard = generation.card;
     this.programs = new ProgramsPanel(programs.body);
     this.functions = new CallTimesPanel(functions.body);
     this.taint = new TaintPanel(taint.body);
@@ -90,7 +99,7 @@ export class Live {
       ),
       problems,
       this.tiles,
-      h("div.columns", h("div.column.wide", waiting.card, queues.card, memory.card), h("div.column", programs.card, functions.card, devices.card, taint.card, events.card)),
+      h("div.columns", h("div.column.wide", waiting.card, queues.card, generation.card, memory.card), h("div.column", programs.card, functions.card, devices.card, taint.card, events.card)),
     );
   }
 
@@ -135,6 +144,7 @@ export class Live {
       this.latest = live;
       this.answered = performance.now() - began;
       this.#show();
+      await this.#showGeneration(asking.signal);
       this.#schedule(this.interval);
     } catch (error) {
       if (error instanceof DOMException && error.name === "AbortError") return;
@@ -158,7 +168,23 @@ export class Live {
     if (isSame) return { ...live, events: { cursor, events: others } };
     this.history = new History();
     this.events.clear();
+    this.hasGeneration = null;
     return read("iree", "/live", { since: 0 }, signal);
+  }
+
+  /** Most applications have no text generation: one answer says so, and nothing more is asked. */
+  async #showGeneration(signal) {
+    if (this.hasGeneration === false || this.polls < this.asksGeneration) return;
+    try {
+      this.hasGeneration ??= hasGeneration(await read("iree", "", {}, signal));
+      this.generationCard.hidden = !this.hasGeneration;
+      if (!this.hasGeneration) return;
+      this.generators = await read("iree", "/generation", {}, signal);
+      this.generation.show(this.generators, this.page.state.program);
+    } catch (error) {
+      if (!(error instanceof DataError)) throw error;
+      this.asksGeneration = this.polls + (this.hasGeneration ? 0 : ASK_AGAIN);
+    }
   }
 
   /** Each queue keeps its colour. */
@@ -171,6 +197,7 @@ export class Live {
     this.page.state.program = program;
     this.page.save();
     if (this.latest) this.#show();
+    if (this.generators) this.generation.show(this.generators, program);
   }
 
   #show() {
@@ -244,6 +271,7 @@ export class Live {
     const dark = isDark();
     this.queues.draw(range, times, samples, dark);
     for (const pool of this.latest.pools) this.#drawMemory(pool, range, times, samples, dark);
+    this.generation.draw();
   }
 
   #drawMemory(pool, range, times, samples, dark) {

@@ -8,8 +8,10 @@ import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntConsumer;
@@ -37,6 +39,7 @@ final class GenerationLoop implements AutoCloseable {
     private final int maximumWaiting;
     private final int requestsPerTenant;
     private final LongSupplier nanoTime;
+    private final Runnable atEnd;
     private final Logits logits = new Logits();
     private long prefillSteps;
     private long decodeSteps;
@@ -47,7 +50,8 @@ final class GenerationLoop implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition arrived = lock.newCondition();
     private final List<Generation> arrivals = new ArrayList<>(); // guarded by lock
-    private final Map<String, Integer> unfinished = new HashMap<>(); // requests of each tenant; guarded by lock
+    private final Set<Generation> live = new HashSet<>(); // not left by the loop; guarded by lock
+    private final Map<String, Integer> unfinished = new HashMap<>(); // live requests of each tenant; guarded by lock
     private final List<IreeFuture<GeneratorSnapshot>> observers = new ArrayList<>(); // guarded by lock
     private long submitted; // guarded by lock
     private boolean closed; // guarded by lock
@@ -63,6 +67,7 @@ final class GenerationLoop implements AutoCloseable {
      * @param maximumWaiting most requests that wait
      * @param requestsPerTenant most unfinished requests of a tenant
      * @param nanoTime for deadlines
+     * @param atEnd called once by the thread, after its last step
      */
     GenerationLoop(
             String name,
@@ -71,7 +76,9 @@ final class GenerationLoop implements AutoCloseable {
             IntConsumer scrub,
             int maximumWaiting,
             int requestsPerTenant,
-            LongSupplier nanoTime) {
+            LongSupplier nanoTime,
+            Runnable atEnd) {
+        this.atEnd = atEnd;
         this.name = name;
         this.planner = planner;
         this.runner = runner;
@@ -110,22 +117,13 @@ final class GenerationLoop implements AutoCloseable {
             long now = nanoTime.getAsLong();
             Generation generation = new Generation(request, submitted++, now);
             unfinished.merge(request.tenant(), 1, Integer::sum);
-            generation.result().whenComplete((_, _) -> finished(request.tenant()));
             request.timeout()
                     .filter(limit -> limit.compareTo(LONGEST) < 0)
                     .ifPresent(limit -> generation.deadline(now + limit.toNanos()));
+            live.add(generation);
             arrivals.add(generation);
             arrived.signal();
             return generation;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void finished(String tenant) {
-        lock.lock();
-        try {
-            unfinished.computeIfPresent(tenant, (_, count) -> count == 1 ? null : count - 1);
         } finally {
             lock.unlock();
         }
@@ -138,9 +136,11 @@ final class GenerationLoop implements AutoCloseable {
     /** Returns the state between two steps, soon; see {@link Generator#snapshot()}. */
     IreeFuture<GeneratorSnapshot> snapshot() {
         IreeFuture<GeneratorSnapshot> future = new IreeFuture<>("snapshot");
+        IreeException failure;
         lock.lock();
         try {
-            if (!closed) {
+            failure = closed ? closedFailure() : broken;
+            if (failure == null) {
                 observers.add(future);
                 arrived.signal();
                 return future;
@@ -148,7 +148,7 @@ final class GenerationLoop implements AutoCloseable {
         } finally {
             lock.unlock();
         }
-        future.completeExceptionally(closedFailure());
+        future.completeExceptionally(failure);
         return future;
     }
 
@@ -157,22 +157,49 @@ final class GenerationLoop implements AutoCloseable {
     }
 
     private void run() {
-        while (takeArrivals()) {
-            try {
+        try {
+            while (takeArrivals()) {
                 observe();
                 endLate();
                 step();
-            } catch (RuntimeException | Error e) { // a defect of this package: nothing may hang
-                log.error("generation with '{}' fails", name, e);
-                breakDown(IreeFuture.failureOf(e));
+                publish();
             }
-            publish();
+            end(closedFailure());
+        } catch (DeviceLostException e) {
+            end(e);
+        } catch (RuntimeException | Error e) { // a defect of this package, or no memory: nothing may hang
+            log.error("generation with '{}' fails", name, e);
+            end(IreeFuture.failureOf(e));
+        } finally {
+            atEnd.run();
         }
-        observe(); // nobody observes from now on
-        IreeException end = closedFailure();
-        for (Sequence each : planner.sequences()) {
-            planner.remove(each);
-            each.generation().fail(end);
+    }
+
+    /** Fails all generations and observers, and all later requests. The planner comes last, since its state may be the cause. */
+    private void end(IreeException failure) {
+        lock.lock();
+        try {
+            broken = failure; // from now on nobody adds anything
+        } finally {
+            lock.unlock();
+        }
+        live.forEach(each -> each.fail(failure));
+        observers.forEach(each -> each.completeExceptionally(failure));
+        planner.sequences().forEach(planner::remove);
+        publish();
+    }
+
+    /** Removes a sequence whose generation ends. */
+    private void remove(Sequence sequence) {
+        planner.remove(sequence);
+        Generation generation = sequence.generation();
+        lock.lock();
+        try {
+            live.remove(generation);
+            unfinished.computeIfPresent(
+                    generation.request().tenant(), (_, count) -> count == 1 ? null : count - 1);
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -229,7 +256,7 @@ final class GenerationLoop implements AutoCloseable {
                                         generation.request().timeout().orElseThrow())));
             }
             if (generation.result().isDone()) {
-                planner.remove(each);
+                remove(each);
             }
         }
     }
@@ -247,10 +274,10 @@ final class GenerationLoop implements AutoCloseable {
         try {
             runner.run(step, logits);
         } catch (DeviceLostException e) {
-            breakDown(e.during(step.toString()));
-            return;
+            throw e.during(step.toString());
         } catch (IreeException e) {
-            for (Sequence each : List.copyOf(step.sequences())) {
+            scrub.accept(PagePool.SCRATCH);
+            for (Sequence each : step.sequences()) {
                 fail(each, e.during(step.toString()));
             }
             return;
@@ -259,52 +286,57 @@ final class GenerationLoop implements AutoCloseable {
         planner.completed(step);
         int accepted = 0;
         for (int row = 0; row < step.sequences().size(); row++) {
-            Sequence sequence = step.sequences().get(row);
-            if (sequence.computed() == sequence.length()) { // otherwise the next token is known
-                accepted += choose(step, row, now);
-            }
+            accepted += choose(step, row, now);
         }
         planner.took(step, Math.max(1, now - began), accepted);
     }
 
     /**
      * Chooses tokens of a row: the next token, and further tokens as long as the proposed token is the chosen token.
+     * Logits that nobody chooses from are looked at, too: infinities may have been left in the pages.
      *
      * @return number of proposed tokens that were chosen
      */
     private int choose(Step step, int row, long now) {
         Sequence sequence = step.sequences().get(row);
         int proposed = step.proposed(row);
-        int last = step.firstChoice(row);
+        int first = step.firstChoice(row);
         int chosen = 0;
         FinishReason reason = null;
-        boolean right = true;
+        boolean right = sequence.computed() == sequence.length(); // otherwise the next token is known
         try {
+            if (!right) {
+                logits.check(row, first);
+            }
             while (right && reason == null) {
-                int token = logits.choose(row, last + chosen, sequence.sampler());
+                int token = logits.choose(row, first + chosen, sequence.sampler());
                 right = chosen < proposed && sequence.tokens()[sequence.length()] == token;
                 chosen++;
                 reason = append(sequence, token, now);
                 if (right) {
-                    planner.accepted(sequence);
+                    sequence.advance(1);
                 }
             }
         } catch (IreeException e) {
+            scrub.accept(PagePool.SCRATCH);
             fail(sequence, e);
-            return right ? chosen : chosen - 1;
+            return right ? chosen : Math.max(0, chosen - 1);
         }
-        boolean finite = true; // tokens that were not chosen may have left infinities in the pages
-        for (int i = chosen; i <= proposed; i++) {
-            finite &= logits.isFinite(row, last + i);
+        boolean finite = true;
+        for (int i = Math.max(1, chosen); i <= proposed; i++) {
+            finite &= logits.isFinite(row, first + i);
         }
-        if (!finite) {
+        if (finite) {
+            planner.share(step, sequence);
+        } else {
+            scrub.accept(PagePool.SCRATCH);
             planner.restart(sequence).forEach(scrub::accept);
         }
         if (reason != null) {
-            planner.remove(sequence);
+            remove(sequence);
             sequence.generation().finish(reason);
         }
-        return right ? chosen : chosen - 1;
+        return right ? chosen : Math.max(0, chosen - 1);
     }
 
     /** Appends a token. Returns why the generation ends, or null. */
@@ -325,25 +357,11 @@ final class GenerationLoop implements AutoCloseable {
     private void fail(Sequence sequence, IreeException failure) {
         sequence.generation().fail(failure); // before anything that may fail, too
         List<Integer> pages = planner.restart(sequence);
-        planner.remove(sequence);
+        remove(sequence);
         pages.forEach(scrub::accept);
     }
 
-    /** Fails all sequences and all later requests. */
-    private void breakDown(IreeException failure) {
-        lock.lock();
-        try {
-            broken = failure;
-        } finally {
-            lock.unlock();
-        }
-        for (Sequence each : planner.sequences()) {
-            planner.remove(each);
-            each.generation().fail(failure);
-        }
-    }
-
-    /** Ends all generations, and waits for the step in progress. */
+    /** Ends all generations, and waits for the step in progress, unless called by its thread. */
     @Override
     public void close() {
         lock.lock();
@@ -354,7 +372,7 @@ final class GenerationLoop implements AutoCloseable {
             lock.unlock();
         }
         boolean interrupted = false;
-        while (true) {
+        while (Thread.currentThread() != thread) {
             try {
                 thread.join();
                 break;

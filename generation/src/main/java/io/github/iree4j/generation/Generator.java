@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Admission.</b> A request that needs more pages than a sequence may have is rejected with numbers. An accepted
  * request ends: with its tokens, or the failure of its own steps, its timeout, its cancellation, or when the generator
- * is closed. When pages are short, the request submitted last loses its pages and begins again later.
+ * is closed. When pages are short, the request that began last loses its pages and begins again later.
  *
  * <p><b>Failures.</b> A failed step fails the sequences of the step, and their pages are zeroed before further use. A
  * lost device fails all sequences, and all later requests.
@@ -81,7 +81,8 @@ public final class Generator implements AutoCloseable {
                     cache::scrub,
                     options.maximumWaiting(),
                     options.requestsPerTenant(),
-                    nanoTime);
+                    nanoTime,
+                    cache::close);
         } catch (RuntimeException | Error e) {
             cache.close();
             throw e;
@@ -251,10 +252,10 @@ public final class Generator implements AutoCloseable {
 
     /**
      * Ends all generations with CANCELLED, waits for the step in progress, and frees the cache. Closing twice is harmless.
+     * A callback of a generation's future may close, too: the step has ended, and the cache is freed soon after.
      */
     @Override
     public void close() {
         loop.close();
-        cache.close();
     }
 }

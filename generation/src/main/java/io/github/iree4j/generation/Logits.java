@@ -159,13 +159,7 @@ final class Logits {
      * @throws IreeException DATA_LOSS when a logit is not a number or plus infinity, or a candidate no token
      */
     int choose(int row, int token, Sampler sampler) {
-        int wrong = firstWrong(row, token);
-        if (wrong >= 0) {
-            throw IreeException.of(
-                    StatusCode.DATA_LOSS,
-                    "the logit of token %d is %s; the model or its parameters cannot compute this prompt"
-                            .formatted(wrong, logits[wrong]));
-        }
+        check(row, token);
         if (candidates == null) {
             return sampler.choose(logits, perToken);
         }
@@ -187,6 +181,21 @@ final class Logits {
             tokens[i] = (int) (order[i] >>> Integer.SIZE);
         }
         return sampler.choose(sorted, tokens, perToken);
+    }
+
+    /**
+     * Checks the logits after a token.
+     *
+     * @throws IreeException DATA_LOSS when a logit is not a number or plus infinity
+     */
+    void check(int row, int token) {
+        int wrong = firstWrong(row, token);
+        if (wrong >= 0) {
+            throw IreeException.of(
+                    StatusCode.DATA_LOSS,
+                    "the logit of token %d is %s; the model or its parameters cannot compute this prompt"
+                            .formatted(wrong, logits[wrong]));
+        }
     }
 
     /** Returns whether all logits after a token are numbers below infinity. */

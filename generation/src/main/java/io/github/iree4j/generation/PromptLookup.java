@@ -9,6 +9,7 @@ package io.github.iree4j.generation;
 final class PromptLookup {
     private static final int LONGEST = 3;
     private static final int SHORTEST = 2;
+    private static final int FARTHEST = 4096; // tokens to look back, since each step looks for each sequence
 
     private PromptLookup() {}
 
@@ -22,7 +23,8 @@ final class PromptLookup {
      */
     static int propose(int[] tokens, int length, int most) {
         for (int size = Math.min(LONGEST, length - 1); size >= SHORTEST; size--) {
-            for (int end = length - 1; end >= size; end--) {
+            int farthest = Math.max(size, length - FARTHEST);
+            for (int end = length - 1; end >= farthest; end--) {
                 if (isSame(tokens, end - size, length - size, size)) {
                     // Tokens behind the known tokens are proposals, too: a period shorter than the proposal repeats.
                     for (int i = 0; i < most; i++) {

@@ -94,6 +94,7 @@ final class Step {
      * Adds the last token of a sequence and proposed tokens, whose pages are known, as the next row. The row begins with
      * the page of the last token, so tokens before are computed again, with the same bits.
      *
+     * @param from position of the first token of the page
      * @param proposals number of tokens to verify, behind the sequence's last token
      */
     void addProposed(Sequence sequence, int from, int proposals) {

@@ -146,7 +146,7 @@ final class StepPlanner {
             step = decodeNext ? prefill() : decode();
         }
         if (step != null) {
-            decodeNext = step.entry().prefill();
+            decodeNext = step.entry().prefill() && step.proposing() == 0;
         }
         return step;
     }
@@ -154,18 +154,15 @@ final class StepPlanner {
     /** Records that a step has computed keys and values, before tokens are appended. */
     void completed(Step step) {
         for (int row = 0; row < step.sequences().size(); row++) {
-            Sequence sequence = step.sequences().get(row);
-            sequence.advance(step.added(row));
-            if (step.entry().prefill() && prefillPosition || alike) { // a later prefill can begin after the pages
-                share(sequence);
-            }
+            step.sequences().get(row).advance(step.added(row));
         }
     }
 
-    /** Records that the token appended last was proposed, so its keys and values are computed. */
-    void accepted(Sequence sequence) {
-        sequence.advance(1);
-        share(sequence);
+    /** Keeps the full pages of a sequence for later prompts, after the logits of the step have shown no infinities. */
+    void share(Step step, Sequence sequence) {
+        if (step.entry().prefill() && prefillPosition || alike) { // a later prefill can begin after the pages
+            share(sequence);
+        }
     }
 
     /** Records the time of a step, and how many of the proposed tokens were chosen. */
@@ -305,19 +302,25 @@ final class StepPlanner {
                 || rows.size() > measured.prefills().getLast().batch()) {
             return null;
         }
+        Entry entry = Measured.smallest(measured.prefills(), rows.size());
+        if (!speculation.look(entry, decode)) {
+            return null;
+        }
         int[] proposals = new int[rows.size()];
         int proposing = 0;
+        int free = availablePages();
         int read = 0; // pages of each row
         int lastFirst = 0; // the page from which the row with the longest past reads
         for (int row = 0; row < proposals.length; row++) {
             Sequence each = rows.get(row);
-            proposals[row] = propose(each);
+            proposals[row] = propose(each, free);
             proposing += proposals[row] > 0 ? 1 : 0;
+            int pages = shapes.pagesFor(each.length() + proposals[row]);
+            free -= Math.max(0, pages - each.pageCount());
             int first = each.computed() / shapes.stride();
             lastFirst = Math.max(lastFirst, first);
-            read = Math.max(read, shapes.pagesFor(each.computed() + 1 + proposals[row]) - first);
+            read = Math.max(read, pages - first);
         }
-        Entry entry = Measured.smallest(measured.prefills(), rows.size());
         if (proposing == 0
                 || lastFirst + read > shapes.maximumColumns()
                 || !speculation.isWorthwhile(entry, decode, rows.size(), proposing)) {
@@ -326,23 +329,23 @@ final class StepPlanner {
         Step step = new Step(entry, read * shapes.stride(), Math.max(lastFirst + read, StepShapes.MINIMUM_COLUMNS));
         for (int row = 0; row < proposals.length; row++) {
             Sequence each = rows.get(row);
+            while (each.pageCount() < shapes.pagesFor(each.length() + proposals[row])) {
+                each.addPage(takePage());
+            }
             step.addProposed(each, each.computed() - each.computed() % shapes.stride(), proposals[row]);
         }
         return step;
     }
 
-    /** Proposes tokens, as far as pages are free. Returns their number. */
-    private int propose(Sequence sequence) {
+    /** Proposes tokens, as far as so many pages are free. Returns their number. */
+    private int propose(Sequence sequence, int free) {
         int most = Math.min(speculation.proposals(), sequence.mostTokens() - sequence.length());
+        most = Math.min(most, (sequence.pageCount() + free) * shapes.stride() - sequence.length());
         if (most <= 0) {
             return 0;
         }
         sequence.ensureRoom(most);
-        int proposed = PromptLookup.propose(sequence.tokens(), sequence.length(), most);
-        while (shapes.pagesFor(sequence.length() + proposed) > sequence.pageCount() && availablePages() > 0) {
-            sequence.addPage(takePage());
-        }
-        return Math.min(proposed, sequence.pageCount() * shapes.stride() - sequence.length());
+        return PromptLookup.propose(sequence.tokens(), sequence.length(), most);
     }
 
     /** Gives pages to a sequence, if need be of sequences that began later. Returns false when the sequence lost its own. */

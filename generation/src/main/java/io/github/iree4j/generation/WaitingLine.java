@@ -11,33 +11,37 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The sequences without pages. Sequences that have lost their pages come first, in the order of their first beginning.
- * Then tenants take turns: the tenant with the fewest running sequences is next, of several the tenant whose last turn
- * is longest ago. The requests of a tenant begin in the order of submission. Not thread-safe.
+ * Then tenants take turns: the tenant with the fewest running sequences is next, of several the tenant whose last turn,
+ * or first request, is longest ago. The requests of a tenant begin in the order of submission. Not thread-safe.
  */
 final class WaitingLine {
-    private static final Comparator<Tenant> TURNS = Comparator.<Tenant>comparingInt(each -> each.running)
-            .thenComparingLong(each -> each.lastTurn)
-            .thenComparingLong(each -> each.fresh.first().generation().number());
+    private static final Comparator<Tenant> TURNS =
+            Comparator.<Tenant>comparingInt(each -> each.running).thenComparingLong(each -> each.lastTurn);
 
     private final TreeSet<Sequence> preempted = new TreeSet<>(Comparator.comparingLong(Sequence::place));
 
     /** The tenants with sequences, waiting or running, by name. */
     private final Map<String, Tenant> tenants = new HashMap<>();
 
-    private long places;
+    private long places; // of sequences and turns
 
     private static final class Tenant {
         final TreeSet<Sequence> fresh =
                 new TreeSet<>(Comparator.comparingLong(each -> each.generation().number())); // have not begun
         int running; // or preempted
-        long lastTurn = -1;
+        long lastTurn;
+
+        Tenant(long turn) {
+            lastTurn = turn;
+        }
     }
 
     void add(Sequence sequence) {
         if (sequence.hasBegun()) {
             preempted.add(sequence);
         } else {
-            tenants.computeIfAbsent(name(sequence), _ -> new Tenant()).fresh.add(sequence);
+            // A new tenant joins at the end of the turns: otherwise names used once would delay the others for ever.
+            tenants.computeIfAbsent(name(sequence), _ -> new Tenant(places++)).fresh.add(sequence);
         }
     }
 

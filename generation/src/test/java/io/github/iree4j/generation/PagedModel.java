@@ -28,6 +28,9 @@ final class PagedModel implements StepRunner, PageMover {
     private static final long INFINITE = -2;
     private static final long CHUNKED = 1000;
 
+    /** A token of prompts from which on logits are no numbers, and pages hold infinities, padding included. */
+    static final int OVERFLOW = 100;
+
     private final int stride;
     private final boolean prefillPosition;
     private final int maximumColumns;
@@ -94,9 +97,7 @@ final class PagedModel implements StepRunner, PageMover {
         for (int row = 0; row < step.entry().batch(); row++) {
             for (int i = (int) (step.starts()[row] / stride); i < step.columns(); i++) {
                 long page = step.pages()[row * step.columns() + i];
-                if (page != PagePool.SCRATCH) {
-                    Arrays.fill(memory[(int) page], INFINITE);
-                }
+                Arrays.fill(memory[(int) page], INFINITE);
             }
         }
     }
@@ -198,7 +199,9 @@ final class PagedModel implements StepRunner, PageMover {
                 long hash = rowHash(step, row, (int) step.starts()[row] + token + 1);
                 values = logits(hash);
                 disturb(step, row, values);
-                if (token > spoilt || wrongProposalsSpoil && wrong && (hash & 1) == 0) {
+                if (token > spoilt
+                        || step.tokens()[row * wide + token] == OVERFLOW
+                        || wrongProposalsSpoil && wrong && (hash & 1) == 0) {
                     spoilt = Math.min(spoilt, token);
                     Arrays.fill(values, Float.NaN);
                 }
@@ -208,7 +211,7 @@ final class PagedModel implements StepRunner, PageMover {
                 }
             }
             spoiled += spoilt < read ? 1 : 0;
-            for (int token = spoilt; token < read; token++) {
+            for (int token = spoilt; token < (spoilt < read ? wide : read); token++) {
                 int at = (int) step.starts()[row] + token;
                 memory[(int) step.pages()[row * step.columns() + at / stride]][at % stride] = INFINITE;
             }
@@ -218,7 +221,7 @@ final class PagedModel implements StepRunner, PageMover {
     private long rowHash(Step step, int row, int length) {
         for (int i = 0; i < step.columns(); i++) {
             long page = step.pages()[row * step.columns() + i];
-            if (page != PagePool.SCRATCH && Arrays.stream(memory[(int) page]).anyMatch(each -> each == INFINITE)) {
+            if (Arrays.stream(memory[(int) page]).anyMatch(each -> each == INFINITE)) {
                 violations.add("%s reads infinities of page %d, masked or not".formatted(step, page));
             }
         }

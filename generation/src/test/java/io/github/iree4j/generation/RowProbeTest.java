@@ -106,7 +106,7 @@ class RowProbeTest {
         StepPlanner planner = new StepPlanner(true, SHAPES, measured, pages, new Speculation(3, true), 0, model);
         List<List<Integer>> tokens = new ArrayList<>();
         try (GenerationLoop loop =
-                new GenerationLoop("fake", planner, model, model::scrub, 100, 100, System::nanoTime)) {
+                new GenerationLoop("fake", planner, model, model::scrub, 100, 100, System::nanoTime, () -> {})) {
             List<Generation> generations = requests.stream().map(loop::submit).toList();
             generations.forEach(each -> tokens.add(each.result().await().tokens()));
         }

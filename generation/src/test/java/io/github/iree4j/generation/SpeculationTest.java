@@ -41,16 +41,16 @@ class SpeculationTest {
         assertThat(propose(3, 1, 1)).isZero();
     }
 
+    private static boolean verifies(Speculation speculation, int sequences, int proposing) {
+        return speculation.look(VERIFY, DECODE) && speculation.isWorthwhile(VERIFY, DECODE, sequences, proposing);
+    }
+
     @Test
     void anUnknownTimeIsMeasured() {
         Speculation speculation = new Speculation(4, false);
-        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 2, 1))
-                .as("never verified")
-                .isTrue();
+        assertThat(verifies(speculation, 2, 1)).as("never verified").isTrue();
         speculation.verified(VERIFY, 100, 1, 4, 4);
-        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 2, 1))
-                .as("never decoded")
-                .isFalse();
+        assertThat(verifies(speculation, 2, 1)).as("never decoded").isFalse();
         assertThat(speculation.proposedTokens()).isEqualTo(4);
         assertThat(speculation.acceptedTokens()).isEqualTo(4);
     }
@@ -60,31 +60,51 @@ class SpeculationTest {
         Speculation speculation = new Speculation(4, false);
         speculation.decoded(DECODE, 100);
         speculation.verified(VERIFY, 200, 2, 8, 4); // two tokens for each sequence with proposals
-        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 2, 2))
-                .as("3 tokens in 200")
-                .isTrue();
-        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 4, 1))
-                .as("1.5 tokens in 200")
-                .isFalse();
+        assertThat(verifies(speculation, 2, 2)).as("3 tokens in 200").isTrue();
+        assertThat(verifies(speculation, 4, 1)).as("1.5 tokens in 200").isFalse();
     }
 
     @Test
     void verificationThatDoesNotPayIsTriedAgainMoreAndMoreRarely() {
         Speculation speculation = new Speculation(4, false);
         speculation.decoded(DECODE, 100);
-        speculation.verified(VERIFY, 1000, 1, 4, 0);
         int trials = 0;
         for (int step = 0; step < 2000; step++) {
-            if (speculation.isWorthwhile(VERIFY, DECODE, 1, 1)) {
+            if (verifies(speculation, 1, 1)) {
                 trials++;
                 speculation.verified(VERIFY, 1000, 1, 4, 0);
             }
         }
-        assertThat(trials).isEqualTo(6); // after 16, 48, 112, 240, 496, 1008 steps
-        speculation.verified(VERIFY, 1, 1, 4, 400);
-        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 1, 1))
-                .as("pays again")
-                .isTrue();
+        assertThat(trials).isEqualTo(7); // at once, then after 16, 32, 64, … steps
+    }
+
+    @Test
+    void aSlowTrialDecidesUntilTheNextOnly() {
+        Speculation speculation = new Speculation(4, false);
+        speculation.decoded(DECODE, 100);
+        speculation.verified(VERIFY, 100_000, 1, 4, 3); // a pause of the machine
+        int steps = 0;
+        while (!verifies(speculation, 1, 1)) {
+            speculation.decoded(DECODE, 100);
+            steps++;
+        }
+        assertThat(steps).isLessThan(20);
+        speculation.verified(VERIFY, 150, 1, 4, 3);
+        assertThat(verifies(speculation, 1, 1)).as("pays").isTrue();
+    }
+
+    @Test
+    void aSlowDecodeStepDoesNotKeepVerificationForEver() {
+        Speculation speculation = new Speculation(4, false);
+        speculation.decoded(DECODE, 100_000);
+        int steps = 0;
+        while (steps < 1000 && verifies(speculation, 1, 1)) {
+            speculation.verified(VERIFY, 1000, 1, 4, 0);
+            steps++;
+        }
+        assertThat(steps).as("then a decode step is measured").isLessThan(100);
+        speculation.decoded(DECODE, 100);
+        assertThat(verifies(speculation, 1, 1)).isFalse();
     }
 
     @Test
@@ -92,6 +112,6 @@ class SpeculationTest {
         Speculation speculation = new Speculation(4, true);
         speculation.decoded(DECODE, 1);
         speculation.verified(VERIFY, 1000, 1, 4, 0);
-        assertThat(speculation.isWorthwhile(VERIFY, DECODE, 1, 1)).isTrue();
+        assertThat(verifies(speculation, 1, 1)).isTrue();
     }
 }

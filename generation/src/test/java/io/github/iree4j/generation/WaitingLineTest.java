@@ -47,8 +47,27 @@ class WaitingLineTest {
         Sequence next = sequence("a");
         Sequence other = sequence("b");
         line.end(running);
-        assertThat(begin()).as("has never had a turn").isSameAs(other);
-        assertThat(begin()).isSameAs(next);
+        assertThat(begin()).as("before the tenant that came later").isSameAs(next);
+        assertThat(begin()).isSameAs(other);
+    }
+
+    @Test
+    void tenantsWithNamesUsedOnceDelayNobodyForEver() {
+        sequence("a");
+        Sequence running = begin();
+        Sequence waiting = sequence("a");
+        for (int i = 0; i < 3; i++) {
+            sequence("once" + i);
+        }
+        for (int i = 3; i < 6; i++) { // always some that have just come
+            line.end(running);
+            running = begin();
+            if (running == waiting) {
+                return;
+            }
+            sequence("once" + i);
+        }
+        assertThat(running).as("begins at last").isSameAs(waiting);
     }
 
     @Test

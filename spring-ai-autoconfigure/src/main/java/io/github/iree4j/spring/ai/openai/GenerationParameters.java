@@ -209,7 +209,8 @@ record GenerationParameters(
                 usage,
                 stops,
                 maxTokens,
-                sampling.toBuilder().constraint(constraint).build());
+                sampling.toBuilder().constraint(constraint).build(),
+                user);
     }
 
     /** Returns the requests of a prompt, one for each answer; the seeds follow the seed of the first. */

@@ -139,6 +139,25 @@ final class Logits {
         return tokensPerRow;
     }
 
+    /** Returns the bytes of the logits after a token and of the candidates, for comparison. */
+    byte[] evidence(int row, int token) {
+        byte[] bytes = bytes(row, token).toArray(ValueLayout.JAVA_BYTE);
+        if (candidates == null) {
+            return bytes;
+        }
+        byte[] all = Arrays.copyOf(bytes, bytes.length + perToken * Long.BYTES);
+        MemorySegment target = MemorySegment.ofArray(all);
+        for (int i = 0; i < perToken; i++) {
+            long candidate = candidates[firstCandidate(row, token) + i];
+            target.set(ValueLayout.JAVA_LONG_UNALIGNED, bytes.length + (long) i * Long.BYTES, candidate);
+        }
+        return all;
+    }
+
+    private int firstCandidate(int row, int token) {
+        return (row * tokensPerRow + Math.min(token, tokensPerRow - 1)) * perToken;
+    }
+
     /** Returns the size of the memory for logits, in bytes. */
     long bytesKept() {
         return memory.length;
@@ -163,7 +182,7 @@ final class Logits {
         if (candidates == null) {
             return sampler.choose(logits, perToken);
         }
-        int first = (row * tokensPerRow + Math.min(token, tokensPerRow - 1)) * perToken;
+        int first = firstCandidate(row, token);
         long[] order = new long[perToken]; // by token, as logits of all tokens are
         for (int i = 0; i < perToken; i++) {
             long candidate = candidates[first + i];

@@ -1,8 +1,8 @@
 package io.github.iree4j.generation;
 
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -27,7 +27,7 @@ final class RowProbe {
     private final StepRunner runner;
     private final int pages;
     private final List<String> findings = new ArrayList<>();
-    private boolean everyToken; // whether prefill functions return the logits of every token
+    private final Set<Entry> everyToken = new HashSet<>(); // prefill functions that return the logits of every token
 
     /** Prompts, by ascending length. */
     private final List<int[]> prompts;
@@ -68,9 +68,7 @@ final class RowProbe {
 
     private List<int[]> prompts(int count) {
         SplittableRandom random = new SplittableRandom(SEED);
-        int rows = Math.max(allPrefills.getLast().batch(), allDecodes.getLast().batch());
-        int most =
-                Math.min(shapes.maximumTokens() - 1, (pages - 1) / rows * shapes.stride() - 2); // all rows have pages
+        int most = Math.min(shapes.maximumTokens() - 1, tokensOfRows(1));
         int longest = Math.max(1, Math.min(most, 2 * shapes.stride() + shapes.stride() / 2 + 1));
         List<int[]> made = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -80,27 +78,39 @@ final class RowProbe {
         return made;
     }
 
+    /** Returns the most tokens of prompts in so many rows with pages of their own, two further tokens left out; 0 for none. */
+    private int tokensOfRows(int rows) {
+        return Math.max(0, (pages - 1) / rows * shapes.stride() - 2);
+    }
+
     /** Measures all functions; of a program whose rows are not independent, the functions for the fewest sequences. */
     Measured measure() {
         Entry prefill = allPrefills.getLast();
         Entry decode = allDecodes.getLast();
-        boolean rows = true;
+        int batch = Math.max(prefill.batch(), decode.batch());
+        int most = tokensOfRows(batch);
+        boolean rows = most > 0;
+        if (!rows) {
+            findings.add("beside other rows: not measured, since a cache of %d pages has too few for %d rows"
+                    .formatted(pages, batch));
+        }
         List<Entry> prefills = new ArrayList<>(allPrefills);
         List<Entry> decodes = new ArrayList<>(allDecodes);
-        for (int[] prompt : prompts) {
+        for (int[] each : rows ? prompts : List.<int[]>of()) {
+            int[] prompt = Arrays.copyOf(each, Math.min(each.length, most));
             Run reference = alone(prompt, prefill, decode, 0);
-            for (int place : places(Math.max(prefill.batch(), decode.batch()))) {
+            for (int place : places(batch)) {
                 rows &= equal(reference, among(prompt, prefill, decode, place), "beside other rows");
             }
-            prefills.removeIf(each -> !each.equals(prefill)
-                    && !equal(reference, among(prompt, each, decode, each.batch() - 1), "by '" + each + "'"));
-            decodes.removeIf(each -> !each.equals(decode)
-                    && !equal(reference, among(prompt, prefill, each, each.batch() - 1), "by '" + each + "'"));
+            prefills.removeIf(other -> !other.equals(prefill)
+                    && !equal(reference, among(prompt, other, decode, other.batch() - 1), "by '" + other + "'"));
+            decodes.removeIf(other -> !other.equals(decode)
+                    && !equal(reference, among(prompt, prefill, other, other.batch() - 1), "by '" + other + "'"));
         }
         if (rows) {
             boolean anyShape = dependsOnNoShape(prefill, decode);
             boolean alike = anyShape && prefillPosition && alike(prefill, decode);
-            return new Measured(prefills, decodes, true, anyShape, alike, alike && everyToken);
+            return new Measured(prefills, decodes, true, anyShape, alike, alike && everyToken.containsAll(prefills));
         }
         Entry smallPrefill = allPrefills.getFirst();
         Entry smallDecode = allDecodes.getFirst();
@@ -114,6 +124,9 @@ final class RowProbe {
      */
     private boolean alike(Entry prefill, Entry decode) {
         int stride = shapes.stride();
+        if (prompts.getLast().length <= stride) {
+            return false; // unknown
+        }
         for (int[] each : prompts) {
             int[] prompt = each.length <= stride + 3 ? each : Arrays.copyOf(each, stride + 3);
             byte[][] reference = logits(prefill, prompt, 0, prompt.length, new byte[prompt.length][]);
@@ -145,9 +158,8 @@ final class RowProbe {
         }
         Logits logits = new Logits(true);
         runner.run(step, logits);
-        everyToken |= entry.prefill() && logits.tokensPerRow() > 1;
-        for (int i = everyToken ? 0 : count - 1; i < count; i++) {
-            all[from + i] = logits.bytes(0, i).toArray(ValueLayout.JAVA_BYTE);
+        for (int i = logits.tokensPerRow() > 1 ? 0 : count - 1; i < count; i++) {
+            all[from + i] = logits.evidence(0, i);
         }
         return all;
     }
@@ -173,6 +185,10 @@ final class RowProbe {
             if (prefillPosition && prompt.length > shapes.stride() && shapes.chunkPages() > 1) {
                 equal &= equal(reference, run(prompt, prefill, decode, 0, false, 0, 1), "page by page");
             }
+        }
+        if (prefillPosition && prompts.getLast().length <= shapes.stride() && shapes.chunkPages() > 1) {
+            findings.add("page by page: not measured, since a cache of %d pages has no room".formatted(pages));
+            return false;
         }
         return equal;
     }
@@ -276,7 +292,10 @@ final class RowProbe {
         }
         Logits logits = new Logits();
         runner.run(step, logits);
-        return logits.bytes(row, count - 1).toArray(ValueLayout.JAVA_BYTE);
+        if (logits.tokensPerRow() > 1) {
+            everyToken.add(entry);
+        }
+        return logits.evidence(row, count - 1);
     }
 
     private int[] shifted(int[] tokens, int by) {

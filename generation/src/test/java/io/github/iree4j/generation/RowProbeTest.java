@@ -73,6 +73,22 @@ class RowProbeTest {
         assertThat(measured.rows()).isTrue();
     }
 
+    @Test
+    void aCacheTooSmallForAllRowsLeavesASingleSequence() {
+        PagedModel model = new PagedModel(SHAPES, true, PAGES).depends(Dependence.NEIGHBOURS);
+        RowProbe probe = new RowProbe(PREFILLS, DECODES, true, PagedModel.VOCABULARY, SHAPES, model, 4, 3);
+        Measured measured = probe.measure();
+        assertThat(measured.rows()).as("unknown is not equal").isFalse();
+        assertThat(probe.findings()).anyMatch(each -> each.contains("a cache of 4 pages has too few for 4 rows"));
+    }
+
+    @Test
+    void piecesAreMeasuredInASmallCache() {
+        PagedModel model = new PagedModel(SHAPES, true, PAGES).depends(Dependence.CHUNK);
+        RowProbe probe = new RowProbe(PREFILLS, DECODES, true, PagedModel.VOCABULARY, SHAPES, model, 6, 3);
+        assertThat(probe.measure().shapes()).isFalse();
+    }
+
     @ParameterizedTest
     @EnumSource
     void tokensAreTheTokensOfTheRequestAloneWhateverRowsDependOn(Dependence dependence) {

@@ -31,6 +31,10 @@ public final class Generation {
     private final long submitted; // as the others, of the loop's clock
     private long first; // guarded by lock, written with the first token
     private long last; // guarded by lock, written with each token
+    private long longest = -1; // guarded by lock; time between two tokens
+    private final StepTimes times = new StepTimes(); // since the last token; confined to the generator's thread
+    private @Nullable TokenDelay firstDelay; // guarded by lock
+    private @Nullable TokenDelay slowestDelay; // guarded by lock
 
     Generation(GenerationRequest request, long number, long submitted) {
         this.request = request;
@@ -144,6 +148,39 @@ public final class Generation {
         }
     }
 
+    /**
+     * Returns what the time until the first token consists of.
+     *
+     * @return empty before the first token
+     */
+    public Optional<TokenDelay> firstDelay() {
+        lock.lock();
+        try {
+            return Optional.ofNullable(firstDelay);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Returns what the longest time between two tokens so far consists of; of equal times, the first.
+     *
+     * @return empty before the second token
+     */
+    public Optional<TokenDelay> slowestDelay() {
+        lock.lock();
+        try {
+            return Optional.ofNullable(slowestDelay);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns the times of steps since the last token. For the generator's thread. */
+    StepTimes times() {
+        return times;
+    }
+
     private void signal() {
         lock.lock();
         try {
@@ -172,7 +209,12 @@ public final class Generation {
         try {
             if (tokens.isEmpty()) {
                 first = now;
+                firstDelay = times.delay(0, now - submitted);
+            } else if (now - last > longest) {
+                longest = now - last;
+                slowestDelay = times.delay(tokens.size(), longest);
             }
+            times.reset();
             last = now;
             tokens.add(token);
             if (probabilities != null) {

@@ -276,6 +276,7 @@ final class GenerationLoop implements AutoCloseable {
         } catch (DeviceLostException e) {
             throw e.during(step.toString());
         } catch (IreeException e) {
+            planner.passed(step, prefill, nanoTime.getAsLong() - began);
             scrub.accept(PagePool.SCRATCH);
             for (Sequence each : step.sequences()) {
                 fail(each, e.during(step.toString()));
@@ -283,6 +284,7 @@ final class GenerationLoop implements AutoCloseable {
             return;
         }
         long now = nanoTime.getAsLong();
+        planner.passed(step, prefill, now - began);
         planner.completed(step);
         int accepted = 0;
         for (int row = 0; row < step.sequences().size(); row++) {

@@ -151,6 +151,19 @@ final class StepPlanner {
         return step;
     }
 
+    /** Tells all sequences the time of a step, before the step is {@link #completed}. */
+    void passed(Step step, boolean prefill, long nanos) {
+        for (Sequence each : running) {
+            StepTimes times = each.generation().times();
+            if (step.sequences().contains(each)) {
+                times.own(nanos);
+            } else {
+                times.others(prefill, nanos);
+            }
+        }
+        waiting.sequences().forEach(each -> each.generation().times().waited(nanos));
+    }
+
     /** Records that a step has computed keys and values, before tokens are appended. */
     void completed(Step step) {
         for (int row = 0; row < step.sequences().size(); row++) {
@@ -370,6 +383,7 @@ final class StepPlanner {
 
     private void preempt(Sequence sequence) {
         preemptions++;
+        sequence.generation().times().preempted();
         running.remove(sequence);
         save(sequence);
         takePages(sequence);

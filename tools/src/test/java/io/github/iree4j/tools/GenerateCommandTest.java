@@ -4,6 +4,9 @@ import static io.github.iree4j.tools.CommandLineRun.fixture;
 import static io.github.iree4j.tools.CommandLineRun.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.flight.FlightRecorder;
+import io.github.iree4j.flight.RecorderOptions;
+import io.github.iree4j.hal.SchedulingDomain;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -53,6 +56,20 @@ class GenerateCommandTest {
         assertThat(generate("--prompt=Hello", "--max-tokens=24", "--stop-token=65")
                         .out())
                 .startsWith("210 15 65\n");
+    }
+
+    /** The first question about a slow token: which step was slow, and why. */
+    @Test
+    void theStepsOfARecordingAreCallsOfTheFunctions(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("steps.iree4j");
+        RecorderOptions options = RecorderOptions.DEFAULTS.withFile(file, 16 << 20);
+        try (FlightRecorder _ = FlightRecorder.open(SchedulingDomain.ofProcess(), options)) {
+            assertThat(generate("--tokens=72,101", "--max-tokens=24").status()).isZero();
+        }
+        assertThat(iree4j("explain", file.toString()).out()).contains("module.prefill_bs1: ", "module.decode_bs1: ");
+        CommandLineRun decodes = iree4j("explain", file.toString(), "--function=module.decode_bs1");
+        assertThat(decodes.err()).isEmpty();
+        assertThat(decodes.out()).contains("module.decode_bs1").doesNotContain("prefill");
     }
 
     @Test

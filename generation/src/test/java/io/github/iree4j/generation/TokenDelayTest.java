@@ -38,7 +38,7 @@ class TokenDelayTest {
                 false,
                 false);
         PagedModel model = new PagedModel(shapes, true, pages);
-        StepPlanner planner = new StepPlanner(true, shapes, measured, pages, new Speculation(0, false));
+        StepPlanner planner = new StepPlanner(true, shapes, measured, pages, new Speculation(0, false), 0, model);
         AtomicLong clock = new AtomicLong();
         List<Generation> generations = new ArrayList<>();
         GenerationLoop[] loop = new GenerationLoop[1];
@@ -49,7 +49,7 @@ class TokenDelayTest {
                 requests.stream().skip(1).map(loop[0]::submit).forEach(generations::add);
             }
         });
-        loop[0] = new GenerationLoop("fake", planner, model, model::scrub, 100, 100, clock::get);
+        loop[0] = new GenerationLoop("fake", planner, model, model::scrub, 100, 100, clock::get, () -> {});
         try (GenerationLoop _ = loop[0]) {
             Generation first = loop[0].submit(requests.getFirst());
             first.result().await();

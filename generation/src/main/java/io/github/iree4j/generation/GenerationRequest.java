@@ -83,7 +83,9 @@ public final class GenerationRequest {
     }
 
     /**
-     * Returns a request of a tenant. Tenants take turns: a tenant with many requests does not delay the others.
+     * Returns a request of a tenant. Tenants take turns: a tenant with many requests does not delay the others. Without a
+     * quota ({@link GeneratorOptions.Builder#requestsPerTenant}) a tenant may still use up the number of requests that
+     * may wait.
      *
      * @param name any name; empty for the requests without a tenant
      * @return the request

@@ -5,10 +5,10 @@ package io.github.iree4j.generation;
  *
  * @param pages pages of the cache, without page 0
  * @param freePages pages without contents
- * @param keptPages pages of earlier prompts that no sequence uses, free when needed
+ * @param keptPages pages of earlier prompts and answers that no sequence uses, free when needed
  * @param running sequences with pages
  * @param waiting sequences without pages
- * @param prefillSteps steps that read prompts
+ * @param prefillSteps steps that read prompts, or generated tokens again
  * @param decodeSteps steps that read the last token of each sequence, and proposed tokens
  * @param promptTokens tokens of prompts, when a sequence begins for the first time
  * @param sharedTokens tokens of these prompts whose pages were kept or in use

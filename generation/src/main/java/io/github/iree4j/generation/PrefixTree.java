@@ -10,8 +10,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pages full of prompt tokens, kept for later prompts that begin with the same tokens: a radix tree whose edges are
- * the tokens of a page. Not thread-safe.
+ * Full pages of prompts, and of answers where any step may compute them, kept for later prompts that begin with the same
+ * tokens: a radix tree whose edges are the tokens of a page. Not thread-safe.
  *
  * <p>A sequence <em>pins</em> all nodes from the root to its last shared page. Unpinned nodes are idle, and are evicted
  * in the order of their last unpinning.

@@ -290,13 +290,14 @@ class GenerationLoopTest {
     }
 
     @Test
-    void aTenantHasOnlyAsManyUnfinishedRequestsAsTheQuotaAllows() {
+    void aTenantHasOnlyAsManyUnfinishedRequestsAsTheQuotaAllows() throws Exception {
         StepShapes shapes = new StepShapes(2, 4, 4);
         PagedModel model = new PagedModel(shapes, true, 10);
         StepPlanner planner = new StepPlanner(true, shapes, measured(), 10, new Speculation(0, false), 0, model);
         CountDownLatch submitted = new CountDownLatch(1);
         model.before(_ -> awaitQuietly(submitted));
-        try (GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 100, 2, System::nanoTime, () -> {})) {
+        try (GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 100, 2, System::nanoTime, () -> {});
+                AutoCloseable _ = submitted::countDown) {
             GenerationRequest request = GenerationRequest.of(1, 1).tenant("a");
             Generation first = loop.submit(request);
             Generation second = loop.submit(request);
@@ -639,6 +640,24 @@ class GenerationLoopTest {
             assertThat(model.violations()).isEmpty();
             assertThat(planner.availablePages()).isEqualTo(19);
         }
+    }
+
+    @Test
+    void aPromptThatOverflowsEndsWithThePieceAndLeavesNoInfinities() {
+        StepShapes shapes = new StepShapes(2, 6, 1);
+        PagedModel model = new PagedModel(shapes, true, 20);
+        StepPlanner planner = new StepPlanner(true, shapes, measured(), 20, new Speculation(0, false), 0, model);
+        AtomicLong steps = new AtomicLong();
+        model.before(_ -> steps.incrementAndGet());
+        try (GenerationLoop loop =
+                new GenerationLoop("fake", planner, model, model::scrub, 100, 100, System::nanoTime, () -> {})) {
+            Generation failing = loop.submit(GenerationRequest.of(2, 1, 2, PagedModel.OVERFLOW, 3, 4, 5, 6, 7));
+            assertThatThrownBy(() -> failing.result().await()).hasMessageContaining("is NaN");
+            assertThat(steps).as("pieces of two tokens").hasValue(2);
+            GenerationRequest good = GenerationRequest.of(3, 1, 2, 3);
+            assertThat(loop.submit(good).result().await().tokens()).isEqualTo(PagedModel.expected(good));
+        }
+        assertThat(model.violations()).isEmpty();
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -99,6 +100,26 @@ public final class Generation {
         }
         result.await();
         return OptionalInt.empty();
+    }
+
+    /**
+     * Waits until {@link #next} returns without waiting, but not longer than a limit.
+     *
+     * @param limit the longest wait; at once for zero or less
+     * @return whether a token, the end or a failure is there
+     * @throws InterruptedException when the waiting thread is interrupted; the generation continues
+     */
+    public boolean await(Duration limit) throws InterruptedException {
+        lock.lockInterruptibly();
+        try {
+            long left = TimeUnit.NANOSECONDS.convert(limit);
+            while (read == tokens.size() && !result.isDone() && left > 0) {
+                left = changed.awaitNanos(left);
+            }
+            return read < tokens.size() || result.isDone();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.ai;
 
+import io.github.iree4j.Program;
 import io.github.iree4j.generation.Generation;
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
@@ -35,11 +36,20 @@ final class GeneratorSource implements TokenSource {
     private final Programs programs;
     private final String module;
     private final ChatSettings settings;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final Creator creator;
+    private final ReentrantLock creation = new ReentrantLock(); // taken before the other, held for seconds
+    private final ReentrantLock lock = new ReentrantLock(); // also taken by the threads of generators, never held long
     private final List<GenerationListener> listeners = new CopyOnWriteArrayList<>();
     private final Set<Running> open = new HashSet<>(); // guarded by lock
     private volatile @Nullable Running running; // written under the lock
+    private @Nullable LoadedProgram creating; // guarded by lock
     private boolean closed; // guarded by lock
+
+    /** Creates generators. */
+    @FunctionalInterface
+    interface Creator {
+        Generator create(Program program, GeneratorOptions options);
+    }
 
     /** A generator, with its requests. */
     private static final class Running {
@@ -60,6 +70,11 @@ final class GeneratorSource implements TokenSource {
      * @param settings name the program, the configuration and the limits
      */
     GeneratorSource(Programs programs, ChatSettings settings) {
+        this(programs, settings, Generator::create);
+    }
+
+    GeneratorSource(Programs programs, ChatSettings settings, Creator creator) {
+        this.creator = creator;
         this.programs = programs;
         this.module = settings.module();
         this.settings = settings;
@@ -67,23 +82,29 @@ final class GeneratorSource implements TokenSource {
     }
 
     private void checkReplacement(LoadedProgram fresh) {
-        Running now;
+        LoadedProgram used;
+        LoadedProgram next;
         lock.lock();
         try {
-            now = running;
+            used = running == null ? null : running.program;
+            next = creating;
         } finally {
             lock.unlock();
         }
-        if (now != null
-                && now.program != fresh
-                && fresh.source().name().equals(module)
-                && fresh.source().version().equals(now.program.source().version())
-                && programs.find(module, fresh.source().version()).orElse(null) == now.program) {
+        if (isReplaced(used, fresh) || isReplaced(next, fresh)) {
             throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "program '%s' generates text, and the cached keys and values of its conversations fit no other program; unload it before, or load another version"
                             .formatted(module));
         }
+    }
+
+    private boolean isReplaced(@Nullable LoadedProgram used, LoadedProgram fresh) {
+        return used != null
+                && used != fresh
+                && fresh.source().name().equals(module)
+                && fresh.source().version().equals(used.source().version())
+                && programs.find(module, fresh.source().version()).orElse(null) == used;
     }
 
     @Override
@@ -134,27 +155,84 @@ final class GeneratorSource implements TokenSource {
     }
 
     private <T> T with(Use<T> use) {
-        LoadedProgram program = programs.require(module, null); // waits for a load outside of the lock
-        Running former = null;
+        while (true) {
+            LoadedProgram program = programs.require(module, null); // waits for a load outside of the lock
+            lock.lock();
+            try {
+                requireOpen();
+                Running now = running;
+                if (now != null && now.program == program) {
+                    return use.with(now);
+                }
+            } finally {
+                lock.unlock();
+            }
+            prepare(program);
+        }
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw IreeException.of(
+                    StatusCode.UNAVAILABLE, "'%s' is closed: the application is stopping".formatted(module));
+        }
+    }
+
+    /**
+     * Makes a program the program in use, unless it is already. Waits for another creator; after the failure of the
+     * other, this thread tries.
+     */
+    private void prepare(LoadedProgram program) {
+        try {
+            creation.lockInterruptibly();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw IreeException.of(
+                    StatusCode.CANCELLED, "interrupted while waiting for the generator of '%s'".formatted(module), e);
+        }
+        try {
+            if (isCreator(program)) {
+                install(program);
+            }
+        } finally {
+            creation.unlock();
+        }
+    }
+
+    private boolean isCreator(LoadedProgram program) {
         lock.lock();
         try {
-            if (closed) {
-                throw IreeException.of(
-                        StatusCode.UNAVAILABLE, "'%s' is closed: the application is stopping".formatted(module));
-            }
-            Running now = running;
-            if (now == null || now.program != program) {
-                former = now;
-                now = new Running(program, create(program));
-                running = now;
-                open.add(now);
-            }
-            return use.with(now);
+            requireOpen();
+            boolean creates = running == null || running.program != program;
+            creating = creates ? program : null;
+            return creates;
         } finally {
             lock.unlock();
-            if (former != null && isFree(former)) {
-                former.generator.close();
+        }
+    }
+
+    private void install(LoadedProgram program) {
+        Running made = null;
+        Running unused = null;
+        try {
+            made = new Running(program, create(program));
+        } finally {
+            lock.lock();
+            try {
+                creating = null;
+                if (made != null && closed) {
+                    unused = made;
+                } else if (made != null) {
+                    unused = running;
+                    running = made;
+                    open.add(made);
+                }
+            } finally {
+                lock.unlock();
             }
+        }
+        if (unused != null && (unused == made || isFree(unused))) {
+            unused.generator.close();
         }
     }
 
@@ -192,7 +270,7 @@ final class GeneratorSource implements TokenSource {
             byte[] json = ModelFile.read(config, "config.json", LARGEST_CONFIG);
             options.config(config.getDescription(), new String(json, StandardCharsets.UTF_8));
         }
-        return Generator.create(program.program(), options.build());
+        return creator.create(program.program(), options.build());
     }
 
     @Override
@@ -207,6 +285,8 @@ final class GeneratorSource implements TokenSource {
             lock.unlock();
         }
         all.forEach(each -> each.generator.close());
+        creation.lock(); // waits for a creator, which closes its generator
+        creation.unlock();
     }
 
     private record GeneratedTokens(Generation generation) implements Tokens {

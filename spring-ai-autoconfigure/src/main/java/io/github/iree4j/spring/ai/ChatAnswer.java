@@ -5,6 +5,7 @@ import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.generation.LogProbabilities;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -18,6 +19,8 @@ import org.springframework.ai.chat.messages.AssistantMessage.ToolCall;
  */
 @NotForApplications
 public final class ChatAnswer {
+    private static final Duration WAIT = Duration.ofMillis(100);
+
     private final String model;
     private final int promptTokens;
     private final TokenSource.Tokens running;
@@ -63,6 +66,9 @@ public final class ChatAnswer {
 
         /** Called at each token, also while the text is held back. */
         default void token() {}
+
+        /** Called about ten times per second while no token comes, also before the first. */
+        default void waiting() {}
 
         /**
          * Takes tokens with their log probabilities, if requested, before the end of their text. Stop tokens and the
@@ -111,7 +117,7 @@ public final class ChatAnswer {
 
     /** Reads tokens up to a stop sequence, and returns whether there is one. */
     private boolean readTokens(Reader reader) throws InterruptedException {
-        for (OptionalInt token = running.next(); token.isPresent(); token = running.next()) {
+        for (OptionalInt token = next(reader); token.isPresent(); token = next(reader)) {
             completionTokens++;
             reader.token();
             if (!stopTokens.contains(token.getAsInt())) {
@@ -122,6 +128,13 @@ public final class ChatAnswer {
             }
         }
         return false;
+    }
+
+    private OptionalInt next(Reader reader) throws InterruptedException {
+        while (!running.await(WAIT)) {
+            reader.waiting();
+        }
+        return running.next();
     }
 
     /** Returns the text that a token completes, before a stop sequence. */

@@ -291,6 +291,11 @@ final class GeneratorSource implements TokenSource {
 
     private record GeneratedTokens(Generation generation) implements Tokens {
         @Override
+        public boolean await(Duration limit) throws InterruptedException {
+            return generation.await(limit);
+        }
+
+        @Override
         public OptionalInt next() throws InterruptedException {
             return generation.next();
         }

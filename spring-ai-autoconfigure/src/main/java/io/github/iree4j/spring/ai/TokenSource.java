@@ -5,6 +5,7 @@ import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.generation.Generator;
 import io.github.iree4j.generation.LogProbabilities;
 import io.github.iree4j.status.IreeException;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -46,6 +47,14 @@ interface TokenSource extends AutoCloseable {
 
     /** The tokens of an answer. {@link #cancel} is thread-safe. */
     interface Tokens {
+
+        /**
+         * Waits until {@link #next} returns without waiting, but not longer than a limit.
+         *
+         * @param limit the longest wait
+         * @return whether {@link #next} returns, or throws, without waiting
+         */
+        boolean await(Duration limit) throws InterruptedException;
 
         /**
          * Waits for the next token.

@@ -11,9 +11,11 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.micrometer.observation.ObservationRegistry;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -24,6 +26,7 @@ import org.springframework.ai.chat.prompt.Prompt;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.io.FileSystemResource;
+import reactor.core.Disposable;
 
 /** Subscribers that leave a generator. */
 @Timeout(900)
@@ -55,6 +58,11 @@ class ChatCancellationTests {
             CompletableFuture<StatusCode> end = new CompletableFuture<>();
             ends.add(end);
             return new Tokens() {
+                @Override
+                public boolean await(Duration limit) throws InterruptedException {
+                    return running.await(limit);
+                }
+
                 @Override
                 public OptionalInt next() throws InterruptedException {
                     try {
@@ -121,6 +129,26 @@ class ChatCancellationTests {
                         assertThat(source.tokens).hasValueLessThan(10 * 900);
                         assertThat(model.call(endless).getMetadata().getUsage().getCompletionTokens())
                                 .isPositive();
+                    }
+                });
+    }
+
+    @Test
+    void aRequestEndsWhenItsSubscriberLeavesBeforeTheFirstToken() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class))
+                .withPropertyValues(SmallDecoder.properties(folder))
+                .run(context -> {
+                    QueuedChat chat = new QueuedChat(context.getBean(Programs.class), folder);
+                    try (IreeChatModel model = chat.model()) {
+                        chat.hold();
+                        Disposable subscriber =
+                                model.stream(new Prompt("Hello")).subscribe();
+                        chat.awaitRequest();
+                        subscriber.dispose();
+                        assertThat(chat.awaitEnd()).containsInstanceOf(CancellationException.class);
+                        chat.release();
+                        assertThat(model.call("Hello")).isNotEmpty();
                     }
                 });
     }

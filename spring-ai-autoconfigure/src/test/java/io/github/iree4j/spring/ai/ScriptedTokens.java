@@ -5,11 +5,13 @@ import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.generation.LogProbabilities;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 /** Answers each prompt with the same tokens, within the limits of the request. */
 final class ScriptedTokens implements TokenSource {
@@ -48,12 +50,25 @@ final class ScriptedTokens implements TokenSource {
         return new Tokens() {
             private int next;
             private FinishReason reason;
+            private boolean permitted; // a permit is taken for the next token
             private volatile boolean over;
+
+            @Override
+            public boolean await(Duration limit) throws InterruptedException {
+                if (steps != null && !permitted) {
+                    permitted = steps.tryAcquire(limit.toNanos(), TimeUnit.NANOSECONDS);
+                    return permitted;
+                }
+                return next != waitAt || cancelled.await(limit.toNanos(), TimeUnit.NANOSECONDS);
+            }
 
             @Override
             public OptionalInt next() throws InterruptedException {
                 if (steps != null) {
-                    steps.acquire();
+                    if (!permitted) {
+                        steps.acquire();
+                    }
+                    permitted = false;
                     if (over) {
                         throw IreeException.of(StatusCode.CANCELLED, "the script was cancelled");
                     }

@@ -68,7 +68,7 @@ final class Completion {
     /**
      * Waits for all answers.
      *
-     * @param gone asked at each token whether the client has gone
+     * @param gone asked at each token, and about ten times per second between tokens, whether the client has gone
      * @return the answers
      * @throws IreeException the failure of a request; CANCELLED when the client has gone
      */
@@ -102,7 +102,7 @@ final class Completion {
      * Writes the answers as server-sent events, each when its text is known. A failure of a request is an event, too.
      *
      * @param out flushed behind each event, not closed
-     * @param gone asked at each token whether the client has gone
+     * @param gone asked at each token, and about ten times per second between tokens, whether the client has gone
      * @throws IOException when the client is gone or too slow; then the requests end
      */
     void stream(OutputStream out, BooleanSupplier gone) throws IOException {
@@ -164,7 +164,7 @@ final class Completion {
         chunk(out, last.put("finish_reason", answer.finishReason()));
     }
 
-    /** Reads an answer, and ends the request at the first token after the client has gone. */
+    /** Reads an answer, and ends the request soon after the client has gone. */
     private abstract class Watching implements ChatAnswer.Reader {
         private final BooleanSupplier gone;
         private final List<ScoredToken> unwritten = new ArrayList<>();
@@ -176,6 +176,15 @@ final class Completion {
 
         @Override
         public void token() {
+            requireClient();
+        }
+
+        @Override
+        public void waiting() {
+            requireClient();
+        }
+
+        private void requireClient() {
             if (gone.getAsBoolean()) {
                 throw IreeException.of(StatusCode.CANCELLED, "the client has gone");
             }

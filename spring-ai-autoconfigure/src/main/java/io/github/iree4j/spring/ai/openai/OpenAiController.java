@@ -35,7 +35,7 @@ import tools.jackson.core.JacksonException;
 
 /**
  * OpenAI's interface with Spring MVC. A request holds its thread until the answer is written. A client that leaves is
- * noticed at the next token.
+ * noticed within a tenth of a second, also before the first token.
  */
 @RestController
 @RequestMapping("/v1")

@@ -124,7 +124,7 @@ final class OpenAiInterface {
      * Answers a request for a chat completion.
      *
      * @param in the body; read as far as needed, not closed
-     * @param gone asked at each token whether the client has gone
+     * @param gone asked at each token, and about ten times per second between tokens, whether the client has gone
      * @return the answer, or the begin of its stream; closed by the caller
      */
     OpenAiAnswer chat(RequestHead head, InputStream in, BooleanSupplier gone) {

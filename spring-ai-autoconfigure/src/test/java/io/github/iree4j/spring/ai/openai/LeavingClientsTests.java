@@ -26,6 +26,10 @@ class LeavingClientsTests extends OpenAiServer {
     private static final int PROMPT = 20;
 
     private Socket send(String path, String body) throws IOException {
+        return send(port, path, body);
+    }
+
+    static Socket send(int port, String path, String body) throws IOException {
         Socket socket = new Socket("localhost", port);
         socket.getOutputStream()
                 .write(
@@ -33,6 +37,13 @@ class LeavingClientsTests extends OpenAiServer {
                                 .formatted(path, body.length(), body)
                                 .getBytes(StandardCharsets.US_ASCII));
         return socket;
+    }
+
+    /** Reads up to the first event of a stream. */
+    static void awaitEvent(Socket socket) throws IOException {
+        BufferedReader reader =
+                new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+        while (!reader.readLine().startsWith("data: ")) {}
     }
 
     /** Allows tokens until the request is cancelled, and returns how many the request has taken since. */
@@ -67,6 +78,23 @@ class LeavingClientsTests extends OpenAiServer {
             }
         }
         assertThat(tokensUntilTheEnd(steps)).isLessThanOrEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, false", "true, true", "false, false", "false, true"})
+    void aClientThatLeavesEndsItsRequestBeforeTheFirstToken(boolean stream, boolean reset) throws Exception {
+        script.answer("x".repeat(1000));
+        script.steps();
+        try (Socket socket = send(CHAT, with(HELLO, "\"stream\": " + stream))) {
+            script.awaitRequests(1);
+            if (stream) {
+                awaitEvent(socket); // without a token
+            }
+            if (reset) {
+                socket.setSoLinger(true, 0);
+            }
+        }
+        assertThat(script.cancelled().await(100, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test

@@ -196,8 +196,7 @@ final class GenerationLoop implements AutoCloseable {
         lock.lock();
         try {
             live.remove(generation);
-            unfinished.computeIfPresent(
-                    generation.request().tenant(), (_, count) -> count == 1 ? null : count - 1);
+            unfinished.computeIfPresent(generation.request().tenant(), (_, count) -> count == 1 ? null : count - 1);
         } finally {
             lock.unlock();
         }

@@ -41,7 +41,9 @@ final class WaitingLine {
             preempted.add(sequence);
         } else {
             // A new tenant joins at the end of the turns: otherwise names used once would delay the others for ever.
-            tenants.computeIfAbsent(name(sequence), _ -> new Tenant(places++)).fresh.add(sequence);
+            tenants.computeIfAbsent(name(sequence), _ -> new Tenant(places++))
+                    .fresh
+                    .add(sequence);
         }
     }
 

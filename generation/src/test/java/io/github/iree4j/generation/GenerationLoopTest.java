@@ -296,7 +296,8 @@ class GenerationLoopTest {
         StepPlanner planner = new StepPlanner(true, shapes, measured(), 10, new Speculation(0, false), 0, model);
         CountDownLatch submitted = new CountDownLatch(1);
         model.before(_ -> awaitQuietly(submitted));
-        try (GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 100, 2, System::nanoTime, () -> {});
+        try (GenerationLoop loop =
+                        new GenerationLoop("fake", planner, model, model::scrub, 100, 2, System::nanoTime, () -> {});
                 AutoCloseable _ = submitted::countDown) {
             GenerationRequest request = GenerationRequest.of(1, 1).tenant("a");
             Generation first = loop.submit(request);
@@ -306,7 +307,9 @@ class GenerationLoopTest {
                     .hasMessageContaining("tenant 'a' has 2 unfinished requests to 'fake'");
             Generation other = loop.submit(GenerationRequest.of(1, 1).tenant("b"));
             second.cancel();
-            assertThatThrownBy(() -> loop.submit(request)).as("until the step has ended").isInstanceOf(TransientFailureException.class);
+            assertThatThrownBy(() -> loop.submit(request))
+                    .as("until the step has ended")
+                    .isInstanceOf(TransientFailureException.class);
             submitted.countDown();
             for (Generation each : List.of(first, other)) {
                 assertThat(each.result().await().tokens()).hasSize(1);
@@ -410,7 +413,8 @@ class GenerationLoopTest {
         StepShapes shapes = new StepShapes(4, 8, 8);
         PagedModel model = new PagedModel(shapes, true, 20);
         StepPlanner planner = new StepPlanner(true, shapes, measured, 20, new Speculation(0, false), 0, model);
-        GenerationLoop loop = new GenerationLoop("fake", planner, model, model::scrub, 10, 3_000, System::nanoTime, () -> {});
+        GenerationLoop loop =
+                new GenerationLoop("fake", planner, model, model::scrub, 10, 3_000, System::nanoTime, () -> {});
         int[] prompt = {1, 2, 3, 4, 5, 6, 7, 8, 9};
         assertThat(loop.submit(GenerationRequest.of(3, prompt)).result().await().sharedTokens())
                 .isZero();
@@ -619,8 +623,8 @@ class GenerationLoopTest {
             StepPlanner planner = new StepPlanner(true, shapes, measured, 20, new Speculation(0, false), 0, model);
             CountDownLatch submitted = new CountDownLatch(1);
             model.before(_ -> awaitQuietly(submitted));
-            try (GenerationLoop loop = new GenerationLoop(
-                    "fake", planner, model, model::scrub, 100, 100, System::nanoTime, () -> {})) {
+            try (GenerationLoop loop =
+                    new GenerationLoop("fake", planner, model, model::scrub, 100, 100, System::nanoTime, () -> {})) {
                 Generation first = loop.submit(GenerationRequest.of(2, 1, 2)); // its step waits for the others
                 int overflowing = PagedModel.OVERFLOW;
                 List<Generation> failing = List.of(
@@ -628,14 +632,14 @@ class GenerationLoopTest {
                         loop.submit(GenerationRequest.of(2, 3, 4, overflowing, 5, 6)),
                         loop.submit(GenerationRequest.of(2, 3, 4, overflowing, 5, 6)));
                 submitted.countDown();
-                failing.forEach(each -> assertThatThrownBy(() -> each.result().await())
-                        .hasMessageContaining("is NaN"));
+                failing.forEach(
+                        each -> assertThatThrownBy(() -> each.result().await()).hasMessageContaining("is NaN"));
                 List<Generation> good = new ArrayList<>(List.of(first));
                 for (int i = 0; i < 8; i++) {
                     good.add(loop.submit(GenerationRequest.of(3, 7, i, 8)));
                 }
-                good.forEach(each -> assertThat(each.result().await().tokens())
-                        .isEqualTo(PagedModel.expected(each.request())));
+                good.forEach(each ->
+                        assertThat(each.result().await().tokens()).isEqualTo(PagedModel.expected(each.request())));
             }
             assertThat(model.violations()).isEmpty();
             assertThat(planner.availablePages()).isEqualTo(19);
@@ -682,7 +686,8 @@ class GenerationLoopTest {
                 },
                 10,
                 10,
-                System::nanoTime, () -> {})) {
+                System::nanoTime,
+                () -> {})) {
             List<Generation> generations = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
                 try {

@@ -142,8 +142,8 @@ class GeneratorSourceTests {
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(request::get)
                 .havingCause()
-                .isInstanceOfSatisfying(IreeException.class, e -> assertThat(e.code())
-                        .isEqualTo(code));
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(code));
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.ai;
 
 import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.generation.GenerationRequest;
+import io.github.iree4j.generation.Generator;
 import io.github.iree4j.generation.SamplingOptions;
 import io.github.iree4j.generation.TokenConstraint;
 import io.github.iree4j.status.DurationText;
@@ -10,6 +11,7 @@ import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +55,15 @@ public final class ChatEngine implements AutoCloseable {
      */
     public static ChatEngine of(IreeChatModel model) {
         return model.engine();
+    }
+
+    /**
+     * Returns the generator in use.
+     *
+     * @return empty before the first request
+     */
+    public Optional<Generator> generator() {
+        return source.generator();
     }
 
     TokenSource source() {

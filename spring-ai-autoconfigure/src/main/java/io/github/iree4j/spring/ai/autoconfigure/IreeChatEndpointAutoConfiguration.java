@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
 import io.github.iree4j.generation.Generator;
-import io.github.iree4j.spring.ai.GenerationEndpointPart;
+import io.github.iree4j.spring.ai.ChatEngine;
 import io.github.iree4j.spring.ai.IreeChatModel;
 import org.springframework.ai.chat.model.ChatModel;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
@@ -25,6 +25,6 @@ public final class IreeChatEndpointAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     GenerationEndpointPart ireeGenerationEndpointPart(IreeChatModel model) {
-        return new GenerationEndpointPart(model);
+        return new GenerationEndpointPart(ChatEngine.of(model));
     }
 }

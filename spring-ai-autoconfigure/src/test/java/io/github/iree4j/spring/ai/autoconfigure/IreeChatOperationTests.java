@@ -3,7 +3,6 @@ package io.github.iree4j.spring.ai.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.github.iree4j.spring.ai.GenerationEndpointPart;
 import io.github.iree4j.spring.ai.IreeChatMetrics;
 import io.github.iree4j.spring.ai.IreeChatModel;
 import io.github.iree4j.spring.ai.IreeChatOptions;

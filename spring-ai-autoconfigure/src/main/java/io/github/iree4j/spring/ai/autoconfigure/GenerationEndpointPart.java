@@ -1,10 +1,10 @@
-package io.github.iree4j.spring.ai;
+package io.github.iree4j.spring.ai.autoconfigure;
 
-import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.generation.Generator;
 import io.github.iree4j.generation.GeneratorSnapshot;
 import io.github.iree4j.generation.GeneratorStatistics;
 import io.github.iree4j.spring.actuate.endpoint.EndpointPart;
+import io.github.iree4j.spring.ai.ChatEngine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -16,25 +16,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /** {@code /actuator/iree/generation}: the generator of the chat model, with sequences and pages. */
-@NotForApplications
-public final class GenerationEndpointPart implements EndpointPart {
+final class GenerationEndpointPart implements EndpointPart {
     private static final Duration LONGEST_WAIT = Duration.ofMillis(200);
 
-    private final TokenSource source;
-    private final String model;
+    private final ChatEngine engine;
 
-    /**
-     * Creates the part.
-     *
-     * @param model has the generator
-     */
-    public GenerationEndpointPart(IreeChatModel model) {
-        this(model.engine().source(), model.model());
-    }
-
-    GenerationEndpointPart(TokenSource source, String model) {
-        this.source = source;
-        this.model = model;
+    /** Creates the part of an engine. */
+    GenerationEndpointPart(ChatEngine engine) {
+        this.engine = engine;
     }
 
     @Override
@@ -45,12 +34,12 @@ public final class GenerationEndpointPart implements EndpointPart {
     @Override
     public OperationResponseBody read() {
         return new GenerationDescriptor(
-                source.generator().map(this::state).stream().toList());
+                engine.generator().map(this::state).stream().toList());
     }
 
     private ModelState state(Generator generator) {
         return new ModelState(
-                model,
+                engine.model(),
                 generator.description().lines().toList(),
                 generator.maximumTokens(),
                 generator.statistics(),

@@ -5,8 +5,9 @@ import io.github.iree4j.status.StatusCode;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.Collections;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -25,6 +26,7 @@ final class JsonSchema {
     private static final int LONGEST = 1 << 16;
     private static final int MOST_LEVELS = 64;
     private static final int MOST_EXCLUSIVE = 64;
+    private static final int CHARACTERS_PER_STEP = 64; // of places in messages
 
     /** Objects and arrays in each other where the schema allows any value. */
     static final int VALUE_LEVELS = 3;
@@ -53,6 +55,8 @@ final class JsonSchema {
             "object", OBJECT, "array", ARRAY, "string", STRING, "integer", NUMBER, "number", NUMBER, "boolean",
             Set.of(), "null", Set.of());
 
+    private static final BigDecimal LARGEST = BigDecimal.valueOf(IntegerRange.LARGEST);
+
     private static final String DATE = "\\d{4}-((0[13578]|1[02])-(0[1-9]|[12]\\d|3[01])|(0[469]|11)-(0[1-9]|[12]\\d|30)"
             + "|02-(0[1-9]|1\\d|2[0-8]))"; // without leap days
     private static final String TIME =
@@ -66,11 +70,16 @@ final class JsonSchema {
             "ipv4", "^(" + BYTE + "\\.){3}" + BYTE + "$");
 
     private final JsonNode root;
-    private final Map<JsonPointer, Expression> referenced = new HashMap<>();
-    private final Set<JsonPointer> open = new HashSet<>();
+    private final ConstructionSteps steps;
+    private final JsonSchemaUnion union;
+    private final Map<JsonNode, Expression> known = new IdentityHashMap<>(); // references may meet again and again
+    private final Map<JsonNode, JsonNode> targets = new IdentityHashMap<>(); // of references
+    private final Set<JsonNode> open = Collections.newSetFromMap(new IdentityHashMap<>());
 
-    private JsonSchema(JsonNode root) {
+    private JsonSchema(JsonNode root, ConstructionSteps steps) {
         this.root = root;
+        this.steps = steps;
+        this.union = new JsonSchemaUnion(targets, steps);
     }
 
     /**
@@ -79,13 +88,18 @@ final class JsonSchema {
      * @throws IreeException INVALID_ARGUMENT for a text that is no schema, or a schema that cannot be kept, naming the place
      */
     static Expression read(String schema) {
+        return read(schema, new ConstructionSteps("JSON schema"));
+    }
+
+    /** Reads a schema, counting the steps. */
+    static Expression read(String schema, ConstructionSteps steps) {
         if (schema.length() > LONGEST) {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "the JSON schema has %d characters, at most %d are read".formatted(schema.length(), LONGEST));
         }
         JsonNode root = ModelConfig.json("the JSON schema", schema);
-        return new JsonSchema(root).schema(root, "#", 0);
+        return new JsonSchema(root, steps).schema(root, "#", 0);
     }
 
     /** Returns the expression of any object. */
@@ -97,6 +111,18 @@ final class JsonSchema {
         if (level > MOST_LEVELS) {
             throw invalid(place, "more than %d schemas in each other".formatted(MOST_LEVELS));
         }
+        steps.add(1 + place.length() / CHARACTERS_PER_STEP);
+        Expression expression = known.get(node);
+        if (expression == null) {
+            open.add(node);
+            expression = unknown(node, place, level);
+            open.remove(node);
+            known.put(node, expression);
+        }
+        return expression;
+    }
+
+    private Expression unknown(JsonNode node, String place, int level) {
         if (node.isBoolean() && node.booleanValue()) {
             return JsonText.value(VALUE_LEVELS);
         }
@@ -105,7 +131,7 @@ final class JsonSchema {
         }
         if (node.has("$ref")) {
             only(node, place, Set.of("$ref"));
-            return reference(node.get("$ref"), place, level);
+            return reference(node, place, level);
         }
         if (node.has("enum") || node.has("const")) {
             return constants(node, place);
@@ -117,10 +143,10 @@ final class JsonSchema {
             }
         }
         Set<String> types = types(node, place);
-        Set<String> known = new HashSet<>();
-        types.forEach(each -> known.addAll(Objects.requireNonNull(KEYWORDS.get(each))));
-        known.add("type");
-        only(node, place, known);
+        Set<String> keywords = new HashSet<>();
+        types.forEach(each -> keywords.addAll(Objects.requireNonNull(KEYWORDS.get(each))));
+        keywords.add("type");
+        only(node, place, keywords);
         if (types.size() == KEYWORDS.size() && !node.has("type")) {
             return JsonText.value(VALUE_LEVELS);
         }
@@ -177,7 +203,8 @@ final class JsonSchema {
         return types;
     }
 
-    private Expression reference(JsonNode reference, String place, int level) {
+    private Expression reference(JsonNode node, String place, int level) {
+        JsonNode reference = node.get("$ref");
         if (!reference.isString() || !reference.stringValue().startsWith("#")) {
             throw invalid(
                     place,
@@ -190,27 +217,21 @@ final class JsonSchema {
         } catch (IllegalArgumentException e) {
             throw invalid(place, "$ref is %s, not a place of the schema".formatted(shortened(reference)));
         }
-        Expression known = referenced.get(pointer);
-        if (known != null) {
-            return known;
-        }
         JsonNode target = root.at(pointer);
         if (target.isMissingNode()) {
             throw invalid(place, "$ref is %s, which the schema does not have".formatted(shortened(reference)));
         }
-        if (pointer.matches() || !open.add(pointer)) {
+        if (open.contains(target)) {
             throw invalid(
                     place,
                     "$ref is %s, which contains the reference; recursive schemas are not supported: repeat the schema as many levels as needed"
                             .formatted(shortened(reference)));
         }
-        Expression expression = schema(target, reference.stringValue(), level + 1);
-        open.remove(pointer);
-        referenced.put(pointer, expression);
-        return expression;
+        targets.put(node, target);
+        return schema(target, reference.stringValue(), level + 1);
     }
 
-    private static Expression constants(JsonNode node, String place) {
+    private Expression constants(JsonNode node, String place) {
         only(node, place, Set.of(node.has("enum") ? "enum" : "const", "type"));
         List<JsonNode> values = constantValues(node);
         if (values.isEmpty()) {
@@ -224,7 +245,7 @@ final class JsonSchema {
                 throw invalid(place, "value %s is not of type %s".formatted(shortened(each), types));
             }
         }
-        return Expression.choice(values.stream().map(JsonText::constant).toList());
+        return Expression.choice(values.stream().map(each -> JsonText.constant(each, steps)).toList());
     }
 
     /** Returns the values that a schema allows by {@code const} or {@code enum}. */
@@ -252,7 +273,7 @@ final class JsonSchema {
                     "'oneOf' has %d schemas, at most %d are compared; use 'anyOf'"
                             .formatted(node.size(), MOST_EXCLUSIVE));
         }
-        if (keyword.equals("oneOf") && !new JsonSchemaUnion(root).isDisjoint(node)) {
+        if (keyword.equals("oneOf") && !union.isDisjoint(node)) {
             throw invalid(
                     place,
                     "a value may fit several schemas of 'oneOf'; use 'anyOf', other types, or a required property with another 'const' in each");
@@ -345,7 +366,7 @@ final class JsonSchema {
         int least = count(node, "minLength", 0, place);
         int most = count(node, "maxLength", JsonText.ANY, place);
         ordered("minLength", least, "maxLength", most, place);
-        return JsonText.string(Expression.repeat(JsonText.character(CharacterSet.ALL), least, most));
+        return JsonText.string(Expression.repeat(JsonText.CHARACTER, least, most));
     }
 
     private static int count(JsonNode node, String keyword, int absent, String place) {
@@ -384,8 +405,7 @@ final class JsonSchema {
             if (value.isMissingNode()) {
                 continue;
             }
-            double size = value.isNumber() ? Math.abs(value.doubleValue()) : Double.NaN;
-            if (!(size <= IntegerRange.LARGEST)) {
+            if (!JsonText.isWithin(value, LARGEST)) {
                 throw invalid(
                         place,
                         "'%s' is %s, not a number from -%d to %d"
@@ -403,9 +423,7 @@ final class JsonSchema {
     }
 
     private static Expression number(JsonNode node, String place) {
-        boolean natural = node.has("minimum")
-                && node.get("minimum").isNumber()
-                && node.get("minimum").doubleValue() == 0;
+        boolean natural = JsonText.isWithin(node.path("minimum"), BigDecimal.ZERO);
         for (String each : NUMBER) {
             if (node.has(each) && !(natural && each.equals("minimum"))) {
                 throw invalid(

@@ -1,11 +1,13 @@
 package io.github.iree4j.generation;
 
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import tools.jackson.core.JsonPointer;
+import java.util.stream.Collectors;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -15,27 +17,48 @@ import tools.jackson.databind.JsonNode;
 final class JsonSchemaUnion {
     private static final Set<String> TYPES = Set.of("object", "array", "string", "number", "boolean", "null");
 
-    private final JsonNode root;
-    private final Map<JsonNode, Set<String>> known = new IdentityHashMap<>(); // references may meet again and again
+    private final Map<JsonNode, JsonNode> targets;
+    private final ConstructionSteps steps;
 
-    JsonSchemaUnion(JsonNode root) {
-        this.root = root;
+    // References may meet again and again.
+    private final Map<JsonNode, Set<JsonNode>> disjoint = new IdentityHashMap<>();
+    private final Map<JsonNode, Set<String>> known = new IdentityHashMap<>();
+    private final Map<JsonNode, Set<String>> strings = new IdentityHashMap<>();
+
+    /**
+     * Creates a comparison of the schemas of a text.
+     *
+     * @param targets the schemas that references name
+     * @param steps counts comparisons
+     */
+    JsonSchemaUnion(Map<JsonNode, JsonNode> targets, ConstructionSteps steps) {
+        this.targets = targets;
+        this.steps = steps;
     }
 
     boolean isDisjoint(JsonNode schemas) {
-        for (int i = 0; i < schemas.size(); i++) {
-            for (int j = 0; j < i; j++) {
-                if (!isDisjoint(resolved(schemas.get(i)), resolved(schemas.get(j)))) {
-                    return false;
+        List<JsonNode> before = new ArrayList<>();
+        for (JsonNode each : schemas) {
+            JsonNode schema = resolved(each);
+            for (JsonNode other : before) {
+                steps.add(1);
+                Set<JsonNode> others = disjoint.computeIfAbsent(
+                        schema, _ -> Collections.newSetFromMap(new IdentityHashMap<>()));
+                if (!others.contains(other)) {
+                    if (!isDisjoint(schema, other)) {
+                        return false;
+                    }
+                    others.add(other);
                 }
             }
+            before.add(schema);
         }
         return true;
     }
 
     private boolean isDisjoint(JsonNode one, JsonNode other) {
-        Set<String> common = new HashSet<>(types(one));
-        common.retainAll(types(other));
+        Set<String> common = new HashSet<>(types(one, 0));
+        common.retainAll(types(other, 0));
         if (common.isEmpty()) {
             return true;
         }
@@ -46,13 +69,26 @@ final class JsonSchemaUnion {
     }
 
     /** Whether both schemas have constants, strings only, and none in common. */
-    private static boolean differ(JsonNode one, JsonNode other) {
-        List<JsonNode> values = JsonSchema.constantValues(one);
-        List<JsonNode> others = JsonSchema.constantValues(other);
-        return !values.isEmpty()
-                && !others.isEmpty()
-                && values.stream().allMatch(JsonNode::isString)
-                && values.stream().noneMatch(others::contains);
+    private boolean differ(JsonNode one, JsonNode other) {
+        steps.add(1);
+        if (one == other) {
+            return false;
+        }
+        Set<String> values = strings(one);
+        Set<String> others = strings(other);
+        steps.add(Math.min(values.size(), others.size()));
+        return !values.isEmpty() && !others.isEmpty() && Collections.disjoint(values, others);
+    }
+
+    /** Returns the constants of a schema of strings only, or nothing. */
+    private Set<String> strings(JsonNode schema) {
+        return strings.computeIfAbsent(schema, _ -> {
+            List<JsonNode> values = JsonSchema.constantValues(schema);
+            steps.add(values.size());
+            return values.stream().allMatch(JsonNode::isString)
+                    ? values.stream().map(JsonNode::stringValue).collect(Collectors.toSet())
+                    : Set.of();
+        });
     }
 
     private JsonNode property(JsonNode schema, String name) {
@@ -60,31 +96,35 @@ final class JsonSchemaUnion {
     }
 
     private JsonNode resolved(JsonNode schema) {
-        JsonNode target = schema;
-        while (target.has("$ref")) {
-            target =
-                    root.at(JsonPointer.compile(target.get("$ref").stringValue().substring(1)));
+        JsonNode found = schema;
+        for (JsonNode next = targets.get(found); next != null; next = targets.get(found)) {
+            steps.add(1);
+            found = next;
         }
-        return target;
+        return found;
     }
 
-    private static Set<String> required(JsonNode schema) {
+    private Set<String> required(JsonNode schema) {
         Set<String> names = new HashSet<>();
         schema.path("required").forEach(each -> names.add(each.asString()));
+        steps.add(names.size());
         return names;
     }
 
     /** Returns the types of the values that may fit a schema, integers as numbers. */
-    private Set<String> types(JsonNode schema) {
+    private Set<String> types(JsonNode schema, int level) {
+        if (level > Expression.MOST_LEVELS) {
+            throw steps.tooLarge("alternatives in each other", Expression.MOST_LEVELS);
+        }
         Set<String> types = known.get(schema);
         if (types == null) {
-            types = findTypes(schema);
+            types = findTypes(schema, level);
             known.put(schema, types);
         }
         return types;
     }
 
-    private Set<String> findTypes(JsonNode schema) {
+    private Set<String> findTypes(JsonNode schema, int level) {
         Set<String> types = new HashSet<>();
         List<JsonNode> constants = JsonSchema.constantValues(schema);
         if (!constants.isEmpty()) {
@@ -92,7 +132,10 @@ final class JsonSchemaUnion {
             return types;
         }
         if (schema.has("anyOf") || schema.has("oneOf")) {
-            schema.path(schema.has("anyOf") ? "anyOf" : "oneOf").forEach(each -> types.addAll(types(resolved(each))));
+            for (JsonNode each : schema.path(schema.has("anyOf") ? "anyOf" : "oneOf")) {
+                steps.add(1);
+                types.addAll(types(resolved(each), level + 1));
+            }
             return types;
         }
         JsonNode named = schema.path("type");

@@ -8,6 +8,7 @@ import static io.github.iree4j.generation.Expression.text;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +21,9 @@ import tools.jackson.databind.JsonNode;
  */
 final class JsonText {
     static final int ANY = Integer.MAX_VALUE;
+
+    private static final int STEPS_PER_CHARACTER = 4; // an expression with its list
+    private static final BigDecimal LARGEST = new BigDecimal(Double.MAX_VALUE);
 
     static final Expression NULL = text("null");
     static final Expression BOOLEAN = choice(text("true"), text("false"));
@@ -62,6 +66,9 @@ final class JsonText {
             (int) 'r',
             (int) '\t',
             (int) 't');
+
+    /** Any character, escaped only if JSON requires an escape. */
+    static final Expression CHARACTER = character(CharacterSet.ALL);
 
     /** Any string, with any escapes that are Unicode. */
     static final Expression STRING = string(repeat(anyCharacter(), 0, ANY));
@@ -145,9 +152,13 @@ final class JsonText {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "a string of the JSON schema has a surrogate without the other half");
         }
-        return string(chain(text.codePoints()
-                .mapToObj(each -> character(CharacterSet.of(each)))
-                .toList()));
+        return string(chain(text.codePoints().mapToObj(JsonText::character).toList()));
+    }
+
+    private static Expression character(int character) {
+        return MUST_ESCAPE.contains(character)
+                ? character(CharacterSet.of(character))
+                : text(Character.toString(character));
     }
 
     static Expression member(Expression name, Expression value) {
@@ -182,23 +193,41 @@ final class JsonText {
         return object(repeat(member(STRING, value), COMMA, 0, ANY));
     }
 
-    /** Returns the texts of a value of a schema. */
-    static Expression constant(JsonNode value) {
+    /**
+     * Returns the texts of a value of a schema.
+     *
+     * @throws IreeException INVALID_ARGUMENT for a number beyond doubles, or more steps than a schema may need
+     */
+    static Expression constant(JsonNode value, ConstructionSteps steps) {
+        steps.add(STEPS_PER_CHARACTER);
         if (value.isObject()) {
             List<Expression> members = new ArrayList<>();
-            value.properties().forEach(each -> members.add(member(string(each.getKey()), constant(each.getValue()))));
+            value.properties().forEach(each -> {
+                steps.add((long) STEPS_PER_CHARACTER * each.getKey().length());
+                members.add(member(string(each.getKey()), constant(each.getValue(), steps)));
+            });
             return object(list(members));
         }
         if (value.isArray()) {
             List<Expression> items = new ArrayList<>();
-            value.forEach(each -> items.add(constant(each)));
+            value.forEach(each -> items.add(constant(each, steps)));
             return chain(text("["), list(items), text("]"));
         }
-        if (value.isNumber() && Double.isInfinite(value.doubleValue())) {
+        if (value.isNumber() && !isWithin(value, LARGEST)) {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "a constant of the JSON schema is beyond the numbers of doubles");
         }
-        return value.isString() ? string(value.stringValue()) : text(value.toString());
+        String text = value.isString() ? value.stringValue() : value.toString();
+        steps.add((long) STEPS_PER_CHARACTER * text.length());
+        return value.isString() ? string(text) : text(text);
+    }
+
+    /** Returns whether a value is a number from -largest to largest. */
+    static boolean isWithin(JsonNode value, BigDecimal largest) {
+        if (value.isFloatingPointNumber()) { // a double, maybe infinite
+            return Math.abs(value.doubleValue()) <= largest.doubleValue();
+        }
+        return value.isNumber() && value.decimalValue().abs().compareTo(largest) <= 0;
     }
 
     private static Expression list(List<Expression> parts) {

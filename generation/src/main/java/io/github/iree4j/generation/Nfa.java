@@ -1,7 +1,6 @@
 package io.github.iree4j.generation;
 
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -16,16 +15,14 @@ final class Nfa {
     static final int ACCEPT = 0;
 
     private static final int MOST_STATES = 1 << 17;
-    private static final int MOST_STEPS = 1 << 22;
     private static final int READS_NOTHING = -1;
 
-    private final String what;
+    private final ConstructionSteps steps;
     private int[] low = new int[64];
     private int[] high = new int[64];
     private int[] next = new int[64]; // of states that read nothing, the first of the two
     private final Map<Transition, Integer> known = new HashMap<>();
     private int count = 1;
-    private int steps;
     private final int start;
 
     private record Transition(int low, int high, int next) {}
@@ -37,7 +34,7 @@ final class Nfa {
      * @throws IreeException INVALID_ARGUMENT for an expression with too many states
      */
     Nfa(String what, Expression expression) {
-        this.what = what;
+        this.steps = new ConstructionSteps(what);
         this.start = add(expression, ACCEPT);
     }
 
@@ -74,17 +71,11 @@ final class Nfa {
 
     /** Counts a step of the construction, which takes bounded time. */
     void step(int more) {
-        steps += more;
-        if (steps > MOST_STEPS) {
-            throw tooLarge("construction steps", MOST_STEPS);
-        }
+        steps.add(more);
     }
 
     IreeException tooLarge(String unit, int most) {
-        return IreeException.of(
-                StatusCode.INVALID_ARGUMENT,
-                "the %s needs more than %d %s; use fewer or smaller repetitions and alternatives"
-                        .formatted(what, most, unit));
+        return steps.tooLarge(unit, most);
     }
 
     /** Returns a state that reads the strings of an expression and continues with a state. */

@@ -206,6 +206,8 @@ class JsonSchemaTest {
                 "{\"enum\":[]}~'enum' is no list of one or more values",
                 "{\"enum\":[\"a\",5],\"type\":\"string\"}~value 5 is not of type [string]",
                 "{\"const\":1e999}~beyond the numbers of doubles",
+                "{\"enum\":[-1e999]}~beyond the numbers of doubles",
+                "{\"type\":\"integer\",\"minimum\":1e999}~'minimum' is",
                 "{\"const\":\"\\ud800\"}~has a surrogate without the other half",
                 "{\"anyOf\":[]}~'anyOf' is no list of one or more schemas",
                 "{\"anyOf\":[{}],\"type\":\"object\"}~keyword 'type' is not supported here; supported are [anyOf]",
@@ -248,6 +250,112 @@ class JsonSchemaTest {
             deep.insert(15, "\"p%d\":{\"$ref\":\"#/$defs/a%d\"},".formatted(300 - i, 300 - i));
         }
         rejected(deep.append(definitions).append("}}").toString(), "more than 500 nested parts");
+    }
+
+    @Test
+    void integersBeyondDoublesAreRejectedAsOtherLargeNumbers() {
+        String huge = "1" + "0".repeat(400);
+        for (String each : new String[] {huge, "-" + huge}) {
+            rejected("{\"type\":\"integer\",\"minimum\":%s}".formatted(each), "not a number from -1000000000000000000");
+            rejected("{\"exclusiveMaximum\":%s,\"type\":\"integer\"}".formatted(each), "not a number from");
+            rejected("{\"type\":\"number\",\"minimum\":%s}".formatted(each), "except a minimum of 0");
+            rejected("{\"enum\":[1,%s]}".formatted(each), "beyond the numbers of doubles");
+            rejected("{\"const\":{\"a\":[%s]}}".formatted(each), "beyond the numbers of doubles");
+            rejected("{\"type\":\"string\",\"maxLength\":%s}".formatted(each), "not an integer from 0");
+        }
+    }
+
+    @Test
+    void schemasOfOneOfAreComparedOnce() {
+        StringBuilder schema = new StringBuilder("{\"$defs\":{");
+        for (String name : new String[] {"x", "y"}) {
+            schema.append("\"%s\":{\"type\":\"object\",\"required\":[\"k\"],\"properties\":{\"k\":{\"enum\":["
+                    .formatted(name));
+            for (int i = 0; i < 3_000; i++) {
+                schema.append("%s\"%s%d\"".formatted(i == 0 ? "" : ",", name, i));
+            }
+            schema.append("]}}},");
+        }
+        schema.append("\"z\":true},\"anyOf\":[");
+        String both = "{\"oneOf\":[{\"$ref\":\"#/$defs/x\"},{\"$ref\":\"#/$defs/y\"}]}";
+        schema.append(both).append(("," + both).repeat(250)).append("]}");
+        ConstructionSteps once = new ConstructionSteps("JSON schema");
+        JsonSchema.read(schema.toString().replace("," + both, ""), once);
+        ConstructionSteps steps = new ConstructionSteps("JSON schema");
+        JsonSchema.read(schema.toString(), steps);
+        assertThat(once.count()).as("the comparison counts").isGreaterThan(9_000);
+        assertThat(steps.count() - once.count())
+                .as("an occurrence takes some steps, not 3000 comparisons")
+                .isLessThan(250 * 10);
+    }
+
+    @Test
+    void comparisonsOfConstantsCountAsSteps() {
+        StringBuilder definitions = new StringBuilder("\"z\":true");
+        StringBuilder union = new StringBuilder("{\"type\":\"null\"}");
+        for (int i = 0; i < 63; i++) { // objects that differ by the last property only
+            StringBuilder names = new StringBuilder();
+            StringBuilder properties = new StringBuilder();
+            for (int j = 0; j < 18; j++) {
+                names.append("\"%c\",".formatted('a' + j));
+                properties.append("\"%c\":{\"$ref\":\"#/$defs/e%d\"},".formatted('a' + j, i));
+            }
+            definitions.append(",\"e%d\":{\"enum\":[\"0\"".formatted(i));
+            for (int j = 0; j < 40; j++) {
+                definitions.append(",\"%d\"".formatted(40 * i + j + 1));
+            }
+            definitions.append(
+                    "]},\"o%d\":{\"type\":\"object\",\"required\":[%s\"z\"],\"properties\":{%s\"z\":{\"const\":\"%d\"}}}"
+                            .formatted(i, names, properties, i));
+            union.append(",{\"$ref\":\"#/$defs/o%d\"}".formatted(i));
+        }
+        ConstructionSteps steps = new ConstructionSteps("JSON schema");
+        JsonSchema.read("{\"oneOf\":[%s],\"$defs\":{%s}}".formatted(union, definitions), steps);
+        assertThat(steps.count())
+                .as("1953 pairs with 10 or more properties of 41 constants")
+                .isGreaterThan(1_953 * 10 * 41);
+    }
+
+    @Test
+    void aSchemaWithManyReferencesIsReadOnce() {
+        StringBuilder nested = new StringBuilder("true").append(",true".repeat(6_000));
+        nested.insert(0, "{\"anyOf\":[").append("]}");
+        StringBuilder references = new StringBuilder();
+        StringBuilder place = new StringBuilder("#/$defs");
+        for (int i = 0; i < 50; i++) {
+            nested.insert(0, "{\"items\":").append("}");
+            references.insert(0, ",{\"$ref\":\"#/$defs/a" + "/items".repeat(50 - i) + "\"}");
+        }
+        String schema = "{\"anyOf\":[true%s],\"$defs\":{\"a\":%s}}".formatted(references, nested);
+        ConstructionSteps steps = new ConstructionSteps("JSON schema");
+        JsonSchema.read(schema, steps);
+        assertThat(steps.count()).as("6050 schemas, not for each reference").isLessThan(50_000);
+    }
+
+    @Test
+    void constantsInConstantsCountAsSteps() {
+        String text = "a".repeat(30_000);
+        String constant = "{\"const\":".repeat(60) + "\"" + text + "\"" + "}".repeat(60);
+        StringBuilder schema = new StringBuilder("{\"anyOf\":[true");
+        for (int i = 0; i < 60; i++) { // each place is a schema, whose constant has the others
+            schema.append(",{\"$ref\":\"#/$defs/a").append("/const".repeat(i)).append("\"}");
+        }
+        String all = schema.append("],\"$defs\":{\"a\":").append(constant).append("}}").toString();
+        rejected(all, "needs more than 4194304 construction steps");
+    }
+
+    @Test
+    void alternativesOfReferencesHaveALimit() {
+        StringBuilder schema = new StringBuilder("{\"anyOf\":[true");
+        StringBuilder definitions = new StringBuilder("\"a0\":{\"type\":\"null\"}");
+        for (int i = 1; i < 1_000; i++) {
+            if (i % 25 == 0) { // known when met again
+                schema.append(",{\"$ref\":\"#/$defs/a%d\"}".formatted(i));
+            }
+            definitions.append(",\"a%d\":{\"anyOf\":[{\"$ref\":\"#/$defs/a%d\"}]}".formatted(i, i - 1));
+        }
+        schema.append(",{\"oneOf\":[{\"type\":\"string\"},{\"$ref\":\"#/$defs/a950\"}]}],\"$defs\":{");
+        rejected(schema.append(definitions).append("}}").toString(), "more than 500 alternatives in each other");
     }
 
     private static void rejected(String schema, String message) {

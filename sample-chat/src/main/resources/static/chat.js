@@ -33,7 +33,7 @@ function element(name, className, text) {
 /** The weather is invented: the model only shows that it asks. */
 function weather() {
   const random = (n) => Math.floor(Math.random() * n);
-  return JSON.stringify({ temperature: random(40) - 8, sky: SKIES[random(SKIES.length)] });
+  return `{"temperature": ${random(40) - 8}, "sky": "${SKIES[random(SKIES.length)]}"}`; // spaces as in the model's training
 }
 
 class Conversation {
@@ -133,7 +133,8 @@ class Conversation {
         this.show(`First piece after ${(first - began).toFixed(0)} ms, ${rate}`);
       }
       for (const call of delta.tool_calls ?? []) {
-        (answer.tool_calls ??= []).push({ id: call.id, type: "function", function: call.function });
+        const spaced = call.function.arguments.replaceAll('":"', '": "'); // as in the model's training
+        (answer.tool_calls ??= []).push({ id: call.id, type: "function", function: { ...call.function, arguments: spaced } });
       }
     }
     for (const call of answer.tool_calls ?? []) {

@@ -59,10 +59,10 @@ class ChatPageTests {
         browser.until("document.querySelectorAll('.message.assistant').length >= 4 && " + ENDED);
         assertThat(messages(0)).contains("iree4j runs programs compiled by IREE on the Java virtual machine.");
         assertThat(messages(1))
-                .contains("weather({\"city\":\"Vevey\"})")
-                .contains("tool: {\"temperature\":")
-                .contains("In Vevey it is ");
-        assertThat(messages(2)).contains("{\"name\": \"Ada\", \"age\": 36, \"city\": \"Zug\"}");
+                .contains("weather({\"city\": \"Vevey\"})")
+                .contains("tool: {\"temperature\": ")
+                .contains("assistant: In Vevey it is ");
+        assertThat(messages(2)).contains("{\"name\": \"Ada\", \"age\": ").contains(", \"city\": \"Zug\"}");
         assertThat(messages(3)).contains("1, 2, 3, 4, 5");
         browser.until("Number(document.getElementById('kept').textContent) > 0");
         browser.picture("chat");

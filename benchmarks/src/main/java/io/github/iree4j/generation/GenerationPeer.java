@@ -141,7 +141,7 @@ public final class GenerationPeer {
         long[][] times = new long[rows][TOKENS];
         int perRow = shapes.pagesFor(PROMPT + TOKENS);
         Logits logits = new Logits();
-        Sampler sampler = new Sampler(SamplingOptions.GREEDY);
+        Sampler sampler = new Sampler(GenerationRequest.of(1, 0));
         for (int row = 0; row < rows; row++) {
             System.arraycopy(prompt(row), 0, tokens[row], 0, PROMPT);
             int columns = Math.max(shapes.pagesFor(PROMPT), StepShapes.MINIMUM_COLUMNS);

@@ -3,8 +3,6 @@ package io.github.iree4j.generation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,19 +11,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class LogitRules {
     private final SamplingOptions options;
-    private final Map<Integer, Integer> counts = new HashMap<>(); // of generated tokens; 0 for tokens of the prompt
+    private final GenerationRequest request;
+
+    // Tokens with penalties, ascending, from the first choice on: a waiting request has none.
+    private int @Nullable [] seen;
+    private int[] counts = new int[0]; // of generated tokens; 0 for tokens of the prompt only
+    private int size;
     private float[] changed = new float[0];
 
-    private LogitRules(SamplingOptions options, int[] prompt) {
-        this.options = options;
-        for (int each : prompt) {
-            counts.put(each, 0);
-        }
+    private LogitRules(GenerationRequest request) {
+        this.request = request;
+        this.options = request.sampling();
     }
 
     /** Returns rules, or null if the options change no logits. */
-    static @Nullable LogitRules of(SamplingOptions options, int[] prompt) {
-        return options.logitBias().isEmpty() && !options.hasPenalties() ? null : new LogitRules(options, prompt);
+    static @Nullable LogitRules of(GenerationRequest request) {
+        SamplingOptions options = request.sampling();
+        return options.logitBias().isEmpty() && !options.hasPenalties() ? null : new LogitRules(request);
     }
 
     /**
@@ -51,12 +53,13 @@ final class LogitRules {
             }
         });
         if (options.hasPenalties()) {
-            counts.forEach((token, generated) -> {
-                int index = index(token, tokens, count);
+            int[] repeated = seen();
+            for (int i = 0; i < size; i++) {
+                int index = index(repeated[i], tokens, count);
                 if (index >= 0) {
-                    changed[index] = penalized(changed[index], generated);
+                    changed[index] = penalized(changed[index], counts[i]);
                 }
-            });
+            }
         }
         return changed;
     }
@@ -80,7 +83,42 @@ final class LogitRules {
     /** Records a generated token. */
     void accept(int token) {
         if (options.hasPenalties()) {
-            counts.merge(token, 1, Integer::sum);
+            int place = Arrays.binarySearch(seen(), 0, size, token);
+            if (place < 0) {
+                place = -1 - place;
+                insert(place, token);
+            }
+            counts[place]++;
         }
+    }
+
+    private int[] seen() {
+        if (seen == null) {
+            seen = options.repetitionPenalty() == 1
+                    ? new int[0]
+                    : Arrays.stream(request.prompt()).sorted().distinct().toArray();
+            size = seen.length;
+            counts = new int[size];
+        }
+        return seen;
+    }
+
+    private void insert(int place, int token) {
+        int[] from = seen();
+        if (size == from.length) {
+            from = Arrays.copyOf(from, Math.max(16, 2 * size));
+            counts = Arrays.copyOf(counts, from.length);
+        }
+        System.arraycopy(from, place, from, place + 1, size - place);
+        System.arraycopy(counts, place, counts, place + 1, size - place);
+        from[place] = token;
+        counts[place] = 0;
+        size++;
+        seen = from;
+    }
+
+    /** Returns the size of the memory for tokens with penalties, in bytes. */
+    long bytesKept() {
+        return seen == null ? 0 : 2L * Integer.BYTES * seen.length;
     }
 }

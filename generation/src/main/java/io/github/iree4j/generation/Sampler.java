@@ -16,15 +16,10 @@ final class Sampler {
     private final @Nullable ConstraintState constraint;
     private @Nullable LogProbabilities logProbabilities;
 
-    /** Creates a sampler for a prompt that does not matter. */
-    Sampler(SamplingOptions options) {
-        this(GenerationRequest.of(1, 0).sampling(options));
-    }
-
     Sampler(GenerationRequest request) {
         this.options = request.sampling();
         this.random = new SplittableRandom(options.seed());
-        this.rules = LogitRules.of(options, options.repetitionPenalty() == 1 ? new int[0] : request.prompt());
+        this.rules = LogitRules.of(request);
         this.constraint = options.constraint()
                 .map(each -> new ConstraintState(each, request.stopTokens()))
                 .orElse(null);

@@ -85,6 +85,56 @@ class LogitRulesTest {
     }
 
     @Test
+    void aRequestThatWaitsKeepsNoTokens() {
+        GenerationRequest request = GenerationRequest.of(1, IntStream.range(0, 9_000).map(i -> i / 3).toArray())
+                .sampling(SamplingOptions.builder().repetitionPenalty(2).build());
+        LogitRules rules = LogitRules.of(request);
+        assertThat(rules).isNotNull();
+        assertThat(rules.bytesKept()).isZero();
+        rules.apply(new float[4], null, 4);
+        assertThat(rules.bytesKept()).as("3000 tokens and counts").isEqualTo(24_000);
+    }
+
+    @Test
+    void penaltiesAreOfCountsInAnyOrder() {
+        for (int round = 0; round < ROUNDS; round++) {
+            SplittableRandom random = new SplittableRandom(SEED + round);
+            int tokens = random.nextInt(1, 60);
+            int[] prompt = random.ints(random.nextInt(1, 40), 0, 70).toArray();
+            SamplingOptions options = SamplingOptions.builder()
+                    .repetitionPenalty(random.nextInt(1, 3))
+                    .frequencyPenalty(random.nextInt(-2, 3))
+                    .presencePenalty(1)
+                    .build();
+            LogitRules rules = LogitRules.of(GenerationRequest.of(1, prompt).sampling(options));
+            assertThat(rules).isNotNull();
+            Map<Integer, Integer> counts = new HashMap<>();
+            if (options.repetitionPenalty() != 1) {
+                Arrays.stream(prompt).forEach(each -> counts.put(each, 0));
+            }
+            for (int step = 0; step < 30; step++) {
+                float[] logits = new float[tokens];
+                float[] expected = new float[tokens];
+                for (int i = 0; i < tokens; i++) {
+                    logits[i] = random.nextInt(-9, 10);
+                    Integer generated = counts.get(i);
+                    float repetition = generated == null ? 1 : options.repetitionPenalty();
+                    expected[i] = logits[i] > 0 ? logits[i] / repetition : logits[i] * repetition;
+                    if (generated != null && generated > 0) {
+                        expected[i] -= options.frequencyPenalty() * generated + options.presencePenalty();
+                    }
+                }
+                assertThat(Arrays.copyOf(rules.apply(logits, null, tokens), tokens))
+                        .as("step %d, round %d, seed %d", step, round, SEED)
+                        .isEqualTo(expected);
+                int token = random.nextInt(tokens);
+                rules.accept(token);
+                counts.merge(token, 1, Integer::sum);
+            }
+        }
+    }
+
+    @Test
     void logProbabilitiesAreTheLogSoftmaxOfTheModelsLogits() {
         for (int round = 0; round < ROUNDS; round++) {
             SplittableRandom random = new SplittableRandom(SEED + round);
@@ -126,12 +176,12 @@ class LogitRulesTest {
 
     @Test
     void withoutARequestThereAreNoLogProbabilities() {
-        Sampler sampler = new Sampler(SamplingOptions.GREEDY);
+        Sampler sampler = new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.GREEDY));
         sampler.choose(new float[2], 2);
         assertThat(sampler.logProbabilities()).isNull();
         assertThat(SamplingOptions.GREEDY.logProbabilities()).isEmpty();
         Sampler chosenOnly =
-                new Sampler(SamplingOptions.builder().logProbabilities(0).build());
+                new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.builder().logProbabilities(0).build()));
         chosenOnly.choose(new float[2], 2);
         assertThat(chosenOnly.logProbabilities()).hasToString(Float.toString((float) -Math.log(2)));
     }
@@ -141,10 +191,10 @@ class LogitRulesTest {
         float[] logits = new float[3];
         Arrays.fill(logits, Float.NEGATIVE_INFINITY);
         for (int temperature = 0; temperature < 2; temperature++) {
-            Sampler sampler = new Sampler(SamplingOptions.builder()
+            Sampler sampler = new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.builder()
                     .temperature(temperature)
                     .logProbabilities(1)
-                    .build());
+                    .build()));
             assertThat(sampler.choose(logits, 3)).isZero();
             assertThat(sampler.logProbabilities()).hasToString("-Infinity 0=-Infinity");
         }

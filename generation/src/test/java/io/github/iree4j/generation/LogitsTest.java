@@ -10,7 +10,7 @@ import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.Test;
 
 class LogitsTest {
-    private static final Sampler GREEDY = new Sampler(SamplingOptions.GREEDY);
+    private static final Sampler GREEDY = new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.GREEDY));
     private static final Step STEP = new Step(new Entry("prefill_bs2", true, 2), 3, 2);
 
     @Test

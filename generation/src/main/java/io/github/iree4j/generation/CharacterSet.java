@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /** A set of Unicode characters without surrogates, which UTF-8 cannot encode. Immutable. */
 final class CharacterSet {
@@ -84,6 +85,16 @@ final class CharacterSet {
 
     boolean contains(int character) {
         return spans.stream().anyMatch(each -> each.low <= character && character <= each.high);
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof CharacterSet that && spans.equals(that.spans);
+    }
+
+    @Override
+    public int hashCode() {
+        return spans.hashCode();
     }
 
     /** Returns the only character. */

@@ -61,6 +61,9 @@ final class IntegerRange {
         if (low.isEmpty()) {
             return Expression.EMPTY;
         }
+        if (low.chars().allMatch(each -> each == '0') && high.chars().allMatch(each -> each == '9')) {
+            return repeat(digit('0', '9'), low.length(), low.length()); // two alternatives per digit would grow by powers
+        }
         char first = low.charAt(0);
         char last = high.charAt(0);
         String lowRest = low.substring(1);

@@ -6,6 +6,7 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -26,6 +27,7 @@ final class JsonSchema {
     private static final int LONGEST = 1 << 16;
     private static final int MOST_LEVELS = 64;
     private static final int MOST_EXCLUSIVE = 64;
+    private static final int STEPS_PER_SET = 256; // of characters in patterns
     private static final int CHARACTERS_PER_STEP = 64; // of places in messages
 
     /** Objects and arrays in each other where the schema allows any value. */
@@ -74,6 +76,7 @@ final class JsonSchema {
     private final JsonSchemaUnion union;
     private final Map<JsonNode, Expression> known = new IdentityHashMap<>(); // references may meet again and again
     private final Map<JsonNode, JsonNode> targets = new IdentityHashMap<>(); // of references
+    private final Map<CharacterSet, Expression> characters = new HashMap<>(); // of patterns
     private final Set<JsonNode> open = Collections.newSetFromMap(new IdentityHashMap<>());
 
     private JsonSchema(JsonNode root, ConstructionSteps steps) {
@@ -333,7 +336,7 @@ final class JsonSchema {
         return JsonText.array(item, least, most);
     }
 
-    private static Expression string(JsonNode node, String place) {
+    private Expression string(JsonNode node, String place) {
         String pattern = null;
         if (node.has("pattern")) {
             JsonNode given = node.get("pattern");
@@ -358,7 +361,7 @@ final class JsonSchema {
                         place,
                         "'pattern', 'format' and lengths of a string are supported one at a time; write lengths into the pattern");
             }
-            return JsonText.string(RegularExpression.anywhere(pattern, JsonText::character));
+            return JsonText.string(RegularExpression.anywhere(pattern, this::character));
         }
         if (!sized) {
             return JsonText.STRING;
@@ -367,6 +370,13 @@ final class JsonSchema {
         int most = count(node, "maxLength", JsonText.ANY, place);
         ordered("minLength", least, "maxLength", most, place);
         return JsonText.string(Expression.repeat(JsonText.CHARACTER, least, most));
+    }
+
+    private Expression character(CharacterSet set) {
+        return characters.computeIfAbsent(set, _ -> {
+            steps.add(STEPS_PER_SET);
+            return JsonText.character(set);
+        });
     }
 
     private static int count(JsonNode node, String keyword, int absent, String place) {

@@ -11,6 +11,7 @@ import com.networknt.schema.SpecificationVersion;
 import io.github.iree4j.Effort;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
@@ -356,6 +357,41 @@ class JsonSchemaTest {
         }
         schema.append(",{\"oneOf\":[{\"type\":\"string\"},{\"$ref\":\"#/$defs/a950\"}]}],\"$defs\":{");
         rejected(schema.append(definitions).append("}}").toString(), "more than 500 alternatives in each other");
+    }
+
+    @Test
+    void rangesOfIntegersHaveFewParts() {
+        for (String each : new String[] {"1000000000000000000", "999999999999999999", "123456789012345678"}) {
+            Expression range = JsonSchema.read(
+                    "{\"type\":\"integer\",\"minimum\":-%s,\"maximum\":%s}".formatted(each, each));
+            assertThat(parts(range)).as(each).isLessThan(1_000);
+        }
+    }
+
+    private static long parts(Expression expression) {
+        return switch (expression) {
+            case Expression.Range _ -> 1;
+            case Expression.Chain chain -> 1 + sum(chain.parts());
+            case Expression.Choice choice -> 1 + sum(choice.alternatives());
+            case Expression.Repetition repetition -> 1 + parts(repetition.part()) + parts(repetition.separator());
+            case Expression.Members members -> 1 + sum(members.parts()) + parts(members.separator());
+        };
+    }
+
+    private static long sum(List<Expression> parts) {
+        return parts.stream().mapToLong(JsonSchemaTest::parts).sum();
+    }
+
+    @Test
+    void setsOfCharactersInPatternsCountAsSteps() {
+        ConstructionSteps steps = new ConstructionSteps("JSON schema");
+        JsonSchema.read("{\"pattern\":\"%s\"}".formatted("[^a]".repeat(1_000)), steps);
+        assertThat(steps.count()).as("the same set").isLessThan(1_000);
+        StringBuilder schema = new StringBuilder("{\"anyOf\":[true");
+        for (int i = 0; i < 16_400; i++) {
+            schema.append(i % 2_000 == 0 ? (i == 0 ? "" : "\"}") + ",{\"pattern\":\"" : "").append((char) (0x3000 + i));
+        }
+        rejected(schema.append("\"}]}").toString(), "needs more than 4194304 construction steps");
     }
 
     private static void rejected(String schema, String message) {

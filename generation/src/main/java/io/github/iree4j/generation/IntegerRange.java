@@ -62,7 +62,8 @@ final class IntegerRange {
             return Expression.EMPTY;
         }
         if (low.chars().allMatch(each -> each == '0') && high.chars().allMatch(each -> each == '9')) {
-            return repeat(digit('0', '9'), low.length(), low.length()); // two alternatives per digit would grow by powers
+            return repeat(
+                    digit('0', '9'), low.length(), low.length()); // two alternatives per digit would grow by powers
         }
         char first = low.charAt(0);
         char last = high.charAt(0);

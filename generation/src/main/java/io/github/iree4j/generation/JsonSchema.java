@@ -248,7 +248,8 @@ final class JsonSchema {
                 throw invalid(place, "value %s is not of type %s".formatted(shortened(each), types));
             }
         }
-        return Expression.choice(values.stream().map(each -> JsonText.constant(each, steps)).toList());
+        return Expression.choice(
+                values.stream().map(each -> JsonText.constant(each, steps)).toList());
     }
 
     /** Returns the values that a schema allows by {@code const} or {@code enum}. */

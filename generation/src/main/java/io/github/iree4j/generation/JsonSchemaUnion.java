@@ -42,8 +42,8 @@ final class JsonSchemaUnion {
             JsonNode schema = resolved(each);
             for (JsonNode other : before) {
                 steps.add(1);
-                Set<JsonNode> others = disjoint.computeIfAbsent(
-                        schema, _ -> Collections.newSetFromMap(new IdentityHashMap<>()));
+                Set<JsonNode> others =
+                        disjoint.computeIfAbsent(schema, _ -> Collections.newSetFromMap(new IdentityHashMap<>()));
                 if (!others.contains(other)) {
                     if (!isDisjoint(schema, other)) {
                         return false;

@@ -341,7 +341,10 @@ class JsonSchemaTest {
         for (int i = 0; i < 60; i++) { // each place is a schema, whose constant has the others
             schema.append(",{\"$ref\":\"#/$defs/a").append("/const".repeat(i)).append("\"}");
         }
-        String all = schema.append("],\"$defs\":{\"a\":").append(constant).append("}}").toString();
+        String all = schema.append("],\"$defs\":{\"a\":")
+                .append(constant)
+                .append("}}")
+                .toString();
         rejected(all, "needs more than 4194304 construction steps");
     }
 
@@ -362,8 +365,8 @@ class JsonSchemaTest {
     @Test
     void rangesOfIntegersHaveFewParts() {
         for (String each : new String[] {"1000000000000000000", "999999999999999999", "123456789012345678"}) {
-            Expression range = JsonSchema.read(
-                    "{\"type\":\"integer\",\"minimum\":-%s,\"maximum\":%s}".formatted(each, each));
+            Expression range =
+                    JsonSchema.read("{\"type\":\"integer\",\"minimum\":-%s,\"maximum\":%s}".formatted(each, each));
             assertThat(parts(range)).as(each).isLessThan(1_000);
         }
     }
@@ -389,7 +392,8 @@ class JsonSchemaTest {
         assertThat(steps.count()).as("the same set").isLessThan(1_000);
         StringBuilder schema = new StringBuilder("{\"anyOf\":[true");
         for (int i = 0; i < 16_400; i++) {
-            schema.append(i % 2_000 == 0 ? (i == 0 ? "" : "\"}") + ",{\"pattern\":\"" : "").append((char) (0x3000 + i));
+            schema.append(i % 2_000 == 0 ? (i == 0 ? "" : "\"}") + ",{\"pattern\":\"" : "")
+                    .append((char) (0x3000 + i));
         }
         rejected(schema.append("\"}]}").toString(), "needs more than 4194304 construction steps");
     }

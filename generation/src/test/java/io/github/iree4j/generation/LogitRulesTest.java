@@ -86,7 +86,8 @@ class LogitRulesTest {
 
     @Test
     void aRequestThatWaitsKeepsNoTokens() {
-        GenerationRequest request = GenerationRequest.of(1, IntStream.range(0, 9_000).map(i -> i / 3).toArray())
+        GenerationRequest request = GenerationRequest.of(
+                        1, IntStream.range(0, 9_000).map(i -> i / 3).toArray())
                 .sampling(SamplingOptions.builder().repetitionPenalty(2).build());
         LogitRules rules = LogitRules.of(request);
         assertThat(rules).isNotNull();
@@ -180,8 +181,8 @@ class LogitRulesTest {
         sampler.choose(new float[2], 2);
         assertThat(sampler.logProbabilities()).isNull();
         assertThat(SamplingOptions.GREEDY.logProbabilities()).isEmpty();
-        Sampler chosenOnly =
-                new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.builder().logProbabilities(0).build()));
+        Sampler chosenOnly = new Sampler(GenerationRequest.of(1, 0)
+                .sampling(SamplingOptions.builder().logProbabilities(0).build()));
         chosenOnly.choose(new float[2], 2);
         assertThat(chosenOnly.logProbabilities()).hasToString(Float.toString((float) -Math.log(2)));
     }
@@ -191,10 +192,11 @@ class LogitRulesTest {
         float[] logits = new float[3];
         Arrays.fill(logits, Float.NEGATIVE_INFINITY);
         for (int temperature = 0; temperature < 2; temperature++) {
-            Sampler sampler = new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.builder()
-                    .temperature(temperature)
-                    .logProbabilities(1)
-                    .build()));
+            Sampler sampler = new Sampler(GenerationRequest.of(1, 0)
+                    .sampling(SamplingOptions.builder()
+                            .temperature(temperature)
+                            .logProbabilities(1)
+                            .build()));
             assertThat(sampler.choose(logits, 3)).isZero();
             assertThat(sampler.logProbabilities()).hasToString("-Infinity 0=-Infinity");
         }

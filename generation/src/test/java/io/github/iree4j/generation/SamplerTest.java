@@ -12,7 +12,11 @@ class SamplerTest {
         Sampler sampler = new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.GREEDY));
         assertThat(sampler.choose(new float[] {-1, 3, 2, 3}, 4)).isEqualTo(1);
         assertThat(sampler.choose(new float[] {-0f, 0f}, 2)).isZero();
-        assertThat(new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.builder().temperature(1).topK(1).build()))
+        assertThat(new Sampler(GenerationRequest.of(1, 0)
+                                .sampling(SamplingOptions.builder()
+                                        .temperature(1)
+                                        .topK(1)
+                                        .build()))
                         .choose(new float[] {-0f, 0f}, 2))
                 .isZero();
         assertThat(sampler.choose(new float[] {Float.NEGATIVE_INFINITY, -5}, 2)).isEqualTo(1);
@@ -21,10 +25,10 @@ class SamplerTest {
     @Test
     void theSameSeedGivesTheSameTokens() {
         float[] logits = {0.5f, 1, -2, 0.25f, 3};
-        Sampler first =
-                new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.builder().temperature(1.3f).seed(42).build()));
-        Sampler second =
-                new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.builder().temperature(1.3f).seed(42).build()));
+        Sampler first = new Sampler(GenerationRequest.of(1, 0)
+                .sampling(SamplingOptions.builder().temperature(1.3f).seed(42).build()));
+        Sampler second = new Sampler(GenerationRequest.of(1, 0)
+                .sampling(SamplingOptions.builder().temperature(1.3f).seed(42).build()));
         for (int i = 0; i < 1000; i++) {
             assertThat(first.choose(logits, 5)).isEqualTo(second.choose(logits, 5));
         }
@@ -33,8 +37,8 @@ class SamplerTest {
     @Test
     void tokensAreDrawnByTheProbabilitiesOfTheirLogits() {
         float[] logits = {0, (float) Math.log(2), (float) Math.log(5), Float.NEGATIVE_INFINITY};
-        Sampler sampler =
-                new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.builder().temperature(1).seed(7).build()));
+        Sampler sampler = new Sampler(GenerationRequest.of(1, 0)
+                .sampling(SamplingOptions.builder().temperature(1).seed(7).build()));
         int[] counts = new int[4];
         for (int i = 0; i < 80_000; i++) {
             counts[sampler.choose(logits, 4)]++;
@@ -54,32 +58,36 @@ class SamplerTest {
         }
         logits[17] = 5;
         for (int i = 0; i < 1000; i++) {
-            assertThat(new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.builder()
-                                    .temperature(2)
-                                    .topK(1)
-                                    .seed(i)
-                                    .build()))
+            assertThat(new Sampler(GenerationRequest.of(1, 0)
+                                    .sampling(SamplingOptions.builder()
+                                            .temperature(2)
+                                            .topK(1)
+                                            .seed(i)
+                                            .build()))
                             .choose(logits, 50))
                     .isEqualTo(17);
-            assertThat(new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.builder()
-                                    .temperature(2)
-                                    .topP(1e-6f)
-                                    .seed(i)
-                                    .build()))
+            assertThat(new Sampler(GenerationRequest.of(1, 0)
+                                    .sampling(SamplingOptions.builder()
+                                            .temperature(2)
+                                            .topP(1e-6f)
+                                            .seed(i)
+                                            .build()))
                             .choose(logits, 50))
                     .isEqualTo(17);
-            assertThat(new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.builder()
-                                    .temperature(2)
-                                    .minP(1)
-                                    .seed(i)
-                                    .build()))
+            assertThat(new Sampler(GenerationRequest.of(1, 0)
+                                    .sampling(SamplingOptions.builder()
+                                            .temperature(2)
+                                            .minP(1)
+                                            .seed(i)
+                                            .build()))
                             .choose(logits, 50))
                     .isEqualTo(17);
-            int third = new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.builder()
-                            .temperature(2)
-                            .topK(3)
-                            .seed(i)
-                            .build()))
+            int third = new Sampler(GenerationRequest.of(1, 0)
+                            .sampling(SamplingOptions.builder()
+                                    .temperature(2)
+                                    .topK(3)
+                                    .seed(i)
+                                    .build()))
                     .choose(logits, 50);
             assertThat(java.util.stream.IntStream.range(0, 50)
                             .filter(other -> logits[other] > logits[third])

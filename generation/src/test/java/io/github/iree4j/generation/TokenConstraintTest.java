@@ -208,10 +208,11 @@ class TokenConstraintTest {
 
     @Test
     void logProbabilitiesAreOfAllTokens() {
-        Sampler sampler = new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.builder()
-                .constraint(TokenConstraint.regex(vocabulary("a", "b"), "b"))
-                .logProbabilities(1)
-                .build()));
+        Sampler sampler = new Sampler(GenerationRequest.of(1, 0)
+                .sampling(SamplingOptions.builder()
+                        .constraint(TokenConstraint.regex(vocabulary("a", "b"), "b"))
+                        .logProbabilities(1)
+                        .build()));
         assertThat(sampler.choose(new float[] {0, Float.NEGATIVE_INFINITY}, 2)).isEqualTo(1);
         assertThat(sampler.logProbabilities()).hasToString("-Infinity 0=0.0");
     }

@@ -40,7 +40,9 @@ final class ConstraintState {
         if (found == 0) {
             throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
-                    "none of the model's %d tokens continues the text of the constraint after %d tokens; the vocabulary lacks characters that the constraint needs"
+                    (tokens == null
+                                    ? "none of the model's %d tokens continues the text of the constraint after %d tokens; the vocabulary lacks characters that the constraint needs"
+                                    : "none of the model's %d candidates continues the text of the constraint after %d tokens; use a module that returns the logits of all tokens, or a larger top_k")
                             .formatted(count, length));
         }
         return Arrays.copyOf(allowed, found);

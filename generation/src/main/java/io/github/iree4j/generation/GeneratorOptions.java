@@ -16,6 +16,10 @@ public final class GeneratorOptions {
     /** The exporter's defaults. */
     public static final GeneratorOptions DEFAULTS = builder().build();
 
+    private static final int MOST_CHUNK_TOKENS = 1 << 20; // more than a step can read
+    private static final int MOST_PROBE_PROMPTS = 1024;
+    private static final int MOST_PROPOSED_TOKENS = 64; // a step computes all, and throws wrong tokens away
+
     private final String configName;
     private final @Nullable String config;
     private final int pages;
@@ -38,10 +42,13 @@ public final class GeneratorOptions {
         this.hostPages = of.hostPages;
         check("pages", pages, 0);
         check("chunk tokens", chunkTokens, 1);
+        checkMost("chunk tokens", chunkTokens, MOST_CHUNK_TOKENS);
         check("maximum of waiting requests", maximumWaiting, 1);
         check("prompts of the probe", probePrompts, 1);
+        checkMost("prompts of the probe", probePrompts, MOST_PROBE_PROMPTS);
         check("requests per tenant", requestsPerTenant, 1);
         check("proposed tokens", proposedTokens, 0);
+        checkMost("proposed tokens", proposedTokens, MOST_PROPOSED_TOKENS);
         check("pages of the host", hostPages, 0);
     }
 
@@ -49,6 +56,13 @@ public final class GeneratorOptions {
         if (value < least) {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT, "%s is %d, at least %d is needed".formatted(name, value, least));
+        }
+    }
+
+    private static void checkMost(String name, int value, int most) {
+        if (value > most) {
+            throw IreeException.of(
+                    StatusCode.INVALID_ARGUMENT, "%s is %d, at most %d is possible".formatted(name, value, most));
         }
     }
 
@@ -169,7 +183,7 @@ public final class GeneratorOptions {
          * Sets how much of a prompt a prefill step reads, which needs a program with positions ({@code
          * has_prefill_position}).
          *
-         * @param count most tokens, 1 or more, rounded up to pages
+         * @param count most tokens, from 1 to 1048576, rounded up to pages
          * @return this builder
          */
         public Builder chunkTokens(int count) {
@@ -191,7 +205,7 @@ public final class GeneratorOptions {
         /**
          * Sets the effort of the measurement at the start.
          *
-         * @param count number of prompts, 1 or more
+         * @param count number of prompts, from 1 to 1024
          * @return this builder
          */
         public Builder probePrompts(int count) {
@@ -216,7 +230,7 @@ public final class GeneratorOptions {
          * whose prefill and decode functions compute equal bits. The tokens of a request are the same with and without
          * proposals.
          *
-         * @param count most tokens, for instance 8; 0 for no proposals
+         * @param count most tokens, from 0 to 64, for instance 8; 0 for no proposals
          * @return this builder
          */
         public Builder proposedTokens(int count) {

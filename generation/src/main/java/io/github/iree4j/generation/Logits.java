@@ -213,7 +213,9 @@ final class Logits {
             throw IreeException.of(
                     StatusCode.DATA_LOSS,
                     "the logit of token %d is %s; the model or its parameters cannot compute this prompt"
-                            .formatted(wrong, logits[wrong]));
+                            .formatted(
+                                    candidates == null ? wrong : candidates[firstCandidate(row, token) + wrong],
+                                    logits[wrong]));
         }
     }
 

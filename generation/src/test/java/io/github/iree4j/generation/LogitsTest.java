@@ -65,6 +65,17 @@ class LogitsTest {
     }
 
     @Test
+    void theCandidateWithoutANumberIsNamed() {
+        Logits logits = new Logits();
+        Step decode = new Step(new Entry("decode_bs2", false, 2), 1, 2);
+        MemorySegment memory = logits.reshape(decode, ElementType.F32, Shape.of(2, 1, 3));
+        memory.setAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, 4, Float.NaN);
+        assertThatThrownBy(() -> logits.choose(1, 0, GREEDY)).hasMessageContaining("the logit of token 1 is NaN");
+        logits.candidates(0, 0, 0, 5, 90_000, 17);
+        assertThatThrownBy(() -> logits.choose(1, 0, GREEDY)).hasMessageContaining("the logit of token 90000 is NaN");
+    }
+
+    @Test
     void logitsOfAnotherShapeOrTypeAreRejected() {
         Logits logits = new Logits();
         for (Shape each : new Shape[] {

@@ -203,7 +203,8 @@ class TokenConstraintTest {
         assertThat(sampler.choose(new float[] {9, 1, 2}, new int[] {0, 1, 70}, 3))
                 .isEqualTo(70);
         assertThatThrownBy(() -> sampler.choose(new float[] {9, 1}, new int[] {0, 2}, 2))
-                .hasMessageContaining("none of the model's 2 tokens continues");
+                .hasMessageContaining("none of the model's 2 candidates continues")
+                .hasMessageContaining("or a larger top_k");
     }
 
     @Test

@@ -20,11 +20,11 @@ final class ConstraintState {
 
     /**
      * Returns the indices of the tokens that may follow, ascending: tokens whose text may follow, and where the text is
-     * complete, the stop tokens.
+     * complete, the stop tokens. Nothing if the text is complete, and each token excluded.
      *
      * @param tokens the tokens, ascending; null if the indices are the tokens
      * @param count number of tokens
-     * @throws IreeException FAILED_PRECONDITION when no token may follow
+     * @throws IreeException FAILED_PRECONDITION when no token may follow a text that is not complete
      */
     int[] allowed(int @Nullable [] tokens, int count) {
         long[] following = constraint.following(state);
@@ -37,7 +37,7 @@ final class ConstraintState {
                 allowed[found++] = i;
             }
         }
-        if (found == 0) {
+        if (found == 0 && (!complete || length == 0)) { // an answer has a token
             throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     (tokens == null

@@ -311,6 +311,10 @@ final class GenerationLoop implements AutoCloseable {
             }
             while (right && reason == null) {
                 int token = logits.choose(row, first + chosen, sequence.sampler());
+                if (token == Sampler.NONE) {
+                    reason = FinishReason.STOP;
+                    break;
+                }
                 right = chosen < proposed && sequence.tokens()[sequence.length()] == token;
                 chosen++;
                 reason = append(sequence, token, now);

@@ -171,7 +171,7 @@ final class Logits {
     }
 
     /**
-     * Chooses the token after a token.
+     * Chooses the token after a token, or {@link Sampler#NONE}.
      *
      * @param row row of the sequence
      * @param token index of the token among the tokens that the step reads

@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  * depends on logits, options, the tokens so far and the position only. Not thread-safe.
  */
 final class Sampler {
+    /** No token: the text is complete, and none of the candidates may follow. */
+    static final int NONE = -1;
+
     private final SamplingOptions options;
     private final SplittableRandom random;
     private final @Nullable LogitRules rules;
@@ -36,13 +39,17 @@ final class Sampler {
      * @param logits less than infinity
      * @param tokens the tokens of the logits, ascending; null if the indices are the tokens
      * @param count number of logits
-     * @return the token
+     * @return the token, or {@link #NONE}
      * @throws IreeException FAILED_PRECONDITION when the constraint allows none of the tokens; INVALID_ARGUMENT for a bias
      *     of a token that the model does not have
      */
     int choose(float[] logits, int @Nullable [] tokens, int count) {
         float[] ruled = rules == null ? logits : rules.apply(logits, tokens, count);
-        int index = constraint == null ? pick(ruled, count) : pick(ruled, constraint.allowed(tokens, count));
+        int @Nullable [] allowed = constraint == null ? null : constraint.allowed(tokens, count);
+        if (allowed != null && allowed.length == 0) {
+            return NONE;
+        }
+        int index = allowed == null ? pick(ruled, count) : pick(ruled, allowed);
         int token = tokens == null ? index : tokens[index];
         if (rules != null) {
             rules.accept(token);

@@ -183,6 +183,30 @@ class GenerationLoopTest {
     }
 
     @Test
+    void anAnswerEndsWhereItsTextIsCompleteAndTheModelHasNoTokenToContinue() throws InterruptedException {
+        List<byte[]> texts = new ArrayList<>();
+        for (int token = 0; token < PagedModel.VOCABULARY; token++) {
+            texts.add(PagedModel.TEXTS.text(token));
+        }
+        texts.add(new byte[] {'z'}); // beyond the model's logits, as a token that is no candidate
+        TokenConstraint constraint = TokenConstraint.regex(TokenVocabulary.of(texts), "xz?");
+        for (int trial = 0; trial < 20; trial++) {
+            try (Setting setting = new Setting(new SplittableRandom(SEED + trial), 30)) {
+                GenerationResult result = setting.loop
+                        .submit(GenerationRequest.of(9, 1, 2, 3)
+                                .sampling(SamplingOptions.builder()
+                                        .constraint(constraint)
+                                        .build()))
+                        .result()
+                        .await();
+                assertThat(result.tokens()).as("trial %d, seed %d", trial, SEED).containsExactly(7);
+                assertThat(result.reason()).isEqualTo(GenerationResult.FinishReason.STOP);
+                setting.end();
+            }
+        }
+    }
+
+    @Test
     void logProbabilitiesAreReadWithTheTokens() throws InterruptedException {
         try (Setting setting = new Setting(new SplittableRandom(8), 30)) {
             Generation answer = setting.loop.submit(GenerationRequest.of(4, 1, 2, 3)

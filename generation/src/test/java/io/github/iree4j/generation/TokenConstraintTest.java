@@ -202,9 +202,22 @@ class TokenConstraintTest {
                 .isEqualTo(3);
         assertThat(sampler.choose(new float[] {9, 1, 2}, new int[] {0, 1, 70}, 3))
                 .isEqualTo(70);
-        assertThatThrownBy(() -> sampler.choose(new float[] {9, 1}, new int[] {0, 2}, 2))
+    }
+
+    @Test
+    void aCompleteTextThatNoCandidateContinuesEnds() {
+        Sampler sampler = sampler(TokenConstraint.regex(vocabulary("a", "b", "c", "d"), "([ab]b)*"));
+        int[] others = {2, 3};
+        assertThatThrownBy(() -> sampler.choose(new float[2], others, 2))
+                .as("an answer has a token")
+                .hasMessageContaining("none of the model's 2 candidates continues");
+        assertThat(sampler.choose(new float[2], new int[] {0, 2}, 2)).isZero();
+        assertThatThrownBy(() -> sampler.choose(new float[2], others, 2))
                 .hasMessageContaining("none of the model's 2 candidates continues")
                 .hasMessageContaining("or a larger top_k");
+        assertThat(sampler.choose(new float[2], new int[] {1, 2}, 2)).isEqualTo(1);
+        assertThat(sampler.isComplete()).as("a token may follow").isFalse();
+        assertThat(sampler.choose(new float[2], others, 2)).isEqualTo(Sampler.NONE);
     }
 
     @Test

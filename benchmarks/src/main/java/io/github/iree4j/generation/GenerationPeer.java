@@ -71,7 +71,7 @@ public final class GenerationPeer {
             ModelConfig read = ModelConfig.parse(arguments[2], ModelConfig.text(config));
             ModelInterface model = ModelInterface.of(program, read);
             System.out.print(generator.description());
-            try (CacheMemory cache = new CacheMemory(model, read.pages())) {
+            try (CacheMemory cache = new CacheMemory(model, read.pages(), 0)) {
                 GenerationPeer peer = new GenerationPeer(model, read, generator, StepRunner.on(model, cache), seconds);
                 for (Entry each : model.decodes()) {
                     peer.compare(each);

@@ -377,7 +377,7 @@ final class GenerationLoop implements AutoCloseable {
             lock.unlock();
         }
         boolean interrupted = false;
-        while (Thread.currentThread() != thread) {
+        while (!Thread.currentThread().equals(thread)) {
             try {
                 thread.join();
                 break;

@@ -86,7 +86,8 @@ class CommandPagesTests {
     }
 
     private static List<String> pages() throws IOException {
-        List<String> pages = new ArrayList<>(List.of("README.md", "sample-app/README.md", "sample-search/README.md"));
+        List<String> pages = new ArrayList<>(
+                List.of("README.md", "sample-app/README.md", "sample-search/README.md", "sample-chat/README.md"));
         try (Stream<Path> files = Files.list(ROOT.resolve("docs"))) {
             files.map(each -> "docs/" + each.getFileName())
                     .filter(each -> each.endsWith(".md"))

@@ -45,7 +45,7 @@ class PageLinksTests {
         try (Stream<Path> files = Files.walk(ROOT.resolve("docs"))) {
             files.filter(file -> file.toString().endsWith(".md")).forEach(pages::add);
         }
-        for (String module : List.of("benchmarks", "fixtures", "sample-app", "sample-search")) {
+        for (String module : List.of("benchmarks", "fixtures", "sample-app", "sample-chat", "sample-search")) {
             pages.add(ROOT.resolve(module, "README.md"));
         }
         return pages;

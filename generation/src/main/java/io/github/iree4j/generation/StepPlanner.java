@@ -151,7 +151,7 @@ final class StepPlanner {
         return step;
     }
 
-    /** Tells all sequences the time of a step, before the step is {@link #completed}. */
+    /** Adds the time of a step to the delays of all sequences, before the step is {@link #completed}. */
     void passed(Step step, boolean prefill, long nanos) {
         for (Sequence each : running) {
             StepTimes times = each.generation().times();
@@ -161,7 +161,7 @@ final class StepPlanner {
                 times.others(prefill, nanos);
             }
         }
-        waiting.sequences().forEach(each -> each.generation().times().waited(nanos));
+        waiting.forEach(each -> each.generation().times().waited(nanos));
     }
 
     /** Records that a step has computed keys and values, before tokens are appended. */

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -101,10 +102,15 @@ final class WaitingLine {
         }
     }
 
+    void forEach(Consumer<Sequence> action) {
+        preempted.forEach(action);
+        tenants.values().forEach(each -> each.fresh.forEach(action));
+    }
+
     /** Returns all sequences. */
     List<Sequence> sequences() {
-        List<Sequence> all = new ArrayList<>(preempted);
-        tenants.values().forEach(each -> all.addAll(each.fresh));
+        List<Sequence> all = new ArrayList<>();
+        forEach(all::add);
         return all;
     }
 

@@ -4,14 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.Effort;
-import io.github.iree4j.hal.ElementType;
-import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.CallTimeoutException;
 import io.github.iree4j.status.DeviceLost;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import io.github.iree4j.status.TransientFailureException;
-import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -22,8 +18,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
@@ -290,59 +284,6 @@ class GenerationLoopTest {
     }
 
     @Test
-    void aTenantWithManyRequestsDoesNotDelayAnother() {
-        PagedModel model = new PagedModel(new StepShapes(2, 4, 4), true, 10);
-        StepPlanner planner =
-                new StepPlanner(true, new StepShapes(2, 4, 4), measured(), 10, new Speculation(0, false), 0, model);
-        CountDownLatch submitted = new CountDownLatch(1);
-        model.before(_ -> awaitQuietly(submitted));
-        List<String> order = Collections.synchronizedList(new ArrayList<>());
-        try (GenerationLoop loop =
-                new GenerationLoop("fake", planner, model, model::scrub, 100, 3_000, System::nanoTime, () -> {})) {
-            List<Generation> all = new ArrayList<>();
-            for (String tenant : List.of("a", "a", "a", "a", "b", "b")) {
-                Generation generation = loop.submit(GenerationRequest.of(2, 1).tenant(tenant));
-                generation.result().whenComplete((_, _) -> order.add(tenant));
-                all.add(generation);
-            }
-            submitted.countDown();
-            all.forEach(each -> each.result().await());
-        }
-        assertThat(order).hasSize(6); // the first step begins with the first request, or with all
-        assertThat(order.indexOf("b")).isLessThanOrEqualTo(2);
-        assertThat(order.lastIndexOf("b")).isLessThanOrEqualTo(4);
-    }
-
-    @Test
-    void aTenantHasOnlyAsManyUnfinishedRequestsAsTheQuotaAllows() throws Exception {
-        StepShapes shapes = new StepShapes(2, 4, 4);
-        PagedModel model = new PagedModel(shapes, true, 10);
-        StepPlanner planner = new StepPlanner(true, shapes, measured(), 10, new Speculation(0, false), 0, model);
-        CountDownLatch submitted = new CountDownLatch(1);
-        model.before(_ -> awaitQuietly(submitted));
-        try (GenerationLoop loop =
-                        new GenerationLoop("fake", planner, model, model::scrub, 100, 2, System::nanoTime, () -> {});
-                AutoCloseable _ = submitted::countDown) {
-            GenerationRequest request = GenerationRequest.of(1, 1).tenant("a");
-            Generation first = loop.submit(request);
-            Generation second = loop.submit(request);
-            assertThatThrownBy(() -> loop.submit(request))
-                    .isInstanceOf(TransientFailureException.class)
-                    .hasMessageContaining("tenant 'a' has 2 unfinished requests to 'fake'");
-            Generation other = loop.submit(GenerationRequest.of(1, 1).tenant("b"));
-            second.cancel();
-            assertThatThrownBy(() -> loop.submit(request))
-                    .as("until the step has ended")
-                    .isInstanceOf(TransientFailureException.class);
-            submitted.countDown();
-            for (Generation each : List.of(first, other)) {
-                assertThat(each.result().await().tokens()).hasSize(1);
-            }
-            loop.submit(request).result().await();
-        }
-    }
-
-    @Test
     void aSnapshotShowsEachPageOnce() {
         for (int trial = 0; trial < TRIALS; trial++) {
             SplittableRandom random = new SplittableRandom(SEED + trial);
@@ -385,14 +326,6 @@ class GenerationLoopTest {
         assertThat(own).hasSize(count).doesNotContain(0).noneMatch(shared::contains);
     }
 
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
     @Test
     void aCancelledRequestFreesItsPagesAtTheNextStepAndChangesNoOther() {
         for (int trial = 0; trial < TRIALS; trial++) {
@@ -423,43 +356,6 @@ class GenerationLoopTest {
                 setting.end();
             }
         }
-    }
-
-    @Test
-    void aPromptBeginningLikeAnEarlierPromptReadsOnlyTheRest() {
-        Measured measured = new Measured(
-                List.of(new Entry("prefill_bs1", true, 1)),
-                List.of(new Entry("decode_bs4", false, 4)),
-                true,
-                true,
-                false,
-                false);
-        StepShapes shapes = new StepShapes(4, 8, 8);
-        PagedModel model = new PagedModel(shapes, true, 20);
-        StepPlanner planner = new StepPlanner(true, shapes, measured, 20, new Speculation(0, false), 0, model);
-        GenerationLoop loop =
-                new GenerationLoop("fake", planner, model, model::scrub, 10, 3_000, System::nanoTime, () -> {});
-        int[] prompt = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-        assertThat(loop.submit(GenerationRequest.of(3, prompt)).result().await().sharedTokens())
-                .isZero();
-        GenerationRequest again = GenerationRequest.of(3, 1, 2, 3, 4, 5, 6, 7, 8, 10, 1);
-        GenerationResult result = loop.submit(again).result().await();
-        assertThat(result.sharedTokens()).isEqualTo(8);
-        assertThat(result.tokens()).isEqualTo(PagedModel.expected(again));
-        // The last token of a prompt is always read, since its logits are needed.
-        GenerationRequest whole = GenerationRequest.of(3, 1, 2, 3, 4, 5, 6, 7, 8);
-        assertThat(loop.submit(whole).result().await().sharedTokens()).isEqualTo(4);
-        loop.close();
-        GeneratorStatistics statistics = loop.statistics();
-        assertThat(statistics.promptTokens()).isEqualTo(9 + 10 + 8);
-        assertThat(statistics.sharedTokens()).isEqualTo(8 + 4);
-        assertThat(statistics.generatedTokens()).isEqualTo(9);
-        assertThat(statistics.prefillSteps()).isEqualTo(3);
-        assertThat(statistics.decodeSteps()).isEqualTo(6);
-        assertThat(statistics.keptPages()).isEqualTo(2);
-        assertThat(statistics.freePages()).isEqualTo(17);
-        assertThat(statistics.preemptions()).isZero();
-        assertThat(model.violations()).isEmpty();
     }
 
     @Test
@@ -513,220 +409,6 @@ class GenerationLoopTest {
     }
 
     @Test
-    void aLongPromptDelaysOtherSequencesByOneChunk() {
-        Measured measured = new Measured(
-                List.of(new Entry("prefill_bs1", true, 1)),
-                List.of(new Entry("decode_bs4", false, 4)),
-                true,
-                true,
-                false,
-                false);
-        StepShapes shapes = new StepShapes(2, 20, 1);
-        PagedModel model = new PagedModel(shapes, true, 60);
-        StepPlanner planner = new StepPlanner(true, shapes, measured, 60, new Speculation(0, false), 0, model);
-        StringBuilder steps = new StringBuilder();
-        GenerationLoop[] loop = new GenerationLoop[1];
-        List<Generation> later = new ArrayList<>();
-        model.before(step -> {
-            steps.append(step.entry().prefill() ? 'p' : 'd');
-            if (steps.length() == 3) {
-                later.add(loop[0].submit(GenerationRequest.of(1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)));
-            }
-        });
-        loop[0] = new GenerationLoop("fake", planner, model, model::scrub, 10, 3_000, System::nanoTime, () -> {});
-        loop[0].submit(GenerationRequest.of(12, 5)).result().await();
-        later.getFirst().result().await();
-        loop[0].close();
-        assertThat(steps.toString()).isEqualTo("pdd" + "pdpdpdpdp" + "ddddd");
-    }
-
-    @Test
-    void aPromptIsNotDelayedByStepsThatVerifyProposals() {
-        Measured measured = new Measured(
-                List.of(new Entry("prefill_bs1", true, 1)),
-                List.of(new Entry("decode_bs4", false, 4)),
-                true,
-                true,
-                true,
-                true);
-        StepShapes shapes = new StepShapes(2, 20, 1);
-        PagedModel model = new PagedModel(shapes, true, 60);
-        StepPlanner planner = new StepPlanner(true, shapes, measured, 60, new Speculation(3, true), 0, model);
-        StringBuilder steps = new StringBuilder();
-        GenerationLoop[] loop = new GenerationLoop[1];
-        List<Generation> later = new ArrayList<>();
-        model.before(step -> {
-            steps.append(step.proposing() > 0 ? 'v' : step.entry().prefill() ? 'p' : 'd');
-            if (later.isEmpty()) {
-                later.add(loop[0].submit(GenerationRequest.of(1, 1, 2, 3, 4, 5, 6, 7, 8)));
-            }
-        });
-        loop[0] = new GenerationLoop("fake", planner, model, model::scrub, 10, 10, System::nanoTime, () -> {});
-        loop[0].submit(GenerationRequest.of(12, 5, 5, 5, 5, 5, 5)).result().await();
-        later.getFirst().result().await();
-        loop[0].close();
-        assertThat(steps.toString()).contains("v").doesNotContainPattern("[vd]{2,}[vd]*p");
-    }
-
-    @Test
-    void moreRequestsThanMayWaitAreRejectedForNow() throws InterruptedException {
-        Measured measured = new Measured(
-                List.of(new Entry("prefill_bs1", true, 1)),
-                List.of(new Entry("decode_bs1", false, 1)),
-                true,
-                true,
-                false,
-                false);
-        StepShapes shapes = new StepShapes(2, 4, 1);
-        PagedModel model = new PagedModel(shapes, true, 6);
-        StepPlanner planner = new StepPlanner(true, shapes, measured, 6, new Speculation(0, false), 0, model);
-        CountDownLatch started = new CountDownLatch(1);
-        CountDownLatch end = new CountDownLatch(1);
-        model.before(_ -> {
-            started.countDown();
-            try {
-                end.await();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-        });
-        try (GenerationLoop loop =
-                new GenerationLoop("fake", planner, model, model::scrub, 2, 3_000, System::nanoTime, () -> {})) {
-            try {
-                Generation running = loop.submit(GenerationRequest.of(1, 1));
-                assertThat(started.await(10, TimeUnit.SECONDS)).isTrue();
-                loop.submit(GenerationRequest.of(1, 2));
-                loop.submit(GenerationRequest.of(1, 3));
-                assertThatThrownBy(() -> loop.submit(GenerationRequest.of(1, 4)))
-                        .isInstanceOf(TransientFailureException.class)
-                        .hasMessageContaining("2 requests wait for 'fake'");
-                end.countDown();
-                assertThat(running.result().await().tokens()).hasSize(1);
-            } finally {
-                end.countDown();
-            }
-        }
-    }
-
-    @Test
-    void logitsThatAreNoNumbersFailTheSequenceAndItsPagesAreZeroed() {
-        List<Integer> scrubbed = new ArrayList<>();
-        StepPlanner planner = new StepPlanner(
-                true,
-                new StepShapes(2, 4, 4),
-                measured(),
-                10,
-                new Speculation(0, false),
-                0,
-                new PagedModel(new StepShapes(2, 4, 4), true, 10));
-        StepRunner broken = (step, logits) -> logits.reshape(
-                        step, ElementType.F32, Shape.of(step.entry().batch(), 1, 3))
-                .setAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, 1, Float.NaN);
-        try (GenerationLoop loop =
-                new GenerationLoop("fake", planner, broken, scrubbed::add, 2, 3_000, System::nanoTime, () -> {})) {
-            Generation generation = loop.submit(GenerationRequest.of(1, 1, 2, 3));
-            assertThatThrownBy(() -> generation.result().await()).hasMessageContaining("the logit of token 1 is NaN");
-        }
-        // Page 1 is full, but not kept for later prompts; page 0 may have taken what padding of the row computed.
-        assertThat(scrubbed).containsExactlyInAnyOrder(0, 1, 2);
-        assertThat(planner.availablePages()).isEqualTo(9);
-    }
-
-    @Test
-    void twoEqualPromptsThatOverflowInAStepLeaveNoInfinities() {
-        for (int stride = 1; stride < 5; stride++) {
-            StepShapes shapes = new StepShapes(stride, 6, 6);
-            Measured measured = new Measured(
-                    List.of(new Entry("prefill_bs4", true, 4)),
-                    List.of(new Entry("decode_bs4", false, 4)),
-                    true,
-                    true,
-                    true,
-                    true);
-            PagedModel model = new PagedModel(shapes, true, 20);
-            StepPlanner planner = new StepPlanner(true, shapes, measured, 20, new Speculation(0, false), 0, model);
-            CountDownLatch submitted = new CountDownLatch(1);
-            model.before(_ -> awaitQuietly(submitted));
-            try (GenerationLoop loop =
-                    new GenerationLoop("fake", planner, model, model::scrub, 100, 100, System::nanoTime, () -> {})) {
-                Generation first = loop.submit(GenerationRequest.of(2, 1, 2)); // its step waits for the others
-                int overflowing = PagedModel.OVERFLOW;
-                List<Generation> failing = List.of(
-                        loop.submit(GenerationRequest.of(2, 3, 4, overflowing, 5, 6)),
-                        loop.submit(GenerationRequest.of(2, 3, 4, overflowing, 5, 6)),
-                        loop.submit(GenerationRequest.of(2, 3, 4, overflowing, 5, 6)));
-                submitted.countDown();
-                failing.forEach(
-                        each -> assertThatThrownBy(() -> each.result().await()).hasMessageContaining("is NaN"));
-                List<Generation> good = new ArrayList<>(List.of(first));
-                for (int i = 0; i < 8; i++) {
-                    good.add(loop.submit(GenerationRequest.of(3, 7, i, 8)));
-                }
-                good.forEach(each ->
-                        assertThat(each.result().await().tokens()).isEqualTo(PagedModel.expected(each.request())));
-            }
-            assertThat(model.violations()).isEmpty();
-            assertThat(planner.availablePages()).isEqualTo(19);
-        }
-    }
-
-    @Test
-    void aPromptThatOverflowsEndsWithThePieceAndLeavesNoInfinities() {
-        StepShapes shapes = new StepShapes(2, 6, 1);
-        PagedModel model = new PagedModel(shapes, true, 20);
-        StepPlanner planner = new StepPlanner(true, shapes, measured(), 20, new Speculation(0, false), 0, model);
-        AtomicLong steps = new AtomicLong();
-        model.before(_ -> steps.incrementAndGet());
-        try (GenerationLoop loop =
-                new GenerationLoop("fake", planner, model, model::scrub, 100, 100, System::nanoTime, () -> {})) {
-            Generation failing = loop.submit(GenerationRequest.of(2, 1, 2, PagedModel.OVERFLOW, 3, 4, 5, 6, 7));
-            assertThatThrownBy(() -> failing.result().await()).hasMessageContaining("is NaN");
-            assertThat(steps).as("pieces of two tokens").hasValue(2);
-            GenerationRequest good = GenerationRequest.of(3, 1, 2, 3);
-            assertThat(loop.submit(good).result().await().tokens()).isEqualTo(PagedModel.expected(good));
-        }
-        assertThat(model.violations()).isEmpty();
-    }
-
-    @Test
-    void aPageThatCannotBeZeroedFailsAllSequences() {
-        StepPlanner planner = new StepPlanner(
-                true,
-                new StepShapes(2, 4, 4),
-                measured(),
-                10,
-                new Speculation(0, false),
-                0,
-                new PagedModel(new StepShapes(2, 4, 4), true, 10));
-        StepRunner broken = (_, _) -> {
-            throw IreeException.of(StatusCode.INTERNAL, "kernel failed");
-        };
-        try (GenerationLoop loop = new GenerationLoop(
-                "fake",
-                planner,
-                broken,
-                page -> {
-                    throw IreeException.of(StatusCode.INTERNAL, "fill failed");
-                },
-                10,
-                10,
-                System::nanoTime,
-                () -> {})) {
-            List<Generation> generations = new ArrayList<>();
-            for (int i = 0; i < 3; i++) {
-                try {
-                    generations.add(loop.submit(GenerationRequest.of(1, 1)));
-                } catch (IreeException e) {
-                    assertThat(e).hasMessageContaining("fill failed");
-                }
-            }
-            for (Generation each : generations) {
-                assertThatThrownBy(() -> each.result().await()).hasMessageContaining("failed");
-            }
-        }
-    }
-
-    @Test
     void aTimeoutBeyondTheClockIsNone() {
         try (Setting setting = new Setting(new SplittableRandom(3), 30)) {
             Generation generation =
@@ -734,16 +416,6 @@ class GenerationLoopTest {
             assertThat(generation.result().await().tokens()).hasSize(1);
             setting.end();
         }
-    }
-
-    private static Measured measured() {
-        return new Measured(
-                List.of(new Entry("prefill_bs1", true, 1)),
-                List.of(new Entry("decode_bs1", false, 1)),
-                true,
-                true,
-                false,
-                false);
     }
 
     @Test

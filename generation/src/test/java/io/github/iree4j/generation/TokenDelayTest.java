@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.ToLongFunction;
 import org.junit.jupiter.api.Test;
@@ -30,28 +31,19 @@ class TokenDelayTest {
      */
     private static List<Generation> run(
             StepShapes shapes, int pages, ToLongFunction<Step> nanos, int arrival, List<GenerationRequest> requests) {
-        Measured measured = new Measured(
-                List.of(new Entry("prefill_bs1", true, 1)),
-                List.of(new Entry("decode_bs4", false, 4)),
-                true,
-                true,
-                false,
-                false);
-        PagedModel model = new PagedModel(shapes, true, pages);
-        StepPlanner planner = new StepPlanner(true, shapes, measured, pages, new Speculation(0, false), 0, model);
         AtomicLong clock = new AtomicLong();
+        AtomicInteger steps = new AtomicInteger();
         List<Generation> generations = new ArrayList<>();
-        GenerationLoop[] loop = new GenerationLoop[1];
-        int[] steps = new int[1];
-        model.before(step -> {
-            clock.addAndGet(steps[0]++ == 0 ? 0 : nanos.applyAsLong(step));
-            if (steps[0] == arrival) {
-                requests.stream().skip(1).map(loop[0]::submit).forEach(generations::add);
+        FakeLoop loop = new FakeLoop(shapes, pages).rows(1, 4).clock(clock::get);
+        loop.before(step -> {
+            int number = steps.incrementAndGet();
+            clock.addAndGet(number == 1 ? 0 : nanos.applyAsLong(step));
+            if (number == arrival) {
+                requests.stream().skip(1).map(loop::submit).forEach(generations::add);
             }
         });
-        loop[0] = new GenerationLoop("fake", planner, model, model::scrub, 100, 100, clock::get, () -> {});
-        try (GenerationLoop _ = loop[0]) {
-            Generation first = loop[0].submit(requests.getFirst());
+        try (loop) {
+            Generation first = loop.start().submit(requests.getFirst());
             first.result().await();
             generations.forEach(each -> each.result().await());
             generations.addFirst(first);

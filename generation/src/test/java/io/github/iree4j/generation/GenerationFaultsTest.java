@@ -1,0 +1,123 @@
+package io.github.iree4j.generation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.hal.Shape;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Infinities in pages, pages that cannot be zeroed, and closing from within. */
+@Timeout(60)
+class GenerationFaultsTest {
+    private static final StepShapes SHAPES = new StepShapes(2, 4, 4);
+
+    @Test
+    void logitsThatAreNoNumbersFailTheSequenceAndItsPagesAreZeroed() {
+        List<Integer> scrubbed = new ArrayList<>();
+        StepRunner broken = (step, logits) -> logits.reshape(
+                        step, ElementType.F32, Shape.of(step.entry().batch(), 1, 3))
+                .setAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, 1, Float.NaN);
+        FakeLoop loop = new FakeLoop(SHAPES, 10).runner(broken, scrubbed::add).start();
+        Generation generation = loop.submit(GenerationRequest.of(1, 1, 2, 3));
+        assertThatThrownBy(() -> generation.result().await()).hasMessageContaining("the logit of token 1 is NaN");
+        loop.close();
+        // Page 1 is full, but not kept for later prompts; page 0 may have taken what padding of the row computed.
+        assertThat(scrubbed).containsExactlyInAnyOrder(0, 1, 2);
+        assertThat(loop.availablePages()).isEqualTo(9);
+    }
+
+    @Test
+    void twoEqualPromptsThatOverflowInAStepLeaveNoInfinities() {
+        for (int stride = 1; stride < 5; stride++) {
+            CountDownLatch submitted = new CountDownLatch(1);
+            FakeLoop loop = new FakeLoop(new StepShapes(stride, 6, 6), 20)
+                    .rows(4, 4)
+                    .alike(0)
+                    .waitFor(submitted)
+                    .start();
+            Generation first = loop.submit(GenerationRequest.of(2, 1, 2)); // its step waits for the others
+            List<Generation> failing = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                failing.add(loop.submit(GenerationRequest.of(2, 3, 4, PagedModel.OVERFLOW, 5, 6)));
+            }
+            submitted.countDown();
+            failing.forEach(
+                    each -> assertThatThrownBy(() -> each.result().await()).hasMessageContaining("is NaN"));
+            List<Generation> good = new ArrayList<>(List.of(first));
+            for (int i = 0; i < 8; i++) {
+                good.add(loop.submit(GenerationRequest.of(3, 7, i, 8)));
+            }
+            good.forEach(
+                    each -> assertThat(each.result().await().tokens()).isEqualTo(PagedModel.expected(each.request())));
+            loop.close();
+            assertThat(loop.model.violations()).isEmpty();
+            assertThat(loop.availablePages()).isEqualTo(19);
+        }
+    }
+
+    @Test
+    void aPromptThatOverflowsEndsWithThePieceAndLeavesNoInfinities() {
+        AtomicInteger steps = new AtomicInteger();
+        FakeLoop loop = new FakeLoop(new StepShapes(2, 6, 1), 20)
+                .before(_ -> steps.incrementAndGet())
+                .start();
+        Generation failing = loop.submit(GenerationRequest.of(2, 1, 2, PagedModel.OVERFLOW, 3, 4, 5, 6, 7));
+        assertThatThrownBy(() -> failing.result().await()).hasMessageContaining("is NaN");
+        assertThat(steps).as("pieces of two tokens").hasValue(2);
+        GenerationRequest good = GenerationRequest.of(3, 1, 2, 3);
+        assertThat(loop.submit(good).result().await().tokens()).isEqualTo(PagedModel.expected(good));
+        loop.close();
+        assertThat(loop.model.violations()).isEmpty();
+    }
+
+    @Test
+    void aPageThatCannotBeZeroedFailsAllSequences() {
+        StepRunner broken = (_, _) -> {
+            throw IreeException.of(StatusCode.INTERNAL, "kernel failed");
+        };
+        try (FakeLoop loop = new FakeLoop(SHAPES, 10)
+                .runner(broken, _ -> {
+                    throw IreeException.of(StatusCode.INTERNAL, "fill failed");
+                })
+                .start()) {
+            List<Generation> generations = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                try {
+                    generations.add(loop.submit(GenerationRequest.of(1, 1)));
+                } catch (IreeException e) {
+                    assertThat(e).hasMessageContaining("fill failed");
+                }
+            }
+            for (Generation each : generations) {
+                assertThatThrownBy(() -> each.result().await()).hasMessageContaining("failed");
+            }
+        }
+    }
+
+    @Test
+    void aCallbackOfAGenerationMayClose() throws InterruptedException {
+        CountDownLatch registered = new CountDownLatch(1);
+        CountDownLatch ended = new CountDownLatch(1);
+        FakeLoop loop = new FakeLoop(SHAPES, 10)
+                .waitFor(registered)
+                .atEnd(ended::countDown)
+                .start();
+        Generation generation = loop.submit(GenerationRequest.of(1, 1));
+        Generation other = loop.submit(GenerationRequest.of(3, 2));
+        generation.result().whenComplete((_, _) -> loop.close()); // on the thread of the loop
+        registered.countDown();
+        ended.await();
+        assertThat(generation.result().await().tokens()).hasSize(1);
+        assertThatThrownBy(() -> other.result().await()).hasMessageContaining("was closed");
+        assertThatThrownBy(() -> loop.submit(GenerationRequest.of(1, 1))).hasMessageContaining("is closed");
+    }
+}

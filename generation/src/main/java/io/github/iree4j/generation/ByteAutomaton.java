@@ -5,7 +5,6 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A deterministic automaton over bytes. Every state but {@link #DEAD} leads to an accepting state. Immutable.
@@ -66,31 +65,18 @@ final class ByteAutomaton {
         return table.length / classCount;
     }
 
-    /** The states of the NFA that read a byte or accept, after the same bytes. */
-    private record Members(int[] ascending) {
-        @Override
-        public boolean equals(@Nullable Object other) {
-            return other instanceof Members that && Arrays.equals(ascending, that.ascending);
-        }
-
-        @Override
-        public int hashCode() {
-            return Arrays.hashCode(ascending);
-        }
-    }
-
-    /** The subset construction. */
+    /** The subset construction. A state is the states of the NFA that read a byte or accept, ascending. */
     private static final class Construction {
         private final Nfa nfa;
         private final byte[] classes = new byte[BYTES];
         private final int classCount;
-        private final Map<Members, Integer> states = new HashMap<>();
+        private final Map<IntKey, Integer> states = new HashMap<>();
         private final BitSet accepting = new BitSet();
         private final int[] seen; // by state of the NFA, the last closure that found the state
         private int closures;
         private final int[] stack;
         private final int[] found;
-        private Members[] order = new Members[64];
+        private IntKey[] order = new IntKey[64];
         private char[] table = new char[0];
 
         Construction(Nfa nfa) {
@@ -116,14 +102,14 @@ final class ByteAutomaton {
         }
 
         ByteAutomaton run() {
-            states.put(new Members(new int[0]), DEAD);
+            states.put(new IntKey(new int[0]), DEAD);
             grow(1);
             state(closure(new int[] {nfa.start()}, 1));
             int[][] targets = new int[classCount][4];
             int[] counts = new int[classCount];
             for (int state = START; state < states.size(); state++) {
                 Arrays.fill(counts, 0);
-                for (int each : order[state].ascending) {
+                for (int each : order[state].values()) {
                     if (nfa.reads(each)) {
                         spread(each, targets, counts);
                     }
@@ -150,7 +136,7 @@ final class ByteAutomaton {
         }
 
         /** Returns the states that read or accept, reached from states without reading. */
-        private Members closure(int[] from, int count) {
+        private IntKey closure(int[] from, int count) {
             closures++;
             int size = 0;
             for (int i = 0; i < count; i++) {
@@ -168,7 +154,7 @@ final class ByteAutomaton {
             }
             int[] ascending = Arrays.copyOf(found, size);
             Arrays.sort(ascending);
-            return new Members(ascending);
+            return new IntKey(ascending);
         }
 
         private int push(int state, int depth) {
@@ -180,7 +166,7 @@ final class ByteAutomaton {
             return depth + 1;
         }
 
-        private int state(Members members) {
+        private int state(IntKey members) {
             Integer known = states.get(members);
             if (known != null) {
                 return known;
@@ -192,7 +178,7 @@ final class ByteAutomaton {
             grow(state + 1);
             states.put(members, state);
             order[state] = members;
-            if (members.ascending[0] == Nfa.ACCEPT) {
+            if (members.values()[0] == Nfa.ACCEPT) {
                 accepting.set(state);
             }
             return state;

@@ -21,35 +21,22 @@ import org.jspecify.annotations.Nullable;
  */
 final class PrefixTree {
     private final int stride;
-    private final Node root = new Node(null, new Key(new int[0]), PagePool.SCRATCH);
+    private final Node root = new Node(null, new IntKey(new int[0]), PagePool.SCRATCH);
     private final LinkedHashSet<Node> idle = new LinkedHashSet<>();
 
     PrefixTree(int stride) {
         this.stride = stride;
     }
 
-    /** The tokens of a page. */
-    private record Key(int[] tokens) {
-        @Override
-        public boolean equals(@Nullable Object other) {
-            return other instanceof Key key && Arrays.equals(tokens, key.tokens);
-        }
-
-        @Override
-        public int hashCode() {
-            return Arrays.hashCode(tokens);
-        }
-    }
-
     /** A full page whose tokens follow the tokens of its parents. */
     static final class Node {
         private final @Nullable Node parent;
-        private final Key key;
+        private final IntKey key; // the tokens of the page
         private final int page;
-        private final Map<Key, Node> children = new HashMap<>();
+        private final Map<IntKey, Node> children = new HashMap<>();
         private int pins;
 
-        private Node(@Nullable Node parent, Key key, int page) {
+        private Node(@Nullable Node parent, IntKey key, int page) {
             this.parent = parent;
             this.key = key;
             this.page = page;
@@ -162,7 +149,7 @@ final class PrefixTree {
         return node.page;
     }
 
-    private Key key(int[] tokens, int page) {
-        return new Key(Arrays.copyOfRange(tokens, page * stride, (page + 1) * stride));
+    private IntKey key(int[] tokens, int page) {
+        return new IntKey(Arrays.copyOfRange(tokens, page * stride, (page + 1) * stride));
     }
 }

@@ -498,6 +498,24 @@ public final class Tensor implements AutoCloseable {
         return new Tensor(type, Shape.of(part), elements.copy(first * row, rows * row));
     }
 
+    /**
+     * Returns the same elements in another shape, without a copy.
+     *
+     * @param dimensions the shape, with as many elements
+     * @return a tensor that shares the memory, also of a call in progress; closed by the caller like this tensor
+     * @throws IreeException INVALID_ARGUMENT for another number of elements
+     */
+    @NotForApplications
+    public Tensor reshape(long... dimensions) {
+        Shape other = Shape.of(dimensions);
+        if (other.elementCount() != shape.elementCount()) {
+            throw invalid("%s has %d elements, and %s has %d"
+                    .formatted(elements.name(), shape.elementCount(), other.format(type), other.elementCount()));
+        }
+        TensorElements same = elements.reshape(other);
+        return new Tensor(same, same.memory() == null || watch == null ? null : watch.leaks);
+    }
+
     /** The first elements of each dimension: sharing memory if these elements come first, otherwise a copy without device memory. */
     Tensor corner(Shape part) {
         TensorElements corner = elements.corner(part);

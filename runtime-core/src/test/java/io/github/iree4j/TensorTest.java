@@ -403,6 +403,14 @@ class TensorTest {
     }
 
     @Test
+    void anotherShapeHasTheSameElements() {
+        Tensor tensor = Tensor.of(new int[] {1, 2, 3, 4, 5, 6}, 3, 2, 1);
+        assertThat(tensor.reshape(2, 3)).hasToString("2x3xi32=[1 2 3][4 5 6]");
+        assertThatThrownBy(() -> tensor.reshape(2, 2))
+                .hasMessageContaining("tensor 3x2x1xi32 has 6 elements, and 2x2xi32 has 4");
+    }
+
+    @Test
     void limitOfElementsElidesTheRest() {
         Tensor tensor = Tensor.of(new int[] {1, 2, 3, 4, 5, 6}, 3, 2);
         assertThat(tensor.format(3)).isEqualTo("3x2xi32=[1 2][3...][...]");

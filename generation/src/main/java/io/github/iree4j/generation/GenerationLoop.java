@@ -7,6 +7,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -266,6 +267,10 @@ final class GenerationLoop implements AutoCloseable {
         if (step == null) {
             return;
         }
+        if (step.steps() > 1) {
+            new StepsAhead(step).run();
+            return;
+        }
         boolean prefill = step.entry().prefill() && step.proposing() == 0;
         prefillSteps += prefill ? 1 : 0;
         decodeSteps += prefill ? 0 : 1;
@@ -290,6 +295,78 @@ final class GenerationLoop implements AutoCloseable {
             accepted += choose(step, row, now);
         }
         planner.took(step, Math.max(1, now - began), accepted);
+    }
+
+    /**
+     * Decode steps submitted at once. A sequence may end before the last step: then the later steps write behind its last
+     * token, into pages that nobody else has before the last step has ended.
+     */
+    private final class StepsAhead {
+        private final Step first;
+        private final int[] ends; // length of each ended row's sequence, otherwise -1
+        private final boolean[] spoiled; // rows whose pages may hold infinities behind the end
+        private long before = nanoTime.getAsLong();
+
+        StepsAhead(Step first) {
+            this.first = first;
+            this.ends = new int[first.sequences().size()];
+            this.spoiled = new boolean[ends.length];
+            Arrays.fill(ends, -1);
+        }
+
+        void run() {
+            try {
+                runner.runAhead(first, first.steps(), logits, this::completed);
+            } catch (DeviceLostException e) {
+                throw e.during(first.toString());
+            } catch (IreeException e) {
+                decodeSteps++;
+                planner.passed(first, false, nanoTime.getAsLong() - before);
+                for (int row = 0; row < ends.length; row++) {
+                    if (ends[row] < 0) {
+                        fail(first.sequences().get(row), e.during(first.toString()));
+                    } else {
+                        spoiled[row] = true;
+                    }
+                }
+                scrub.accept(PagePool.SCRATCH);
+            }
+            for (int row = 0; row < ends.length; row++) {
+                if (spoiled[row]) {
+                    scrubBehind(row);
+                }
+            }
+        }
+
+        private void completed(Step step) {
+            long now = nanoTime.getAsLong();
+            decodeSteps++;
+            planner.passed(step, false, now - before);
+            planner.took(step, Math.max(1, now - before), 0);
+            planner.completed(step);
+            endLate();
+            for (int row = 0; row < ends.length; row++) {
+                Sequence sequence = step.sequences().get(row);
+                if (planner.isRunning(sequence)) {
+                    choose(step, row, now);
+                }
+                if (!planner.isRunning(sequence)) {
+                    ends[row] = ends[row] < 0 ? (int) step.lengths()[row] : ends[row];
+                    spoiled[row] |= !logits.isFinite(row, 0);
+                }
+            }
+            before = now;
+        }
+
+        private void scrubBehind(int row) {
+            scrub.accept(PagePool.SCRATCH);
+            for (int i = planner.columnOf(ends[row]); i < first.columns(); i++) {
+                int page = first.page(row, i);
+                if (page != PagePool.SCRATCH) {
+                    scrub.accept(page);
+                }
+            }
+        }
     }
 
     /**
@@ -324,9 +401,15 @@ final class GenerationLoop implements AutoCloseable {
             }
         } catch (IreeException e) {
             scrub.accept(PagePool.SCRATCH);
-            fail(sequence, e);
+            if (e.code() == StatusCode.DATA_LOSS && step.sequences().size() > 1) { // perhaps of a neighbour
+                sequence.suspect(true);
+                planner.restart(sequence).forEach(scrub::accept);
+            } else {
+                fail(sequence, e);
+            }
             return right ? chosen : Math.max(0, chosen - 1);
         }
+        sequence.suspect(sequence.isSuspect() && chosen == 0);
         boolean finite = true;
         for (int i = Math.max(1, chosen); i <= proposed; i++) {
             finite &= logits.isFinite(row, first + i);

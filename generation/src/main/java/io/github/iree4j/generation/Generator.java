@@ -36,6 +36,7 @@ public final class Generator implements AutoCloseable {
     private final CacheMemory cache;
     private final Measured measured;
     private final List<String> findings;
+    private final int stepsAhead;
     private final GenerationLoop loop;
 
     private Generator(
@@ -67,6 +68,8 @@ public final class Generator implements AutoCloseable {
                         name(),
                         findings);
             }
+            boolean chosenByDevice = measured.decodes().stream().allMatch(runner::runsAhead);
+            this.stepsAhead = chosenByDevice ? options.stepsAhead() : 1;
             this.loop = new GenerationLoop(
                     name(),
                     new StepPlanner(
@@ -75,6 +78,7 @@ public final class Generator implements AutoCloseable {
                             measured,
                             config.pages(),
                             speculation,
+                            stepsAhead,
                             options.hostPages(),
                             cache),
                     runner,
@@ -210,6 +214,9 @@ public final class Generator implements AutoCloseable {
                                 : "are not known to compute equal bits: decode reads generated tokens again"));
         text.append("proposed tokens %s%n"
                 .formatted(measured.verifiable() ? "can be verified" : "cannot be verified: none are proposed"));
+        text.append(stepsAhead == 1
+                ? "decode steps are submitted one after the other%n".formatted()
+                : "up to %d decode steps are submitted at once%n".formatted(stepsAhead));
         findings.forEach(each -> text.append(each).append(System.lineSeparator()));
         return text.toString();
     }

@@ -18,6 +18,7 @@ public final class GeneratorOptions {
 
     private static final int MOST_CHUNK_TOKENS = 1 << 20; // more than a step can read
     private static final int MOST_PROBE_PROMPTS = 1024;
+    private static final int MOST_STEPS_AHEAD = 64; // arrivals wait until all have ended
     private static final int MOST_PROPOSED_TOKENS = 64; // a step computes all, and throws wrong tokens away
 
     private final String configName;
@@ -28,6 +29,7 @@ public final class GeneratorOptions {
     private final int probePrompts;
     private final int requestsPerTenant;
     private final int proposedTokens;
+    private final int stepsAhead;
     private final int hostPages;
 
     private GeneratorOptions(Builder of) {
@@ -39,6 +41,7 @@ public final class GeneratorOptions {
         this.probePrompts = of.probePrompts;
         this.requestsPerTenant = of.requestsPerTenant;
         this.proposedTokens = of.proposedTokens;
+        this.stepsAhead = of.stepsAhead;
         this.hostPages = of.hostPages;
         check("pages", pages, 0);
         check("chunk tokens", chunkTokens, 1);
@@ -49,6 +52,8 @@ public final class GeneratorOptions {
         check("requests per tenant", requestsPerTenant, 1);
         check("proposed tokens", proposedTokens, 0);
         checkMost("proposed tokens", proposedTokens, MOST_PROPOSED_TOKENS);
+        check("steps ahead", stepsAhead, 1);
+        checkMost("steps ahead", stepsAhead, MOST_STEPS_AHEAD);
         check("pages of the host", hostPages, 0);
     }
 
@@ -81,6 +86,7 @@ public final class GeneratorOptions {
                 .probePrompts(probePrompts)
                 .requestsPerTenant(requestsPerTenant)
                 .proposedTokens(proposedTokens)
+                .stepsAhead(stepsAhead)
                 .hostPages(hostPages);
     }
 
@@ -124,6 +130,11 @@ public final class GeneratorOptions {
         return proposedTokens;
     }
 
+    /** Returns the most decode steps that are submitted before the first ends; 1 for one step after the other. */
+    public int stepsAhead() {
+        return stepsAhead;
+    }
+
     /** Returns the number of pages in the memory of the host, for sequences that have lost their pages. */
     public int hostPages() {
         return hostPages;
@@ -139,6 +150,7 @@ public final class GeneratorOptions {
         private int probePrompts = 2;
         private int requestsPerTenant = Integer.MAX_VALUE;
         private int proposedTokens;
+        private int stepsAhead = 1;
         private int hostPages;
 
         private Builder() {}
@@ -235,6 +247,21 @@ public final class GeneratorOptions {
          */
         public Builder proposedTokens(int count) {
             this.proposedTokens = count;
+            return this;
+        }
+
+        /**
+         * Sets how many decode steps are submitted before the first ends: the tokens of a step stay in the memory of the
+         * device, where the next step takes the tokens. This saves the way to the host and back for each token. Needs a
+         * program with {@code top_k} 1 and functions with fences; other programs compute one step after the other, and so
+         * do steps with constraints or prompts to read. New requests, and the pages of requests that end, wait until all
+         * submitted steps have ended. The tokens of a request are the same.
+         *
+         * @param count most steps, from 1 to 64, for instance 4; 1 for one step after the other
+         * @return this builder
+         */
+        public Builder stepsAhead(int count) {
+            this.stepsAhead = count;
             return this;
         }
 

@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param prefills the prefill functions, by ascending batch size; not empty
  * @param decodes the decode functions, by ascending batch size; not empty
  * @param functions the functions of both
+ * @param ahead decode functions with fences that return tokens as the next call takes tokens
  * @param prefillPosition whether prefill functions take {@code start_pos}
  * @param caches the cache arguments, equal for all functions; not empty
  * @param vocabulary number of tokens; 0 if the declarations do not say
@@ -34,10 +36,13 @@ record ModelInterface(
         List<Entry> prefills,
         List<Entry> decodes,
         Map<Entry, ProgramFunction> functions,
+        Map<Entry, ProgramFunction> ahead,
         boolean prefillPosition,
         List<Cache> caches,
         int vocabulary) {
     private static final Pattern ENTRY = Pattern.compile("(prefill|decode)_bs([1-9][0-9]{0,4})");
+
+    private static final String WITH_FENCES = "$async"; // ends the name of the same function with fences
 
     /** Arguments of a decode function before the caches: tokens, lengths, positions, pages. */
     private static final int DECODE_INPUTS = 4;
@@ -103,7 +108,38 @@ record ModelInterface(
             vocabulary = vocabulary(get(functions, each), vocabulary);
         }
         return new ModelInterface(
-                program, prefills, decodes, Map.copyOf(functions), position, List.copyOf(shapes), vocabulary);
+                program,
+                prefills,
+                decodes,
+                Map.copyOf(functions),
+                ahead(program, decodes, functions),
+                position,
+                List.copyOf(shapes),
+                vocabulary);
+    }
+
+    /** Finds functions with fences, whose second result is the token of each row: {@code tensor<{N}x1x1xi64>}. */
+    private static Map<Entry, ProgramFunction> ahead(
+            Program program, List<Entry> decodes, Map<Entry, ProgramFunction> functions) {
+        Map<Entry, ProgramFunction> found = new HashMap<>();
+        for (Entry each : decodes) {
+            ProgramFunction function = get(functions, each);
+            List<ValueDeclaration> results = function.results();
+            if (results.size() != 2
+                    || !results.get(1).elementType().equals(Optional.of(ElementType.I64))
+                    || !results.get(1).shape().equals(Optional.of(List.of((long) each.batch(), 1L, 1L)))) {
+                continue;
+            }
+            try {
+                found.put(
+                        each, function.isAsynchronous() ? function : program.function(function.fullName() + WITH_FENCES));
+            } catch (IreeException e) {
+                if (e.code() != StatusCode.NOT_FOUND) {
+                    throw e;
+                }
+            }
+        }
+        return Map.copyOf(found);
     }
 
     private static ProgramFunction get(Map<Entry, ProgramFunction> functions, Entry entry) {

@@ -26,6 +26,7 @@ final class Sequence {
     private int length;
     private int computed;
     private long place = -1;
+    private boolean suspect;
 
     /** Pages shared with other sequences, the first pages of the table. */
     private final List<PrefixTree.Node> shared = new ArrayList<>();
@@ -74,6 +75,18 @@ final class Sequence {
     /** Returns whether the sequence has ever had pages. */
     boolean hasBegun() {
         return place >= 0;
+    }
+
+    /**
+     * Returns whether logits were no numbers in a step with other sequences: the cause may be a neighbour, whose
+     * infinities padding shares. Steps alone show the cause.
+     */
+    boolean isSuspect() {
+        return suspect;
+    }
+
+    void suspect(boolean is) {
+        suspect = is;
     }
 
     /** Returns the place in the order of first beginnings. */

@@ -21,6 +21,7 @@ final class Step {
     private final int[] repeated;
     private final int[] proposed;
     private int proposing;
+    private int steps = 1;
 
     /**
      * Creates a step of padding only.
@@ -129,6 +130,11 @@ final class Step {
         pages[row * columns + column] = page;
     }
 
+    /** Returns the page of a row's column. */
+    int page(int row, int column) {
+        return (int) pages[row * columns + column];
+    }
+
     /** Returns the number of tokens of a row that are known and were not computed before. */
     int added(int row) {
         return counts[row] - repeated[row] - proposed[row];
@@ -142,6 +148,29 @@ final class Step {
     /** Returns the number of proposed tokens at the end of a row. */
     int proposed(int row) {
         return proposed[row];
+    }
+
+    /** Returns the number of decode steps, this step included, to submit before this step ends. */
+    int steps() {
+        return steps;
+    }
+
+    /** Sets the number of decode steps to submit at once. The pages of each row suffice for all. */
+    void submitAhead(int count) {
+        steps = count;
+    }
+
+    /** Returns the step of the next token of each row, which this decode step computes. */
+    Step next() {
+        Step next = new Step(entry, 1, columns);
+        next.sequences.addAll(sequences);
+        System.arraycopy(pages, 0, next.pages, 0, pages.length);
+        for (int row = 0; row < sequences.size(); row++) {
+            next.starts[row] = starts[row] + 1;
+            next.lengths[row] = lengths[row] + 1;
+            next.counts[row] = 1;
+        }
+        return next;
     }
 
     /** Returns the number of rows with proposed tokens. */

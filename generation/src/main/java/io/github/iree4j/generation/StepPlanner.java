@@ -23,6 +23,7 @@ final class StepPlanner {
     private final boolean prefillPosition;
     private final boolean alike;
     private final Speculation speculation;
+    private final int stepsAhead;
     private final PagePool pool;
     private final PagePool host; // places for pages of sequences that have lost their pages
     private final PageMover mover;
@@ -40,6 +41,7 @@ final class StepPlanner {
      *
      * @param prefillPosition whether prefill functions take positions
      * @param pages pages of the cache, page 0 included
+     * @param stepsAhead most decode steps to submit before the first ends; 1 if the program cannot
      * @param hostPages pages of sequences that the host keeps
      * @param mover copies the pages
      */
@@ -49,8 +51,10 @@ final class StepPlanner {
             Measured measured,
             int pages,
             Speculation speculation,
+            int stepsAhead,
             int hostPages,
             PageMover mover) {
+        this.stepsAhead = stepsAhead;
         this.host = new PagePool(hostPages + 1);
         this.mover = mover;
         this.shapes = shapes;
@@ -69,6 +73,16 @@ final class StepPlanner {
 
     boolean isIdle() {
         return waiting.size() == 0 && running.isEmpty();
+    }
+
+    /** Returns the index of the page of a position. */
+    int columnOf(int position) {
+        return position / shapes.stride();
+    }
+
+    /** Returns whether a sequence has pages. */
+    boolean isRunning(Sequence sequence) {
+        return running.contains(sequence);
     }
 
     /** Returns all sequences. */
@@ -242,10 +256,11 @@ final class StepPlanner {
         int read = 0; // pages of each row
         int lastFirst = 0; // the page from which the row with the longest past reads
         for (Sequence each : running.toArray(Sequence[]::new)) { // later ones may lose their pages
-            if (rows.size() == measured.prefills().getLast().batch()) {
+            if (rows.size() == measured.prefills().getLast().batch()
+                    || !rows.isEmpty() && rows.getFirst().isSuspect()) {
                 break;
             }
-            if (!running.contains(each) || !each.isPrefilling(alike)) {
+            if (!running.contains(each) || !each.isPrefilling(alike) || each.isSuspect() && !rows.isEmpty()) {
                 continue;
             }
             int first = each.computed() / shapes.stride();
@@ -294,18 +309,46 @@ final class StepPlanner {
         if (rows.isEmpty()) {
             return null;
         }
+        rows = rows.stream().filter(Sequence::isSuspect).findFirst().map(List::of).orElse(rows);
         Entry entry = Measured.smallest(measured.decodes(), rows.size());
         Step verify = verify(rows, entry);
         if (verify != null) {
             return verify;
         }
+        int steps = stepsAhead(rows);
         int columns = measured.shapes() ? StepShapes.MINIMUM_COLUMNS : shapes.maximumColumns();
         for (Sequence each : rows) {
+            while (each.pageCount() < shapes.pagesFor(each.computed() + steps)) {
+                each.addPage(takePage());
+            }
             columns = Math.max(columns, each.pageCount());
         }
         Step step = new Step(entry, 1, columns);
+        step.submitAhead(steps);
         rows.forEach(each -> step.add(each, 1));
         return step;
+    }
+
+    /** Returns how many decode steps to submit at once: all rows need all steps, and no other sequence loses pages. */
+    private int stepsAhead(List<Sequence> rows) {
+        int steps = rows.size() < running.size() ? 1 : stepsAhead; // prompts are read between decode steps
+        for (Sequence each : rows) {
+            boolean chosenByDevice = each.computed() == each.length() - 1
+                    && each.generation().request().sampling().constraint().isEmpty();
+            steps = Math.min(steps, chosenByDevice ? each.mostTokens() - each.computed() : 1);
+        }
+        while (steps > 1 && pagesMissing(rows, steps) > availablePages()) {
+            steps--;
+        }
+        return steps;
+    }
+
+    private int pagesMissing(List<Sequence> rows, int steps) {
+        int missing = 0;
+        for (Sequence each : rows) {
+            missing += Math.max(0, shapes.pagesFor(each.computed() + steps) - each.pageCount());
+        }
+        return missing;
     }
 
     /** Returns a step that also reads proposed tokens of sequences, or null if no such step is worthwhile. */

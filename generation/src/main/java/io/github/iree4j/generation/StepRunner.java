@@ -1,10 +1,7 @@
 package io.github.iree4j.generation;
 
-import io.github.iree4j.Results;
-import io.github.iree4j.Tensor;
 import io.github.iree4j.status.IreeException;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.function.Consumer;
 
 /** Computes steps. */
 @FunctionalInterface
@@ -17,30 +14,26 @@ interface StepRunner {
      */
     void run(Step step, Logits logits);
 
-    /** Returns a runner that calls the functions of a program on a cache. */
-    static StepRunner on(ModelInterface model, CacheMemory cache) {
-        return (step, logits) -> {
-            // On this thread, which computes a part of the kernels: waking another thread for each step takes longer.
-            try (Results results = model.function(step.entry()).invoke(inputs(step, model.prefillPosition(), cache))) {
-                logits.read(step, results);
-            }
-        };
+    /** Returns whether a decode function returns the next tokens as the next step takes tokens, so that steps may run ahead. */
+    default boolean runsAhead(Entry entry) {
+        return false;
     }
 
-    /** Returns the inputs in the order of the function's arguments. */
-    private static Object[] inputs(Step step, boolean prefillPosition, CacheMemory cache) {
-        int batch = step.entry().batch();
-        List<Object> inputs = new ArrayList<>();
-        inputs.add(Tensor.of(step.tokens(), batch, step.tokensPerRow()));
-        if (step.entry().prefill() && prefillPosition) {
-            inputs.add(Tensor.of(step.starts(), batch));
-        }
-        inputs.add(Tensor.of(step.lengths(), batch));
-        if (!step.entry().prefill()) {
-            inputs.add(Tensor.of(step.starts(), batch));
-        }
-        inputs.add(Tensor.of(step.pages(), batch, step.columns()));
-        inputs.addAll(cache.arguments());
-        return inputs.toArray();
+    /**
+     * Computes a decode step and the steps for the next tokens, submitted before the first step ends: each takes its tokens
+     * from the memory of the device. Returns after the last step.
+     *
+     * @param steps number of steps, at least 1
+     * @param logits receives the results of one step after the other
+     * @param each called after each step, in order
+     * @throws IreeException the failure of a step; the later steps have failed, too, and {@code each} is not called for them
+     */
+    default void runAhead(Step step, int steps, Logits logits, Consumer<Step> each) {
+        throw new UnsupportedOperationException("steps of " + step.entry() + " do not run ahead");
+    }
+
+    /** Returns a runner that calls the functions of a program on a cache. */
+    static StepRunner on(ModelInterface model, CacheMemory cache) {
+        return new ProgramRunner(model, cache);
     }
 }

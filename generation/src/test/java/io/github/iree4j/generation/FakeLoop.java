@@ -16,6 +16,7 @@ final class FakeLoop implements AutoCloseable {
     private int decodeRows = 1;
     private boolean alike;
     private int proposals;
+    private int stepsAhead = 1;
     private int maximumWaiting = 100;
     private int requestsPerTenant = 100;
     private LongSupplier clock = System::nanoTime;
@@ -43,6 +44,13 @@ final class FakeLoop implements AutoCloseable {
     FakeLoop alike(int proposedTokens) {
         alike = true;
         proposals = proposedTokens;
+        return this;
+    }
+
+    /** Submits so many decode steps at once. */
+    FakeLoop stepsAhead(int count) {
+        model.topOne();
+        stepsAhead = count;
         return this;
     }
 
@@ -98,7 +106,7 @@ final class FakeLoop implements AutoCloseable {
                 true,
                 alike,
                 alike);
-        planner = new StepPlanner(true, shapes, measured, pages, new Speculation(proposals, true), 0, model);
+        planner = new StepPlanner(true, shapes, measured, pages, new Speculation(proposals, true), stepsAhead, 0, model);
         loop = new GenerationLoop("fake", planner, runner, scrub, maximumWaiting, requestsPerTenant, clock, atEnd);
         return this;
     }
@@ -109,6 +117,14 @@ final class FakeLoop implements AutoCloseable {
 
     GeneratorStatistics statistics() {
         return loop.statistics();
+    }
+
+    int pages() {
+        return pages;
+    }
+
+    int mostTokens() {
+        return shapes.maximumTokens();
     }
 
     int availablePages() {

@@ -64,6 +64,39 @@ class GenerationFaultsTest {
         }
     }
 
+    /** Padding of a row writes to page 0, and neighbours multiply page 0 by zero: infinity times zero is no number. */
+    @Test
+    void aPromptThatOverflowsFailsNoNeighbour() {
+        for (int stride = 1; stride < 5; stride++) {
+            for (int place = 0; place < 4; place++) {
+                CountDownLatch submitted = new CountDownLatch(1);
+                FakeLoop loop = new FakeLoop(new StepShapes(stride, 12, 12), 60)
+                        .rows(4, 4)
+                        .waitFor(submitted)
+                        .start();
+                loop.submit(GenerationRequest.of(1, 1)); // its step waits for the others
+                List<Generation> good = new ArrayList<>();
+                Generation bad = null;
+                for (int i = 0; i < 4; i++) {
+                    int[] prompt = i == place ? new int[] {3, PagedModel.OVERFLOW} : new int[] {5, i, 7, 8, 9, 1, i, 2};
+                    Generation each = loop.submit(GenerationRequest.of(3, prompt));
+                    bad = i == place ? each : bad;
+                    if (i != place) {
+                        good.add(each);
+                    }
+                }
+                submitted.countDown();
+                Generation failing = bad;
+                assertThatThrownBy(() -> failing.result().await()).hasMessageContaining("is NaN");
+                good.forEach(each ->
+                        assertThat(each.result().await().tokens()).isEqualTo(PagedModel.expected(each.request())));
+                loop.close();
+                assertThat(loop.model.violations()).isEmpty();
+                assertThat(loop.availablePages()).isEqualTo(59);
+            }
+        }
+    }
+
     @Test
     void aPromptThatOverflowsEndsWithThePieceAndLeavesNoInfinities() {
         AtomicInteger steps = new AtomicInteger();

@@ -66,7 +66,7 @@ class GenerationLoopTest {
             speculation = new Speculation(random.nextInt(6), random.nextInt(3) > 0);
             model = new PagedModel(shapes, position, pages);
             hostPages = random.nextInt(3) * random.nextInt(8);
-            planner = new StepPlanner(position, shapes, measured, pages, speculation, hostPages, model);
+            planner = new StepPlanner(position, shapes, measured, pages, speculation, 1, hostPages, model);
             loop = new GenerationLoop("fake", planner, model, model::scrub, 10_000, 3_000, clock, () -> {});
         }
 

@@ -16,6 +16,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(120)
 class GeneratorTest {
     static final String DECODER = "3.13.0/generation/decoder.vmfb";
+    static final String TOP_ONE = "3.13.0/generation/decoder_top_one.vmfb";
     static final String FROM_START = "3.13.0/generation/decoder_from_start.vmfb";
 
     @TempDir
@@ -34,7 +36,11 @@ class GeneratorTest {
 
     static Path config(String module) {
         return Fixtures.DIRECTORY.resolve(
-                module.equals(FROM_START) ? "generation/decoder_from_start.json" : "generation/decoder.json");
+                switch (module) {
+                    case FROM_START -> "generation/decoder_from_start.json";
+                    case TOP_ONE -> "generation/decoder_top_one.json";
+                    default -> "generation/decoder.json";
+                });
     }
 
     static Program load(IreeRuntime runtime, String module) {
@@ -47,7 +53,7 @@ class GeneratorTest {
 
     /** Greedy tokens computed by {@code decode_bs1} with IREE's Python runtime 3.13.0. */
     @ParameterizedTest
-    @ValueSource(strings = {DECODER, FROM_START, "3.11.0/generation/decoder.vmfb"})
+    @ValueSource(strings = {DECODER, FROM_START, TOP_ONE, "3.11.0/generation/decoder.vmfb"})
     void tokensAreTheTokensOfIreesRuntime(String module) {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime, module);
@@ -57,7 +63,7 @@ class GeneratorTest {
                                 .config(config(module))
                                 .pages(64)
                                 .build())) {
-            assertThat(generator.vocabulary()).isEqualTo(256);
+            assertThat(generator.vocabulary()).isEqualTo(module.equals(TOP_ONE) ? 0 : 256);
             Generation hello = generator.submit(GenerationRequest.of(24, 72, 101, 108, 108, 111));
             Generation zero = generator.submit(GenerationRequest.of(12, 0));
             assertThat(hello.result().await().tokens())
@@ -92,6 +98,49 @@ class GeneratorTest {
             GeneratorStatistics statistics = proposing.statistics();
             assertThat(statistics.acceptedTokens()).isBetween(10L, statistics.proposedTokens() - 10);
             assertThat(statistics.decodeSteps()).isLessThan(plain.statistics().decodeSteps());
+        }
+    }
+
+    @Test
+    void stepsAheadChangeNoToken() {
+        GeneratorOptions options =
+                GeneratorOptions.builder().config(config(TOP_ONE)).pages(40).build();
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, TOP_ONE);
+                Generator plain = Generator.create(program, options);
+                Generator ahead = Generator.create(
+                        program, options.toBuilder().stepsAhead(5).build())) {
+            assertThat(plain.description()).contains("one after the other");
+            assertThat(ahead.description()).contains("up to 5 decode steps are submitted at once");
+            List<Generation> expected = new ArrayList<>();
+            List<Generation> generations = new ArrayList<>();
+            for (int prompt = 0; prompt < 24; prompt++) {
+                GenerationRequest request =
+                        GenerationRequest.of(90 + 10 * prompt, prompt, 3, prompt).stopAt(Set.of(7 * prompt));
+                expected.add(plain.submit(request));
+                generations.add(ahead.submit(request));
+            }
+            for (int prompt = 0; prompt < 24; prompt++) {
+                assertThat(generations.get(prompt).result().await().tokens())
+                        .isEqualTo(expected.get(prompt).result().await().tokens());
+            }
+            assertThat(ahead.statistics().preemptions()).as("pages are short").isPositive();
+        }
+    }
+
+    @Test
+    void stepsOfAProgramThatReturnsLogitsDoNotRunAhead() {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, DECODER);
+                Generator generator = Generator.create(
+                        program,
+                        GeneratorOptions.builder()
+                                .config(config(DECODER))
+                                .stepsAhead(5)
+                                .build())) {
+            assertThat(generator.description()).contains("one after the other");
+            assertThat(generator.submit(GenerationRequest.of(4, 0)).result().await().tokens())
+                    .containsExactly(44, 44, 44, 229);
         }
     }
 

@@ -2,16 +2,20 @@ package io.github.iree4j.generation;
 
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
+import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -54,6 +58,12 @@ final class PagedModel implements StepRunner, PageMover {
 
     private Dependence dependence = Dependence.NOTHING;
     private boolean wrongProposalsSpoil;
+    private boolean someSpoil;
+    private boolean topOne;
+    private long[] highest = new long[0]; // of each row and token, with topOne
+    private final Set<Integer> dead = new HashSet<>(); // rows whose earlier steps, of steps ahead, left infinities
+    private int stepsAhead;
+    private boolean poisoned; // whether a row of the step in progress has left infinities in page 0
     private int spoiled;
 
     PagedModel(StepShapes shapes, boolean prefillPosition, int pages) {
@@ -81,6 +91,80 @@ final class PagedModel implements StepRunner, PageMover {
     PagedModel spoiledByWrongProposals() {
         wrongProposalsSpoil = true;
         return this;
+    }
+
+    /** Lets functions return the highest logit and its token only, so that steps run ahead. */
+    PagedModel topOne() {
+        topOne = true;
+        return this;
+    }
+
+    /** Returns the number of steps that began before the step before was read. */
+    int stepsAhead() {
+        return stepsAhead;
+    }
+
+    @Override
+    public boolean runsAhead(Entry entry) {
+        return topOne;
+    }
+
+    /** Computes all steps before the results of the first are read, as a device may do. */
+    @Override
+    public void runAhead(Step step, int steps, Logits logits, Consumer<Step> each) {
+        List<Step> computed = new ArrayList<>();
+        List<long[]> tokens = new ArrayList<>();
+        List<Logits> results = new ArrayList<>();
+        IreeException failure = null;
+        Step ahead = step;
+        try {
+            for (int i = 0; i < steps; i++) {
+                Logits result = new Logits();
+                compute(ahead, result);
+                computed.add(ahead);
+                tokens.add(highest);
+                results.add(result);
+                ahead = ahead.next();
+                System.arraycopy(highest, 0, ahead.tokens(), 0, highest.length);
+            }
+        } catch (IreeException e) {
+            failure = e;
+        } finally {
+            dead.clear();
+        }
+        stepsAhead += Math.max(0, computed.size() - 1);
+        for (int i = 0; i < computed.size(); i++) {
+            int batch = step.entry().batch();
+            MemorySegment out = logits.reshape(computed.get(i), ElementType.F32, Shape.of(batch, 1, 1));
+            for (int row = 0; row < batch; row++) {
+                out.asSlice(row * (long) Float.BYTES).copyFrom(results.get(i).bytes(row, 0));
+            }
+            logits.candidates(tokens.get(i));
+            each.accept(computed.get(i));
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /** Lets logits after a few tokens be no numbers, and the pages hold infinities. */
+    PagedModel someSpoil() {
+        someSpoil = true;
+        return this;
+    }
+
+    private static boolean isSpoiling(long hash) {
+        return hash % 61 == 0;
+    }
+
+    /** Returns whether a request to a model with {@link #someSpoil} fails. */
+    static boolean isSpoilt(GenerationRequest request) {
+        List<Integer> answer = expected(request);
+        int[] tokens = Arrays.copyOf(request.prompt(), request.promptLength() + answer.size());
+        for (int i = 0; i < answer.size(); i++) {
+            tokens[request.promptLength() + i] = answer.get(i);
+        }
+        return IntStream.range(1, tokens.length).anyMatch(length -> isSpoiling(hash(tokens, length)));
     }
 
     /** Returns the number of steps and rows that left infinities. */
@@ -158,7 +242,13 @@ final class PagedModel implements StepRunner, PageMover {
 
     @Override
     public void run(Step step, Logits logits) {
+        compute(step, logits);
+        dead.clear();
+    }
+
+    private void compute(Step step, Logits logits) {
         before.accept(step);
+        poisoned = false;
         int batch = step.entry().batch();
         int wide = step.tokensPerRow();
         if (step.entry().prefill() && !prefillPosition && wide != step.columns() * stride) {
@@ -188,7 +278,12 @@ final class PagedModel implements StepRunner, PageMover {
                 memory[(int) page][(int) (at % stride)] = step.tokens()[row * wide + i] + chunk;
             }
         }
-        MemorySegment out = logits.reshape(step, ElementType.F32, Shape.of(batch, wide, VOCABULARY));
+        int perToken = topOne ? 1 : VOCABULARY;
+        MemorySegment out = logits.reshape(step, ElementType.F32, Shape.of(batch, wide, perToken));
+        highest = new long[batch * wide];
+        if (topOne) {
+            logits.candidates(highest);
+        }
         for (int row = 0; row < batch; row++) {
             int read = (int) (step.lengths()[row] - step.starts()[row]);
             int spoilt = read;
@@ -201,24 +296,45 @@ final class PagedModel implements StepRunner, PageMover {
                 disturb(step, row, values);
                 if (token > spoilt
                         || step.tokens()[row * wide + token] == OVERFLOW
+                        || someSpoil && isSpoiling(hash) && row < step.sequences().size()
                         || wrongProposalsSpoil && wrong && (hash & 1) == 0) {
                     spoilt = Math.min(spoilt, token);
                     Arrays.fill(values, Float.NaN);
                 }
-                for (int i = 0; i < VOCABULARY; i++) {
-                    out.setAtIndex(
-                            ValueLayout.JAVA_FLOAT_UNALIGNED, ((long) row * wide + token) * VOCABULARY + i, values[i]);
+                if (dead.contains(row) || isPoisoned(step, row)) {
+                    Arrays.fill(values, Float.NaN);
                 }
+                highest[row * wide + token] = Math.max(0, Sampler.highest(values, VOCABULARY));
+                for (int i = 0; i < perToken; i++) {
+                    float value = topOne ? values[(int) highest[row * wide + token]] : values[i];
+                    out.setAtIndex(
+                            ValueLayout.JAVA_FLOAT_UNALIGNED, ((long) row * wide + token) * perToken + i, value);
+                }
+            }
+            spoilt = dead.contains(row) || isPoisoned(step, row) ? 0 : spoilt;
+            if (spoilt < read) {
+                dead.add(row);
             }
             spoiled += spoilt < read ? 1 : 0;
             for (int token = spoilt; token < (spoilt < read ? wide : read); token++) {
                 int at = (int) step.starts()[row] + token;
-                memory[(int) step.pages()[row * step.columns() + at / stride]][at % stride] = INFINITE;
+                int page = (int) step.pages()[row * step.columns() + at / stride];
+                memory[page][at % stride] = INFINITE;
+                poisoned |= page == PagePool.SCRATCH;
             }
         }
     }
 
+    /** Returns whether a row reads infinities that another row of the step writes to page 0. */
+    private boolean isPoisoned(Step step, int row) {
+        return poisoned && Arrays.stream(step.pages(), row * step.columns(), (row + 1) * step.columns())
+                .anyMatch(page -> page == PagePool.SCRATCH);
+    }
+
     private long rowHash(Step step, int row, int length) {
+        if (dead.contains(row) || isPoisoned(step, row)) {
+            return 0;
+        }
         for (int i = 0; i < step.columns(); i++) {
             long page = step.pages()[row * step.columns() + i];
             if (Arrays.stream(memory[(int) page]).anyMatch(each -> each == INFINITE)) {

@@ -178,22 +178,30 @@ public final class TensorElements {
     public TensorElements corner(Shape part) {
         long bytes = ElementCodec.byteSize(type, part.elementCount());
         if (!isShared && Blocks.comeFirst(shape, part)) {
-            guard.enter();
-            try {
-                return view == null || memory == null
-                        ? new TensorElements(type, part, host().asSlice(0, bytes))
-                        : new TensorElements(
-                                BufferView.create(view.buffer(), part, type, BufferView.ENCODING_DENSE_ROW_MAJOR),
-                                memory);
-            } finally {
-                guard.exit();
-            }
+            return first(part, bytes);
         }
         return new TensorElements(type, part, read(data -> {
             MemorySegment fresh = HeapElements.allocate(bytes);
             Blocks.copy(data, shape, fresh, part, part, type.bitCount() / 8);
             return fresh;
         }));
+    }
+
+    /** Returns the elements in another shape with as many elements, in the same memory. */
+    public TensorElements reshape(Shape other) {
+        return first(other, byteSize());
+    }
+
+    private TensorElements first(Shape part, long bytes) {
+        guard.enter();
+        try {
+            return view == null || memory == null
+                    ? new TensorElements(type, part, host().asSlice(0, bytes), isShared)
+                    : new TensorElements(
+                            BufferView.create(view.buffer(), part, type, BufferView.ENCODING_DENSE_ROW_MAJOR), memory);
+        } finally {
+            guard.exit();
+        }
     }
 
     /** Creates a view of this shape and type, taking ownership of the caller's reference to the buffer. */

@@ -107,6 +107,14 @@ final class GenerateCommand implements Callable<Integer> {
                     "Verify up to N proposed tokens of a sequence in a step, if faster. Default: ${DEFAULT-VALUE}.")
     private int proposedTokens;
 
+    @Option(
+            names = "--steps-ahead",
+            paramLabel = "N",
+            defaultValue = "1",
+            description =
+                    "Submit up to N decode steps at once, of a program with top_k 1. Default: ${DEFAULT-VALUE}.")
+    private int stepsAhead;
+
     @Option(names = "--print_statistics", description = "Prints functions in use, steps and memory to standard error.")
     private boolean printStatistics;
 
@@ -122,6 +130,7 @@ final class GenerateCommand implements Callable<Integer> {
                 .config(config)
                 .pages(pages)
                 .proposedTokens(proposedTokens)
+                .stepsAhead(stepsAhead)
                 .build();
         try (IreeRuntime runtime = flags.open();
                 Program program = runtime.load(flags.options().build());

@@ -214,9 +214,10 @@ public final class Generator implements AutoCloseable {
                                 : "are not known to compute equal bits: decode reads generated tokens again"));
         text.append("proposed tokens %s%n"
                 .formatted(measured.verifiable() ? "can be verified" : "cannot be verified: none are proposed"));
-        text.append(stepsAhead == 1
-                ? "decode steps are submitted one after the other%n".formatted()
-                : "up to %d decode steps are submitted at once%n".formatted(stepsAhead));
+        text.append(
+                stepsAhead == 1
+                        ? "decode steps are submitted one after the other%n".formatted()
+                        : "up to %d decode steps are submitted at once%n".formatted(stepsAhead));
         findings.forEach(each -> text.append(each).append(System.lineSeparator()));
         return text.toString();
     }

@@ -132,7 +132,8 @@ record ModelInterface(
             }
             try {
                 found.put(
-                        each, function.isAsynchronous() ? function : program.function(function.fullName() + WITH_FENCES));
+                        each,
+                        function.isAsynchronous() ? function : program.function(function.fullName() + WITH_FENCES));
             } catch (IreeException e) {
                 if (e.code() != StatusCode.NOT_FOUND) {
                     throw e;

@@ -309,7 +309,11 @@ final class StepPlanner {
         if (rows.isEmpty()) {
             return null;
         }
-        rows = rows.stream().filter(Sequence::isSuspect).findFirst().map(List::of).orElse(rows);
+        rows = rows.stream()
+                .filter(Sequence::isSuspect)
+                .findFirst()
+                .map(List::of)
+                .orElse(rows);
         Entry entry = Measured.smallest(measured.decodes(), rows.size());
         Step verify = verify(rows, entry);
         if (verify != null) {

@@ -106,7 +106,8 @@ final class FakeLoop implements AutoCloseable {
                 true,
                 alike,
                 alike);
-        planner = new StepPlanner(true, shapes, measured, pages, new Speculation(proposals, true), stepsAhead, 0, model);
+        planner =
+                new StepPlanner(true, shapes, measured, pages, new Speculation(proposals, true), stepsAhead, 0, model);
         loop = new GenerationLoop("fake", planner, runner, scrub, maximumWaiting, requestsPerTenant, clock, atEnd);
         return this;
     }

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -78,7 +79,10 @@ class GenerationFaultsTest {
                 List<Generation> good = new ArrayList<>();
                 Generation bad = null;
                 for (int i = 0; i < 4; i++) {
-                    int[] prompt = i == place ? new int[] {3, PagedModel.OVERFLOW} : new int[] {5, i, 7, 8, 9, 1, i, 2};
+                    int[] prompt = IntStream.range(i, 5 + 2 * i).toArray();
+                    if (i == place) {
+                        prompt = new int[] {3, PagedModel.OVERFLOW};
+                    }
                     Generation each = loop.submit(GenerationRequest.of(3, prompt));
                     bad = i == place ? each : bad;
                     if (i != place) {

@@ -115,8 +115,8 @@ class GeneratorTest {
             List<Generation> expected = new ArrayList<>();
             List<Generation> generations = new ArrayList<>();
             for (int prompt = 0; prompt < 24; prompt++) {
-                GenerationRequest request =
-                        GenerationRequest.of(90 + 10 * prompt, prompt, 3, prompt).stopAt(Set.of(7 * prompt));
+                GenerationRequest request = GenerationRequest.of(90 + 10 * prompt, prompt, 3, prompt)
+                        .stopAt(Set.of(7 * prompt));
                 expected.add(plain.submit(request));
                 generations.add(ahead.submit(request));
             }
@@ -139,7 +139,11 @@ class GeneratorTest {
                                 .stepsAhead(5)
                                 .build())) {
             assertThat(generator.description()).contains("one after the other");
-            assertThat(generator.submit(GenerationRequest.of(4, 0)).result().await().tokens())
+            assertThat(generator
+                            .submit(GenerationRequest.of(4, 0))
+                            .result()
+                            .await()
+                            .tokens())
                     .containsExactly(44, 44, 44, 229);
         }
     }

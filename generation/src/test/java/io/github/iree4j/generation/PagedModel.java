@@ -157,6 +157,11 @@ final class PagedModel implements StepRunner, PageMover {
         return hash % 61 == 0;
     }
 
+    /** Returns whether reading the last token leaves infinities, of a model with {@link #someSpoil}. */
+    static boolean isSpoiling(int... tokens) {
+        return isSpoiling(hash(tokens, tokens.length));
+    }
+
     /** Returns whether a request to a model with {@link #someSpoil} fails. */
     static boolean isSpoilt(GenerationRequest request) {
         List<Integer> answer = expected(request);
@@ -296,7 +301,9 @@ final class PagedModel implements StepRunner, PageMover {
                 disturb(step, row, values);
                 if (token > spoilt
                         || step.tokens()[row * wide + token] == OVERFLOW
-                        || someSpoil && isSpoiling(hash) && row < step.sequences().size()
+                        || someSpoil
+                                && isSpoiling(hash)
+                                && row < step.sequences().size()
                         || wrongProposalsSpoil && wrong && (hash & 1) == 0) {
                     spoilt = Math.min(spoilt, token);
                     Arrays.fill(values, Float.NaN);
@@ -307,8 +314,7 @@ final class PagedModel implements StepRunner, PageMover {
                 highest[row * wide + token] = Math.max(0, Sampler.highest(values, VOCABULARY));
                 for (int i = 0; i < perToken; i++) {
                     float value = topOne ? values[(int) highest[row * wide + token]] : values[i];
-                    out.setAtIndex(
-                            ValueLayout.JAVA_FLOAT_UNALIGNED, ((long) row * wide + token) * perToken + i, value);
+                    out.setAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, ((long) row * wide + token) * perToken + i, value);
                 }
             }
             spoilt = dead.contains(row) || isPoisoned(step, row) ? 0 : spoilt;
@@ -327,8 +333,9 @@ final class PagedModel implements StepRunner, PageMover {
 
     /** Returns whether a row reads infinities that another row of the step writes to page 0. */
     private boolean isPoisoned(Step step, int row) {
-        return poisoned && Arrays.stream(step.pages(), row * step.columns(), (row + 1) * step.columns())
-                .anyMatch(page -> page == PagePool.SCRATCH);
+        return poisoned
+                && Arrays.stream(step.pages(), row * step.columns(), (row + 1) * step.columns())
+                        .anyMatch(page -> page == PagePool.SCRATCH);
     }
 
     private long rowHash(Step step, int row, int length) {

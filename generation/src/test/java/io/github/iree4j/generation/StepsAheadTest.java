@@ -53,6 +53,51 @@ class StepsAheadTest {
         assertThat(spoilt).as("failed requests").isGreaterThan(TRIALS / 2);
     }
 
+    /**
+     * Searches for answers whose stop token, once read by a step ahead, leaves infinities behind the answer. A neighbour
+     * gets the page as its next page, and a later prompt shares the first page.
+     */
+    @Test
+    void infinitiesBehindAStopTokenAreNotReadByOthers() {
+        GenerationRequest neighbour = GenerationRequest.of(4, 0, 0);
+        while (PagedModel.isSpoilt(neighbour)) {
+            neighbour = GenerationRequest.of(4, 0, neighbour.prompt()[1] + 1);
+        }
+        int found = 0;
+        for (int first = 1; first < PagedModel.VOCABULARY; first++) {
+            for (int second = 0; second < PagedModel.VOCABULARY; second++) {
+                GenerationRequest request = GenerationRequest.of(3, first, second);
+                List<Integer> tokens = PagedModel.expected(request);
+                request = request.stopAt(Set.of(tokens.get(1)));
+                if (!tokens.get(0).equals(tokens.get(1))
+                        && PagedModel.isSpoiling(first, second, tokens.get(0), tokens.get(1))
+                        && !PagedModel.isSpoilt(request)) {
+                    found++;
+                    CountDownLatch submitted = new CountDownLatch(1);
+                    FakeLoop loop = new FakeLoop(new StepShapes(2, 3, 3), 5)
+                            .rows(2, 2)
+                            .alike(0)
+                            .stepsAhead(2);
+                    loop.model.someSpoil();
+                    loop.waitFor(submitted).start();
+                    loop.submit(GenerationRequest.of(1, 1)); // its step waits for the others
+                    Generation ending = loop.submit(request);
+                    Generation next = loop.submit(neighbour);
+                    submitted.countDown();
+                    checkTokens(ending, found);
+                    checkTokens(next, found);
+                    int[] prompt = {first, second, 0};
+                    while (PagedModel.isSpoilt(GenerationRequest.of(1, prompt))) {
+                        prompt[2]++;
+                    }
+                    checkTokens(loop.submit(GenerationRequest.of(1, prompt)), found);
+                    end(loop);
+                }
+            }
+        }
+        assertThat(found).isPositive();
+    }
+
     @Test
     void aFailedStepFailsTheLaterStepsAndNoOtherRequest() {
         int failed = 0;
@@ -111,8 +156,8 @@ class StepsAheadTest {
         FakeLoop loop = new FakeLoop(SHAPES, 40).rows(4, 4).stepsAhead(8).start();
         TokenConstraint any = TokenConstraint.regex(PagedModel.TEXTS, ".*");
         GenerationRequest request = GenerationRequest.of(8, 1, 2);
-        Generation constrained = loop.submit(request.sampling(
-                SamplingOptions.builder().constraint(any).build()));
+        Generation constrained = loop.submit(
+                request.sampling(SamplingOptions.builder().constraint(any).build()));
         try {
             constrained.result().await();
         } catch (IreeException e) {
@@ -124,14 +169,19 @@ class StepsAheadTest {
         end(loop);
 
         CountDownLatch submitted = new CountDownLatch(1);
-        FakeLoop pieces =
-                new FakeLoop(new StepShapes(4, 8, 1), 40).rows(1, 4).stepsAhead(8).waitFor(submitted).start();
+        FakeLoop pieces = new FakeLoop(new StepShapes(4, 8, 1), 40)
+                .rows(1, 4)
+                .stepsAhead(8)
+                .waitFor(submitted)
+                .start();
         Generation first = pieces.submit(GenerationRequest.of(8, 1, 2));
         Generation second = pieces.submit(GenerationRequest.of(1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 2));
         submitted.countDown();
         first.result().await();
         second.result().await();
-        assertThat(pieces.model.stepsAhead()).as("after the three pieces of the prompt").isLessThan(6);
+        assertThat(pieces.model.stepsAhead())
+                .as("after the three pieces of the prompt")
+                .isLessThan(6);
         end(pieces);
     }
 
@@ -148,7 +198,8 @@ class StepsAheadTest {
         List<Generation> generations = new ArrayList<>();
         for (int i = random.nextInt(1, 15); i > 0; i--) {
             int most = loop.mostTokens();
-            int[] prompt = random.ints(random.nextInt(1, most + 1), 0, PagedModel.VOCABULARY).toArray();
+            int[] prompt = random.ints(random.nextInt(1, most + 1), 0, PagedModel.VOCABULARY)
+                    .toArray();
             GenerationRequest request = GenerationRequest.of(random.nextInt(1, most - prompt.length + 2), prompt);
             generations.add(loop.submit(
                     random.nextBoolean() ? request : request.stopAt(Set.of(random.nextInt(PagedModel.VOCABULARY)))));

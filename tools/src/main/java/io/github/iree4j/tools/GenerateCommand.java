@@ -111,8 +111,7 @@ final class GenerateCommand implements Callable<Integer> {
             names = "--steps-ahead",
             paramLabel = "N",
             defaultValue = "1",
-            description =
-                    "Submit up to N decode steps at once, of a program with top_k 1. Default: ${DEFAULT-VALUE}.")
+            description = "Submit up to N decode steps at once, of a program with top_k 1. Default: ${DEFAULT-VALUE}.")
     private int stepsAhead;
 
     @Option(names = "--print_statistics", description = "Prints functions in use, steps and memory to standard error.")

@@ -8,6 +8,9 @@ import org.springframework.core.io.Resource;
 
 /** Settings of an {@link IreeChatModel}. Immutable. */
 public final class ChatSettings {
+    private static final int MOST_PROPOSED_TOKENS = 64; // of GeneratorOptions, by a test
+    private static final int MOST_PROBE_PROMPTS = 1024; // likewise
+
     private final String module;
     private final Resource tokenizer;
     private final @Nullable Resource config;
@@ -23,6 +26,7 @@ public final class ChatSettings {
     private final int requestsPerTenant;
     private final int proposedTokens;
     private final int hostPages;
+    private final int probePrompts;
 
     private ChatSettings(Builder builder) {
         module = builder.module;
@@ -40,9 +44,16 @@ public final class ChatSettings {
         requestsPerTenant = builder.requestsPerTenant;
         proposedTokens = builder.proposedTokens;
         hostPages = builder.hostPages;
+        probePrompts = builder.probePrompts;
         EncoderSettings.atLeast(1, maxTokens, "max-tokens");
         EncoderSettings.atLeast(1, requestsPerTenant, "requests-per-tenant");
-        EncoderSettings.atLeast(0, proposedTokens, "proposed-tokens");
+        between(
+                0,
+                MOST_PROPOSED_TOKENS,
+                proposedTokens,
+                "proposed-tokens",
+                "8 is a common number, 0 is for no proposals");
+        between(1, MOST_PROBE_PROMPTS, probePrompts, "probe-prompts", "1 is the shortest measurement");
         EncoderSettings.atLeast(0, hostPages, "host-pages");
         EncoderSettings.atLeast(0, topK, "top-k");
         EncoderSettings.atLeast(0, pages, "pages");
@@ -54,6 +65,13 @@ public final class ChatSettings {
         }
         if (timeout != null && (timeout.isNegative() || timeout.isZero())) {
             throw new IllegalArgumentException("timeout must be positive, not " + DurationText.of(timeout));
+        }
+    }
+
+    private static void between(int least, int most, int value, String name, String remedy) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(
+                    "%s must be from %d to %d, not %d; %s".formatted(name, least, most, value, remedy));
         }
     }
 
@@ -144,6 +162,11 @@ public final class ChatSettings {
         return hostPages;
     }
 
+    /** Returns the number of prompts of the measurement at the start. */
+    public int probePrompts() {
+        return probePrompts;
+    }
+
     /** Builder of settings. Not thread-safe. */
     public static final class Builder {
         private final String module;
@@ -161,6 +184,7 @@ public final class ChatSettings {
         private int requestsPerTenant = Integer.MAX_VALUE;
         private int proposedTokens;
         private int hostPages;
+        private int probePrompts = 2;
 
         private Builder(String module, Resource tokenizer) {
             this.module = module;
@@ -303,7 +327,7 @@ public final class ChatSettings {
         /**
          * Sets the length of proposals, verified by steps where that is faster.
          *
-         * @param count maximum number of tokens; 0, the default, for no proposals
+         * @param count maximum number of tokens, up to 64; 0, the default, for no proposals
          * @return this builder
          */
         public Builder proposedTokens(int count) {
@@ -319,6 +343,17 @@ public final class ChatSettings {
          */
         public Builder hostPages(int count) {
             this.hostPages = count;
+            return this;
+        }
+
+        /**
+         * Sets the effort of the measurement at the start, which finds functions and shapes that compute equal bits.
+         *
+         * @param count number of prompts, from 1 to 1024; 2 unless set
+         * @return this builder
+         */
+        public Builder probePrompts(int count) {
+            this.probePrompts = count;
             return this;
         }
 

@@ -9,6 +9,7 @@ import io.github.iree4j.generation.GeneratorOptions;
 import io.github.iree4j.generation.LogProbabilities;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.Programs;
+import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.nio.charset.StandardCharsets;
@@ -21,6 +22,8 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.core.io.Resource;
 
 /**
@@ -31,6 +34,8 @@ import org.springframework.core.io.Resource;
  * higher version or loaded again, gets a generator of its own, and the former is closed after its last request.
  */
 final class GeneratorSource implements TokenSource {
+    private static final Logger log = LoggerFactory.getLogger(GeneratorSource.class);
+
     private static final int LARGEST_CONFIG = 1 << 20;
 
     private final Programs programs;
@@ -264,13 +269,23 @@ final class GeneratorSource implements TokenSource {
                 .pages(settings.pages())
                 .requestsPerTenant(settings.requestsPerTenant())
                 .proposedTokens(settings.proposedTokens())
-                .hostPages(settings.hostPages());
+                .hostPages(settings.hostPages())
+                .probePrompts(settings.probePrompts());
         Resource config = settings.config();
         if (config != null) {
             byte[] json = ModelFile.read(config, "config.json", LARGEST_CONFIG);
             options.config(config.getDescription(), new String(json, StandardCharsets.UTF_8));
         }
-        return creator.create(program.program(), options.build());
+        log.info(
+                "program '{}' begins to generate text: measures which functions and shapes compute equal bits", module);
+        long begin = System.nanoTime();
+        Generator created = creator.create(program.program(), options.build());
+        log.info(
+                "program '{}' generates text: the measurement took {}, with iree.ai.chat.probe-prompts of {}",
+                module,
+                DurationText.rounded(Duration.ofNanos(System.nanoTime() - begin)),
+                settings.probePrompts());
+        return created;
     }
 
     @Override

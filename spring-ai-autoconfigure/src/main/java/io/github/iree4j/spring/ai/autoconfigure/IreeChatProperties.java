@@ -28,8 +28,11 @@ import org.springframework.core.io.ResourceLoader;
  * @param stopTokens Tokens that end an answer, as the tokenizer.json writes them. When not set, 'eos_token' of the
  *     tokenizer_config.json.
  * @param requestsPerTenant Maximum number of unfinished requests of a tenant. When not set, unlimited.
- * @param proposedTokens Maximum number of tokens proposed from earlier text and verified by a step, where that is faster.
+ * @param proposedTokens Maximum number of tokens proposed from earlier text and verified by a step, where that is faster;
+ *     at most 64.
  * @param hostPages Number of pages in the memory of the host, for requests that lose their pages of the cache.
+ * @param probePrompts Number of prompts for measuring at the start which functions and shapes compute equal bits. 1 is
+ *     the shortest measurement.
  */
 @ConfigurationProperties("iree.ai.chat")
 public record IreeChatProperties(
@@ -47,7 +50,8 @@ public record IreeChatProperties(
         @DefaultValue List<String> stopTokens,
         @Nullable Integer requestsPerTenant,
         @DefaultValue("0") int proposedTokens,
-        @DefaultValue("0") int hostPages) {
+        @DefaultValue("0") int hostPages,
+        @DefaultValue("2") int probePrompts) {
 
     private static final String PREFIX = "iree.ai.chat";
 
@@ -72,7 +76,8 @@ public record IreeChatProperties(
                     .topP(topP)
                     .stopTokens(stopTokens)
                     .proposedTokens(proposedTokens)
-                    .hostPages(hostPages);
+                    .hostPages(hostPages)
+                    .probePrompts(probePrompts);
             PropertyMapper present = PropertyMapper.get();
             present.from(config).to(builder::config);
             present.from(seed).to(builder::seed);

@@ -31,6 +31,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.ai.chat.model.ChatModel;
 import org.springframework.ai.chat.model.ChatResponse;
@@ -40,6 +41,8 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** With a compiled decoder of random weights. */
 @Timeout(900)
@@ -253,6 +256,27 @@ class IreeChatAutoConfigurationTests {
                 .withPropertyValues("iree.ai.chat.top-p=2")
                 .run(context ->
                         assertThat(context.getStartupFailure()).rootCause().hasMessageContaining("iree.ai.chat"));
+    }
+
+    @Test
+    void tooManyProposedTokensFailBeforeTheProgramIsUsed() {
+        configured
+                .withPropertyValues("iree.lazy=true", "iree.ai.chat.proposed-tokens=65")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .hasMessageContaining("iree.ai.chat")
+                        .hasMessageContaining("Proposed-tokens must be from 0 to 64, not 65"));
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void theLogSaysWhatIsMeasuredAndForHowLong(CapturedOutput output) {
+        configured
+                .withPropertyValues("iree.ai.chat.probe-prompts=1")
+                .run(context -> assertThat(output)
+                        .contains("program 'chat' begins to generate text")
+                        .containsPattern("program 'chat' generates text: the measurement took [0-9.]+ s, "
+                                + "with iree.ai.chat.probe-prompts of 1"));
     }
 
     @Test

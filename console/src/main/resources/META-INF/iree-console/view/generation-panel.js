@@ -3,10 +3,11 @@
 import { axisColour } from "../model/colours.js";
 import { lanesOf, pagesOf } from "../model/generation.js";
 import { coloursNow, fill, h, isDark, penOf, rest, roomOf, setText } from "./dom.js";
-import { count, plural } from "./format.js";
+import { count, plural, seconds, span } from "./format.js";
 import { showTip } from "./plot.js";
 
 const LANES = 24;
+const SLOW = 5;
 const MOST_PAGES = 16_384;
 const FILLS = { kept: "block-reusable", free: "block-fresh" };
 
@@ -38,6 +39,8 @@ class ModelView {
     this.sentence = h("p.sentence");
     this.unknown = h("p.muted");
     this.lanes = h("ul.plain.sequences");
+    this.slow = h("ol.slow-tokens");
+    this.slowest = h("div", { hidden: true }, h("h4", "Slowest tokens of late"), this.slow);
     this.canvas = h("canvas.memory-canvas", { role: "img" });
     this.tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
     this.map = h("div.memory-map", this.canvas, this.tip);
@@ -45,13 +48,15 @@ class ModelView {
     this.canvas.addEventListener("pointermove", (event) => showTip(this.tip, this.map, pageText(this.places(event)), event));
     this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
     const keys = [["block-reusable", "kept for later prompts"], ["block-fresh", "free"]];
-    this.box = h("div", h("h3", h("bdi", model)), this.sentence, this.unknown, this.lanes, this.map, h("p.legend", h("span", "used: the colour of the sequence; shared: with a dot"), keys.map(([style, text]) => h("span.key", h("span.swatch", { class: style }), text))));
+    this.box = h("div", h("h3", h("bdi", model)), this.sentence, this.unknown, this.lanes, this.map, h("p.legend", h("span", "used: the colour of the sequence; shared: with a dot"), keys.map(([style, text]) => h("span.key", h("span.swatch", { class: style }), text))), this.slowest);
   }
 
-  show({ statistics, state }) {
+  show({ statistics, state, slowTokens = [] }) {
     const of = (part, whole) => (whole === 0 ? "–" : `${Math.round((100 * part) / whole)} %`);
     const { running, waiting, generatedTokens, promptTokens, sharedTokens, proposedTokens, acceptedTokens, preemptions } = statistics;
     setText(this.sentence, `${plural(running, "sequence")} with pages, ${count(waiting)} waiting; ${plural(generatedTokens, "token")} generated so far, ${of(sharedTokens, promptTokens)} of the prompts’ tokens found in the cache, ${plural(preemptions, "preemption")}${proposedTokens > 0 ? `, ${of(acceptedTokens, proposedTokens)} of the proposals accepted` : ""}`);
+    this.slowest.hidden = slowTokens.length === 0;
+    fill(this.slow, slowTokens.slice(0, SLOW).map(slowOf));
     this.state = state ?? this.state; // null while a step is long
     setText(this.unknown, state ? "" : this.state ? "The step in progress is long: sequences and pages are as they were before." : "The step in progress is long: sequences and pages are not known yet.");
     if (!this.state) return;
@@ -96,6 +101,25 @@ function laneOf({ number, tenant, waits, promptTokens, generatedTokens, maximumT
     h("div", h("b", `${number}`), tenant !== "" && [" ", h("bdi", tenant)], h("span.muted", ` prompt ${count(promptTokens)}, generated ${count(generatedTokens)} of at most ${count(maximumTokens)}; `, waits ? "waits for pages" : `${count(computedTokens)} computed, ${plural(pages.length, "page")}${sharedPages > 0 ? `, ${count(sharedPages)} shared` : ""}`)),
     h("div.tokens", { "aria-hidden": "true" }, part("prompt", shares.prompt), part("generated", shares.generated), part("left", shares.left)),
     h("div.computed", { "aria-hidden": "true" }, part("done", shares.computed)),
+  );
+}
+
+/** Why a token came late: the parts of its time that are there. */
+function slowOf({ number, tenant, promptTokens, delay }) {
+  const parts = [
+    ["own steps", delay.own],
+    ["waiting for pages or its turn", delay.waiting],
+    ["prompts of others", delay.prefills],
+    ["tokens of others", delay.decodes],
+  ].map(([name, time]) => ({ name, time: seconds(time) }));
+  const left = seconds(delay.time) - parts.reduce((sum, each) => sum + each.time, 0);
+  const shown = [...parts, { name: "between steps", time: left }].filter((each) => each.time >= 5e-5).map((each) => `${span(each.time)} ${each.name}`);
+  return h(
+    "li",
+    h("b", span(seconds(delay.time))),
+    ` until ${delay.index === 0 ? "the first token" : `token ${count(delay.index + 1)}`} of request ${number}`,
+    tenant !== "" && [" of ", h("bdi", tenant)],
+    h("span.muted", `, ${plural(promptTokens, "token")} of prompt: ${shown.join(", ")}${delay.preemptions > 0 ? `; ${plural(delay.preemptions, "preemption")}` : ""}`),
   );
 }
 

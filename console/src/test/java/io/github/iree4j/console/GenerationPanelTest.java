@@ -40,10 +40,19 @@ class GenerationPanelTest {
               {"number": 5, "tenant": "<b>", "promptTokens": 30, "generatedTokens": 0, "maximumTokens": 10,
                "computedTokens": 0, "sharedPages": 0, "pages": []}]}""";
 
+    private static final String SLOW = """
+            [{"ended": "2026-01-01T00:00:00Z", "number": 2, "tenant": "<b>", "promptTokens": 30, "sharedTokens": 0, "delay":
+              {"index": 0, "time": "PT1M4.5S", "own": "PT4S", "waiting": "PT1M", "prefills": "PT0S", "decodes": "PT0.25S",
+               "preemptions": 2}},
+             {"ended": "2026-01-01T00:00:00Z", "number": 1, "tenant": "", "promptTokens": 1, "sharedTokens": 0, "delay":
+              {"index": 7, "time": "PT0.02S", "own": "PT0.0125S", "waiting": "PT0S", "prefills": "PT0.0075S",
+               "decodes": "PT0S", "preemptions": 0}}]""";
+
     private final Map<String, AtomicInteger> asked = new ConcurrentHashMap<>();
     private final AtomicInteger answers = new AtomicInteger();
     private volatile String selectors = "\"live\", \"generation\"";
     private volatile String state = STATE;
+    private volatile String slow = SLOW;
     private volatile int status = 200;
 
     private HttpServer server;
@@ -78,8 +87,8 @@ class GenerationPanelTest {
                 send(
                         exchange,
                         200,
-                        "{\"models\": [{\"model\": \"chat\", \"statistics\": %s, \"state\": %s}]}"
-                                .formatted(STATISTICS, state));
+                        "{\"models\": [{\"model\": \"chat\", \"statistics\": %s, \"state\": %s, \"slowTokens\": %s}]}"
+                                .formatted(STATISTICS, state, slow));
             default -> sendFile(exchange, path.equals("/") ? "/index.html" : path);
         }
     }
@@ -139,6 +148,13 @@ class GenerationPanelTest {
                 .isEqualTo("5 <b> prompt 30, generated 0 of at most 10; waits for pages");
         assertThat(browser.find("#live-generation canvas").getDomAttribute("aria-label"))
                 .isEqualTo("Pages of the cache, 4 tokens each: 5 used, 1 shared, 2 kept, 7 free");
+        assertThat(browser.text("#live-generation .slow-tokens li:first-child"))
+                .isEqualTo(
+                        "64.5 s until the first token of request 2 of <b>, 30 tokens of prompt: 4.0 s own steps,"
+                                + " 60.0 s waiting for pages or its turn, 250 ms tokens of others, 250 ms between steps; 2 preemptions");
+        assertThat(browser.text("#live-generation .slow-tokens li:last-child"))
+                .isEqualTo("20.0 ms until token 8 of request 1, 1 token of prompt: 12.5 ms own steps,"
+                        + " 7.5 ms prompts of others");
         assertThat(browser.eval("(document.querySelector('#live-generation .tokens').scrollWidth"
                         + " <= document.querySelector('#live-generation .tokens').clientWidth)"))
                 .as("a lane fits")
@@ -155,6 +171,18 @@ class GenerationPanelTest {
         browser.until("document.documentElement.scrollWidth <= 400");
         browser.picture("live-generation-narrow-dark");
         browser.assertAccessible("text generation in 400 pixels and in the dark");
+        browser.assertNoErrors();
+    }
+
+    @Test
+    void withoutSlowTokensThereIsNoList() {
+        slow = "[]";
+        open();
+        browser.until("document.querySelectorAll('#live-generation .sequence').length === 3");
+        assertThat(browser.find("#live-generation .slow-tokens").isDisplayed()).isFalse();
+        slow = SLOW;
+        browser.until("document.querySelectorAll('#live-generation .slow-tokens li').length === 2");
+        assertThat(browser.find("#live-generation .slow-tokens").isDisplayed()).isTrue();
         browser.assertNoErrors();
     }
 

@@ -9,12 +9,14 @@ import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
+import org.springframework.ai.observation.conventions.AiOperationType;
 
 /**
  * Turns prompts into answers: writes prompts by the chat template, tokenizes, generates, and reads tokens as text, calls
@@ -30,6 +32,7 @@ public final class ChatEngine implements AutoCloseable {
     private final Set<Integer> stopTokens;
     private final TokenSource source;
     private final KnownConstraints constraints;
+    private final SlowTokens slowTokens = new SlowTokens(InstantSource.system());
 
     /** Creates an engine that owns the source. */
     ChatEngine(TokenSource source, ChatSettings settings) {
@@ -45,6 +48,7 @@ public final class ChatEngine implements AutoCloseable {
             tokenizer.close();
             throw e;
         }
+        source.listen(slowTokens);
     }
 
     /**
@@ -64,6 +68,15 @@ public final class ChatEngine implements AutoCloseable {
      */
     public Optional<Generator> generator() {
         return source.generator();
+    }
+
+    /**
+     * Returns the tokens that came latest, among the first and the slowest token of each of the requests that ended last.
+     *
+     * @return up to 16 tokens, the slowest first
+     */
+    public List<SlowToken> slowTokens() {
+        return slowTokens.slowest();
     }
 
     TokenSource source() {
@@ -173,6 +186,7 @@ public final class ChatEngine implements AutoCloseable {
      * @param sampling the choice of tokens
      * @param timeout maximum duration; null for none
      * @param tenant name of the tenant, who takes turns with others; empty for none
+     * @param operation the operation in meters
      */
     public record Request(
             int[] prompt,
@@ -183,7 +197,8 @@ public final class ChatEngine implements AutoCloseable {
             @Nullable Integer maxTokens,
             SamplingOptions sampling,
             @Nullable Duration timeout,
-            String tenant) {}
+            String tenant,
+            AiOperationType operation) {}
 
     /**
      * Submits a request, and returns at once.
@@ -209,11 +224,13 @@ public final class ChatEngine implements AutoCloseable {
         check(
                 timeout == null || timeout.isPositive(),
                 "the timeout is %s, not positive".formatted(timeout == null ? "" : DurationText.of(timeout)));
-        TokenSource.Tokens tokens = source.submit(GenerationRequest.of(most, request.prompt())
-                .stopAt(stopTokens)
-                .sampling(request.sampling())
-                .timeout(timeout)
-                .tenant(request.tenant()));
+        TokenSource.Tokens tokens = source.submit(
+                GenerationRequest.of(most, request.prompt())
+                        .stopAt(stopTokens)
+                        .sampling(request.sampling())
+                        .timeout(timeout)
+                        .tenant(request.tenant()),
+                request.operation());
         return new ChatAnswer(model(), request, tokens, stopTokens, tokenizer);
     }
 

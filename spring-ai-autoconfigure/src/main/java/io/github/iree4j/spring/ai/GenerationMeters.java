@@ -6,7 +6,7 @@ import io.micrometer.core.instrument.docs.MeterDocumentation;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** The meters of text generation, all with the tag {@code gen_ai.request.model}. */
+/** The meters of text generation, all with the tag {@code gen_ai.request.model}. Timers are of requests. */
 enum GenerationMeters implements MeterDocumentation {
     FIRST_TOKEN(
             "gen_ai.server.time_to_first_token",
@@ -19,6 +19,10 @@ enum GenerationMeters implements MeterDocumentation {
     DURATION(
             "gen_ai.server.request.duration",
             "Time from the submission of a request to its last token or its failure, which `error.type` names.",
+            Meter.Type.TIMER),
+    DELAY(
+            "iree.generation.delay",
+            "Parts of the time until a token: `token` is `first`, or `slowest` for the longest time between two tokens of a request; `part` is `own`, `waiting`, `prefills`, `decodes`, or `rest`.",
             Meter.Type.TIMER),
     PAGES_USED(
             "iree.generation.pages",

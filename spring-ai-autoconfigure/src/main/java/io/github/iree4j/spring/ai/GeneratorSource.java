@@ -24,6 +24,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.ai.observation.conventions.AiOperationType;
 import org.springframework.core.io.Resource;
 
 /**
@@ -131,7 +132,7 @@ final class GeneratorSource implements TokenSource {
     }
 
     @Override
-    public Tokens submit(GenerationRequest request) {
+    public Tokens submit(GenerationRequest request, AiOperationType operation) {
         return with(running -> {
             Generation generation = running.generator.submit(request);
             long submitted = System.nanoTime();
@@ -139,7 +140,7 @@ final class GeneratorSource implements TokenSource {
             generation.result().whenComplete((_, failure) -> {
                 end(running);
                 Duration duration = Duration.ofNanos(System.nanoTime() - submitted);
-                listeners.forEach(each -> each.ended(generation, duration, failure));
+                listeners.forEach(each -> each.ended(generation, operation, duration, failure));
             });
             return new GeneratedTokens(generation);
         });

@@ -4,6 +4,7 @@ import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.generation.Generation;
 import io.github.iree4j.generation.Generator;
 import io.github.iree4j.generation.GeneratorStatistics;
+import io.github.iree4j.generation.TokenDelay;
 import io.github.iree4j.status.IreeException;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
@@ -17,6 +18,7 @@ import java.util.concurrent.CancellationException;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
+import org.springframework.ai.observation.conventions.AiOperationType;
 
 /**
  * Meters of a chat model's generator, and of requests by the names of
@@ -26,6 +28,9 @@ import org.jspecify.annotations.Nullable;
 @NotForApplications
 public final class IreeChatMetrics implements MeterBinder {
     private static final String MODEL = "gen_ai.request.model";
+    private static final String RESPONSE_MODEL = "gen_ai.response.model";
+    private static final String PROVIDER = "gen_ai.provider.name";
+    private static final String OPERATION = "gen_ai.operation.name";
 
     private final TokenSource source;
     private final String model;
@@ -52,7 +57,8 @@ public final class IreeChatMetrics implements MeterBinder {
                 bind(meter, value, registry);
             }
         }
-        source.listen((generation, duration, failure) -> record(registry, generation, duration, failure));
+        source.listen((generation, operation, duration, failure) ->
+                record(registry, generation, operation, duration, failure));
     }
 
     private void bind(GenerationMeters meter, ToLongFunction<GeneratorStatistics> value, MeterRegistry registry) {
@@ -77,8 +83,14 @@ public final class IreeChatMetrics implements MeterBinder {
         }
     }
 
-    private void record(MeterRegistry registry, Generation generation, Duration duration, @Nullable Throwable failure) {
-        Tags tags = Tags.of(MODEL, model);
+    private void record(
+            MeterRegistry registry,
+            Generation generation,
+            AiOperationType operation,
+            Duration duration,
+            @Nullable Throwable failure) {
+        Tags tags = Tags.of(
+                MODEL, model, RESPONSE_MODEL, model, PROVIDER, IreeChatModel.PROVIDER, OPERATION, operation.value());
         generation
                 .timeToFirstToken()
                 .ifPresent(time ->
@@ -91,6 +103,29 @@ public final class IreeChatMetrics implements MeterBinder {
         }
         timer(GenerationMeters.DURATION, tags.and("error.type", errorType(failure)), registry)
                 .record(duration);
+        generation.firstDelay().ifPresent(delay -> record(registry, "first", delay));
+        generation.slowestDelay().ifPresent(delay -> record(registry, "slowest", delay));
+    }
+
+    private void record(MeterRegistry registry, String token, TokenDelay delay) {
+        record(registry, token, "own", delay.own());
+        record(registry, token, "waiting", delay.waiting());
+        record(registry, token, "prefills", delay.prefills());
+        record(registry, token, "decodes", delay.decodes());
+        record(
+                registry,
+                token,
+                "rest",
+                delay.time()
+                        .minus(delay.own())
+                        .minus(delay.waiting())
+                        .minus(delay.prefills())
+                        .minus(delay.decodes()));
+    }
+
+    private void record(MeterRegistry registry, String token, String part, Duration time) {
+        Tags tags = Tags.of(MODEL, model, "token", token, "part", part);
+        timer(GenerationMeters.DELAY, tags, registry).record(time);
     }
 
     private static Timer timer(GenerationMeters meter, Tags tags, MeterRegistry registry) {

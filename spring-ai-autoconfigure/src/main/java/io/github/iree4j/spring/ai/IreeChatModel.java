@@ -26,6 +26,7 @@ import org.springframework.ai.chat.observation.ChatModelObservationDocumentation
 import org.springframework.ai.chat.observation.DefaultChatModelObservationConvention;
 import org.springframework.ai.chat.prompt.ChatOptions;
 import org.springframework.ai.chat.prompt.Prompt;
+import org.springframework.ai.observation.conventions.AiOperationType;
 import org.springframework.util.Assert;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
@@ -249,7 +250,8 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
                     options.getMaxTokens(),
                     sampling(),
                     options.getTimeout(),
-                    Objects.requireNonNullElse(options.getTenant(), ""));
+                    Objects.requireNonNullElse(options.getTenant(), ""),
+                    AiOperationType.CHAT);
         }
 
         private SamplingOptions sampling() {

@@ -8,6 +8,7 @@ import io.github.iree4j.status.IreeException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.springframework.ai.observation.conventions.AiOperationType;
 
 /** Continues prompts. Thread-safe. */
 interface TokenSource extends AutoCloseable {
@@ -30,9 +31,11 @@ interface TokenSource extends AutoCloseable {
     /**
      * Submits a request, and returns at once.
      *
+     * @param request the request
+     * @param operation the operation in meters
      * @throws IreeException if the request is rejected
      */
-    Tokens submit(GenerationRequest request);
+    Tokens submit(GenerationRequest request, AiOperationType operation);
 
     /** Returns the generator in use; empty before the first use, and of a source without a generator. */
     default Optional<Generator> generator() {

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.ai.chat.prompt.ChatOptions;
 import org.springframework.ai.chat.prompt.Prompt;
+import org.springframework.ai.observation.conventions.AiOperationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.io.FileSystemResource;
@@ -53,8 +54,8 @@ class ChatCancellationTests {
         }
 
         @Override
-        public Tokens submit(GenerationRequest request) {
-            Tokens running = source.submit(request);
+        public Tokens submit(GenerationRequest request, AiOperationType operation) {
+            Tokens running = source.submit(request, operation);
             CompletableFuture<StatusCode> end = new CompletableFuture<>();
             ends.add(end);
             return new Tokens() {

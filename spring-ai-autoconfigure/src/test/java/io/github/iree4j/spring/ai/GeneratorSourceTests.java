@@ -27,6 +27,7 @@ import java.util.concurrent.Semaphore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.ai.observation.conventions.AiOperationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.io.FileSystemResource;
@@ -97,7 +98,7 @@ class GeneratorSourceTests {
     }
 
     private static TokenSource.Tokens submit(GeneratorSource source, int tokens) {
-        return source.submit(GenerationRequest.of(tokens, 1, 2, 3));
+        return source.submit(GenerationRequest.of(tokens, 1, 2, 3), AiOperationType.CHAT);
     }
 
     private static int read(TokenSource.Tokens tokens) throws InterruptedException {
@@ -151,7 +152,7 @@ class GeneratorSourceTests {
         run((programs, source, threads) -> {
             creator.permits.release();
             CountDownLatch goOn = new CountDownLatch(1);
-            source.listen((generation, _, _) -> {
+            source.listen((generation, _, _, _) -> {
                 if (generation.number() == 0) { // holds the thread of the generator
                     awaitUninterruptibly(goOn);
                 }

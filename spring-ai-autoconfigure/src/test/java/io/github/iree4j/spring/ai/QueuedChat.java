@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.springframework.ai.observation.conventions.AiOperationType;
 import org.springframework.core.io.FileSystemResource;
 
 /** A chat model on {@link SmallDecoder}, whose requests wait in the queue of the generator while held. */
@@ -30,7 +31,7 @@ public final class QueuedChat implements TokenSource {
                 .pages(64)
                 .build();
         source = new GeneratorSource(programs, settings);
-        source.listen((generation, _, failure) -> {
+        source.listen((generation, _, _, failure) -> {
             if (generation.request().tenant().equals(HOLDER)) {
                 held.release();
                 await(release);
@@ -56,7 +57,7 @@ public final class QueuedChat implements TokenSource {
     /** Holds the thread of the generator, by the end of a request. */
     public void hold() throws InterruptedException {
         release = new CountDownLatch(1);
-        source.submit(GenerationRequest.of(50, 1).tenant(HOLDER));
+        source.submit(GenerationRequest.of(50, 1).tenant(HOLDER), AiOperationType.CHAT);
         held.acquire();
     }
 
@@ -90,8 +91,8 @@ public final class QueuedChat implements TokenSource {
     }
 
     @Override
-    public Tokens submit(GenerationRequest request) {
-        Tokens tokens = source.submit(request);
+    public Tokens submit(GenerationRequest request, AiOperationType operation) {
+        Tokens tokens = source.submit(request, operation);
         submitted.release();
         return tokens;
     }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.springframework.ai.observation.conventions.AiOperationType;
 
 /** A chat model with the answers of a script, for tests of other packages. */
 public final class ScriptedChat implements TokenSource {
@@ -61,6 +62,11 @@ public final class ScriptedChat implements TokenSource {
         return script.requests;
     }
 
+    /** Returns the operation of each request. */
+    public List<AiOperationType> operations() {
+        return script.operations;
+    }
+
     /** Returns the prompt of a request as a text. */
     public String prompt(int request) {
         StringBuilder text = new StringBuilder();
@@ -82,8 +88,8 @@ public final class ScriptedChat implements TokenSource {
     }
 
     @Override
-    public Tokens submit(GenerationRequest request) {
-        Tokens tokens = script.submit(request);
+    public Tokens submit(GenerationRequest request, AiOperationType operation) {
+        Tokens tokens = script.submit(request, operation);
         submitted.release();
         return tokens;
     }

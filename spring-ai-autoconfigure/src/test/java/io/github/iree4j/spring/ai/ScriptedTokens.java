@@ -12,10 +12,12 @@ import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.springframework.ai.observation.conventions.AiOperationType;
 
 /** Answers each prompt with the same tokens, within the limits of the request. */
 final class ScriptedTokens implements TokenSource {
     final List<GenerationRequest> requests = new ArrayList<>();
+    final List<AiOperationType> operations = new ArrayList<>();
     final CountDownLatch cancelled = new CountDownLatch(1);
     int sharedTokens;
     int waitAt = -1;
@@ -45,8 +47,9 @@ final class ScriptedTokens implements TokenSource {
     public void close() {}
 
     @Override
-    public synchronized Tokens submit(GenerationRequest request) {
+    public synchronized Tokens submit(GenerationRequest request, AiOperationType operation) {
         requests.add(request);
+        operations.add(operation);
         return new Tokens() {
             private int next;
             private FinishReason reason;

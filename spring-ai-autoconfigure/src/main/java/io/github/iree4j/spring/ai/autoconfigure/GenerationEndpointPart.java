@@ -5,6 +5,7 @@ import io.github.iree4j.generation.GeneratorSnapshot;
 import io.github.iree4j.generation.GeneratorStatistics;
 import io.github.iree4j.spring.actuate.endpoint.EndpointPart;
 import io.github.iree4j.spring.ai.ChatEngine;
+import io.github.iree4j.spring.ai.SlowToken;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -43,7 +44,8 @@ final class GenerationEndpointPart implements EndpointPart {
                 generator.description().lines().toList(),
                 generator.maximumTokens(),
                 generator.statistics(),
-                snapshot(generator));
+                snapshot(generator),
+                engine.slowTokens());
     }
 
     /** Returns the state between two steps, or null if the step in progress takes long. */
@@ -73,11 +75,13 @@ final class GenerationEndpointPart implements EndpointPart {
      * @param maximumTokens most tokens of a sequence
      * @param statistics counters
      * @param state sequences and pages; null if the step in progress takes more than 200 ms
+     * @param slowTokens the slowest tokens of the last 256 requests, up to 16, the slowest first
      */
     record ModelState(
             String model,
             List<String> description,
             int maximumTokens,
             GeneratorStatistics statistics,
-            @Nullable GeneratorSnapshot state) {}
+            @Nullable GeneratorSnapshot state,
+            List<SlowToken> slowTokens) {}
 }

@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.StringJoiner;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.springframework.ai.observation.conventions.AiOperationType;
 import tools.jackson.databind.JsonNode;
 
 /** Reads the body of a request for a chat completion. */
@@ -69,7 +70,9 @@ final class ChatRequestReader {
         ChatPrompt prompt = new ChatPrompt(messages, choice.tools(), names, toolCalls);
         int[] tokens = isCall ? engine.encodeForCall(prompt) : engine.encode(prompt);
         return new GenerationCall(
-                CompletionForm.CHAT, parameters, parameters.requests(engine, tokens, names, toolCalls, isCall));
+                CompletionForm.CHAT,
+                parameters,
+                parameters.requests(engine, tokens, names, toolCalls, isCall, AiOperationType.CHAT));
     }
 
     private TokenConstraint callOf(ToolChoice choice, ChatEngine engine) {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import org.springframework.ai.observation.conventions.AiOperationType;
 import tools.jackson.databind.JsonNode;
 
 /** Reads the body of a request for completions of texts or tokens. */
@@ -46,7 +47,7 @@ final class CompletionRequestReader {
             if (tokens.length == 0) {
                 throw request.invalid("prompt", "has no tokens; give a character or more");
             }
-            requests.addAll(parameters.requests(engine, tokens, Set.of(), 0, false));
+            requests.addAll(parameters.requests(engine, tokens, Set.of(), 0, false, AiOperationType.TEXT_COMPLETION));
         }
         return new GenerationCall(CompletionForm.TEXT, parameters, requests);
     }

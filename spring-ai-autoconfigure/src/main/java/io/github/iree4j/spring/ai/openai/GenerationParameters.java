@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.ai.observation.conventions.AiOperationType;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -215,7 +216,12 @@ record GenerationParameters(
 
     /** Returns the requests of a prompt, one for each answer; the seeds follow the seed of the first. */
     List<ChatEngine.Request> requests(
-            ChatEngine engine, int[] prompt, Set<String> tools, int toolCalls, boolean isCall) {
+            ChatEngine engine,
+            int[] prompt,
+            Set<String> tools,
+            int toolCalls,
+            boolean isCall,
+            AiOperationType operation) {
         List<ChatEngine.Request> requests = new ArrayList<>(choices);
         for (int i = 0; i < choices; i++) {
             requests.add(new ChatEngine.Request(
@@ -229,7 +235,8 @@ record GenerationParameters(
                             ? sampling
                             : sampling.toBuilder().seed(sampling.seed() + i).build(),
                     engine.settings().timeout(),
-                    user));
+                    user,
+                    operation));
         }
         return requests;
     }

@@ -135,6 +135,8 @@ class GenerationDashboardTests {
                         "gen_ai_server_time_to_first_token_seconds_bucket",
                         "gen_ai_server_time_per_output_token_seconds_bucket",
                         "gen_ai_server_request_duration_seconds_count",
+                        "iree_generation_delay_seconds_sum",
+                        "iree_generation_delay_seconds_count",
                         "iree_generation_tokens_total",
                         "iree_generation_sequences",
                         "iree_generation_pages",

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.ai.observation.conventions.AiOperationType;
 import org.springframework.beans.factory.annotation.Autowired;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -246,6 +247,16 @@ class OpenAiInterfaceTests extends OpenAiServer {
         assertThat(first.sampling().logitBias()).isEqualTo(Map.of(65, -100f));
         assertThat(first.sampling().logProbabilities()).hasValue(4);
         assertThat(script.requests()).extracting(each -> each.sampling().seed()).containsExactly(7L, 8L);
+    }
+
+    @Test
+    void metersCanTellChatsFromCompletions() throws Exception {
+        script.answer("x");
+        answer(CHAT, HELLO);
+        answer("/v1/completions", "{\"prompt\": [\"a\", \"bb\"]}");
+        assertThat(script.operations())
+                .containsExactly(
+                        AiOperationType.CHAT, AiOperationType.TEXT_COMPLETION, AiOperationType.TEXT_COMPLETION);
     }
 
     @Test

@@ -64,12 +64,22 @@ final class JsonSchema {
     private static final String TIME =
             "([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)";
     private static final String BYTE = "(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
+    private static final String PATH = "(/[A-Za-z0-9._~,;=@&!$'()*+-]*)*(\\?[A-Za-z0-9._~,;=@&!$'()*+/?-]*)?";
     private static final Map<String, String> FORMATS = Map.of(
             "date", "^" + DATE + "$",
             "time", "^" + TIME + "$",
             "date-time", "^" + DATE + "T" + TIME + "$",
             "uuid", "^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$",
-            "ipv4", "^(" + BYTE + "\\.){3}" + BYTE + "$");
+            "ipv4", "^(" + BYTE + "\\.){3}" + BYTE + "$",
+            "duration",
+                    "^P(\\d{1,9}D|(\\d{1,9}D)?T(\\d{1,9}H(\\d{1,9}M(\\d{1,9}S)?)?|\\d{1,9}M(\\d{1,9}S)?|\\d{1,9}S))$",
+            "uri", "^[a-z][a-z0-9+.-]*://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[1-9]\\d{0,3})?" + PATH + "$");
+
+    /** Formats of numbers, as OpenAPI has them, with the largest integer. */
+    private static final Map<String, Long> WIDTHS =
+            Map.of("int32", (long) Integer.MAX_VALUE, "int64", IntegerRange.LARGEST);
+
+    private static final Set<String> NUMBER_FORMATS = Set.of("int32", "int64", "float", "double");
 
     private final JsonNode root;
     private final ConstructionSteps steps;
@@ -149,6 +159,11 @@ final class JsonSchema {
         Set<String> keywords = new HashSet<>();
         types.forEach(each -> keywords.addAll(Objects.requireNonNull(KEYWORDS.get(each))));
         keywords.add("type");
+        boolean numbers = node.has("type") && (types.contains("integer") || types.contains("number"));
+        if (numbers) {
+            keywords.add("format");
+            checkNumberFormat(node, place);
+        }
         only(node, place, keywords);
         if (types.size() == KEYWORDS.size() && !node.has("type")) {
             return JsonText.value(VALUE_LEVELS);
@@ -401,6 +416,11 @@ final class JsonSchema {
     private static Expression integer(JsonNode node, String place) {
         Long least = bound(node, "minimum", "exclusiveMinimum", RoundingMode.CEILING, 1, place);
         Long most = bound(node, "maximum", "exclusiveMaximum", RoundingMode.FLOOR, -1, place);
+        Long width = WIDTHS.get(node.path("format").asString(""));
+        if (width != null) {
+            least = Math.max(least == null ? -width : least, -width);
+            most = Math.min(most == null ? width : most, width);
+        }
         if (least != null && most != null && most < least) {
             throw invalid(place, "no integer is from %d to %d".formatted(least, most));
         }
@@ -433,7 +453,24 @@ final class JsonSchema {
         return bound;
     }
 
+    /** Rejects unknown formats; the formats of strings mean nothing for numbers. */
+    private static void checkNumberFormat(JsonNode node, String place) {
+        JsonNode format = node.path("format");
+        if (!format.isMissingNode()
+                && !(format.isString()
+                        && (NUMBER_FORMATS.contains(format.stringValue())
+                                || FORMATS.containsKey(format.stringValue())))) {
+            throw invalid(
+                    place,
+                    "format %s of numbers is not supported; supported are %s"
+                            .formatted(shortened(format), new TreeSet<>(NUMBER_FORMATS)));
+        }
+    }
+
     private static Expression number(JsonNode node, String place) {
+        if (WIDTHS.containsKey(node.path("format").asString(""))) {
+            return integer(node, place);
+        }
         boolean natural = JsonText.isWithin(node.path("minimum"), BigDecimal.ZERO);
         for (String each : NUMBER) {
             if (node.has(each) && !(natural && each.equals("minimum"))) {

@@ -11,6 +11,8 @@ import com.networknt.schema.SpecificationVersion;
 import io.github.iree4j.Effort;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.net.URI;
+import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.regex.Pattern;
@@ -118,6 +120,58 @@ class JsonSchemaTest {
     }
 
     @Test
+    void formatsOfNumbersAreTheirWidths() {
+        String integer = "{\"type\": \"integer\", \"format\": \"int32\"}";
+        for (String text : new String[] {"0", "-5", "2147483647", "-2147483647"}) {
+            assertThat(accepts(integer, text)).as(text).isTrue();
+            assertThat(accepts(integer.replace("int32", "int64"), text))
+                    .as(text)
+                    .isTrue();
+            assertThat(accepts(integer.replace("integer", "number"), text))
+                    .as(text)
+                    .isTrue();
+        }
+        for (String text : new String[] {"2147483648", "-9999999999", "1.5", "\"0\""}) {
+            assertThat(accepts(integer, text)).as(text).isFalse();
+            assertThat(accepts(integer.replace("integer", "number"), text))
+                    .as(text)
+                    .isFalse();
+        }
+        String wide = integer.replace("int32", "int64");
+        assertThat(accepts(wide, "1000000000000000000")).isTrue();
+        assertThat(accepts(wide, "9300000000000000000")).as("no long").isFalse();
+        String number = "{\"type\": [\"number\", \"null\"], \"format\": \"double\"}";
+        assertThat(accepts(number, "-1.5e+3")).isTrue();
+        assertThat(accepts(number, "null")).isTrue();
+        String narrow = "{\"type\": \"integer\", \"format\": \"int32\", \"minimum\": 7, \"maximum\": 9999999999}";
+        assertThat(accepts(narrow, "7")).isTrue();
+        assertThat(accepts(narrow, "6")).isFalse();
+        assertThat(accepts(narrow, "2147483648")).isFalse();
+        String both = "{\"type\": [\"integer\", \"string\"], \"format\": \"date\"}";
+        assertThat(accepts(both, "12345678901"))
+                .as("a date is no format of numbers")
+                .isTrue();
+        assertThat(accepts(both, "\"2026-01-01\"")).isTrue();
+        assertThat(accepts(both, "\"x\"")).isFalse();
+    }
+
+    /** What Java reads. */
+    @Test
+    void durationsAndAddressesAreReadByJava() {
+        SplittableRandom random = new SplittableRandom(SEED);
+        AutomatonWalk durations = new AutomatonWalk(
+                ByteAutomaton.of("JSON schema", JsonSchema.read("{\"type\":\"string\",\"format\":\"duration\"}")));
+        AutomatonWalk addresses = new AutomatonWalk(
+                ByteAutomaton.of("JSON schema", JsonSchema.read("{\"type\":\"string\",\"format\":\"uri\"}")));
+        for (int i = 0; i < 200; i++) {
+            String duration = JsonMapper.shared().readValue(durations.text(random, random.nextInt(40)), String.class);
+            assertThatCode(() -> Duration.parse(duration)).as(duration).doesNotThrowAnyException();
+            String address = JsonMapper.shared().readValue(addresses.text(random, random.nextInt(60)), String.class);
+            assertThatCode(() -> URI.create(address)).as(address).doesNotThrowAnyException();
+        }
+    }
+
+    @Test
     void propertiesComeInTheOrderOfTheSchema() {
         String schema = """
                 {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "null"}, "c": {"enum": [1, "x"]}},
@@ -193,7 +247,10 @@ class JsonSchemaTest {
                 "{\"type\":\"integer\",\"minimum\":5,\"maximum\":4}~no integer is from 5 to 4",
                 "{\"type\":\"integer\",\"minimum\":1e300}~'minimum' is 1.0E300, not a number from -1000000000000000000 to",
                 "{\"type\":\"integer\",\"minimum\":\"1\"}~'minimum' is \"1\", not a number",
-                "{\"type\":\"string\",\"format\":\"regex\"}~format \"regex\" is not supported; supported are [date, date-time, ipv4, time, uuid]",
+                "{\"type\":\"string\",\"format\":\"regex\"}~format \"regex\" is not supported; supported are [date, date-time, duration, ipv4, time, uri, uuid]",
+                "{\"type\":\"integer\",\"format\":\"int16\"}~format \"int16\" of numbers is not supported; supported are [double, float, int32, int64]",
+                "{\"type\":\"number\",\"format\":5}~format 5 of numbers is not supported",
+                "{\"type\":\"integer\",\"format\":\"int32\",\"minimum\":2147483648}~no integer is from 2147483648 to 2147483647",
                 "{\"type\":\"string\",\"pattern\":\"(\"}~regular expression '('",
                 "{\"type\":\"string\",\"pattern\":\"a\",\"maxLength\":4}~are supported one at a time",
                 "{\"type\":\"string\",\"minLength\":4,\"maxLength\":3}~'minLength' is 4, more than 'maxLength', 3",

@@ -30,6 +30,8 @@ final class RandomSchema {
         {"date-time", "2026-11-29T17:00:00Z", "2026-04-30T00:00:00.5-08:00"},
         {"uuid", "123e4567-e89b-12d3-a456-426614174000"},
         {"ipv4", "0.0.0.0", "255.249.199.9"},
+        {"duration", "P1D", "PT1H30M", "P2DT5S"},
+        {"uri", "https://iree.dev", "http://a-b.example:8080/x/y?z=1"},
     };
 
     private final SplittableRandom random;

@@ -11,6 +11,7 @@ import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -175,11 +176,22 @@ public final class ChatEngine implements AutoCloseable {
     }
 
     /**
+     * Returns a constraint by which an answer is a call of a tool, behind {@link #encodeForCall}.
+     *
+     * @param tools the tools, as templates have them
+     * @return the constraint
+     * @throws IreeException INVALID_ARGUMENT for parameters that cannot be kept, naming the place
+     */
+    public TokenConstraint callConstraint(List<Map<String, Object>> tools) {
+        return constraint(CallSchema.of(tools));
+    }
+
+    /**
      * A prompt, and how to answer the prompt.
      *
      * @param prompt the tokens of the prompt
      * @param tools names of the tools that the answer may call; empty when calls are text
-     * @param toolCalls number of calls in the prompt, for the ids of further calls
+     * @param toolCalls the number of the next call, for its id
      * @param isCall whether the answer is a call, whose begin ends the prompt
      * @param stops texts that end the answer
      * @param maxTokens maximum number of tokens; null for the default, or as many as fit

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.springframework.ai.chat.messages.AssistantMessage;
 import org.springframework.ai.chat.messages.AssistantMessage.ToolCall;
@@ -25,11 +26,13 @@ import tools.jackson.databind.json.JsonMapper;
  * @param messages a map of each message, with {@code role} and {@code content}
  * @param tools a map of each tool, as OpenAI's interface describes functions
  * @param toolNames the names of the tools
- * @param toolCalls number of calls in the messages
+ * @param toolCalls the number of the next call, for its id
  */
 @NotForApplications
 public record ChatPrompt(
         List<Map<String, Object>> messages, List<Map<String, Object>> tools, Set<String> toolNames, int toolCalls) {
+
+    private static final Pattern ID = Pattern.compile(ToolCallParser.ID + "\\d{1,9}");
 
     /**
      * Translates a prompt.
@@ -41,7 +44,7 @@ public record ChatPrompt(
             throw invalid("the prompt has no messages; give a message or more");
         }
         List<Map<String, Object>> messages = new ArrayList<>();
-        int calls = 0;
+        int next = 0;
         for (Message each : instructions) {
             if (each instanceof MediaContent content && !content.getMedia().isEmpty()) {
                 throw invalid("a message has media, but the model reads text only");
@@ -56,7 +59,9 @@ public record ChatPrompt(
                                     "content", answer.responseData())));
                 case AssistantMessage said
                 when said.hasToolCalls() -> {
-                    calls += said.getToolCalls().size();
+                    for (ToolCall call : said.getToolCalls()) {
+                        next = nextCall(next, call.id());
+                    }
                     Map<String, Object> message = variables("role", "assistant", "content", text(said));
                     message.put(
                             "tool_calls",
@@ -72,7 +77,21 @@ public record ChatPrompt(
                 messages,
                 definitions.stream().map(ChatPrompt::tool).toList(),
                 definitions.stream().map(ToolDefinition::name).collect(Collectors.toUnmodifiableSet()),
-                calls);
+                next);
+    }
+
+    /**
+     * Returns the number of the next call, so that no id of a conversation occurs twice, even if the conversation has lost
+     * its first messages.
+     *
+     * @param next the number so far
+     * @param id the id of a call in the messages
+     * @return a higher number
+     */
+    public static int nextCall(int next, String id) {
+        return ID.matcher(id).matches()
+                ? Math.max(next, Integer.parseInt(id, ToolCallParser.ID.length(), id.length(), 10)) + 1
+                : next + 1;
     }
 
     private static String text(Message message) {

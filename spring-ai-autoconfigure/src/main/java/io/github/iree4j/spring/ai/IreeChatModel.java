@@ -27,6 +27,7 @@ import org.springframework.ai.chat.observation.DefaultChatModelObservationConven
 import org.springframework.ai.chat.prompt.ChatOptions;
 import org.springframework.ai.chat.prompt.Prompt;
 import org.springframework.ai.observation.conventions.AiOperationType;
+import org.springframework.ai.tool.ToolCallback;
 import org.springframework.util.Assert;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
@@ -239,22 +240,46 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
                     model().equals(options.getModel()),
                     "model '%s' was requested, but this is '%s'; name that model or none"
                             .formatted(options.getModel(), model()));
-            ChatPrompt chat = ChatPrompt.of(
-                    prompt.getInstructions(), Objects.requireNonNullElse(options.getToolCallbacks(), List.of()));
+            String choice = Objects.requireNonNullElse(options.getToolChoice(), "auto");
+            boolean isCall = !choice.equals("auto") && !choice.equals("none");
+            ChatPrompt chat = ChatPrompt.of(prompt.getInstructions(), tools(choice));
             return new ChatEngine.Request(
-                    engine.encode(chat),
+                    isCall ? engine.encodeForCall(chat) : engine.encode(chat),
                     chat.toolNames(),
                     chat.toolCalls(),
-                    false,
+                    isCall,
                     List.copyOf(Objects.requireNonNullElse(options.getStopSequences(), List.of())),
                     options.getMaxTokens(),
-                    sampling(),
+                    sampling(chat, isCall),
                     options.getTimeout(),
                     Objects.requireNonNullElse(options.getTenant(), ""),
                     AiOperationType.CHAT);
         }
 
-        private SamplingOptions sampling() {
+        /** Returns the tools that the answer may call. */
+        private List<ToolCallback> tools(String choice) {
+            List<ToolCallback> all = Objects.requireNonNullElse(options.getToolCallbacks(), List.of());
+            List<ToolCallback> chosen = switch (choice) {
+                case "none" -> List.of();
+                case "auto", "required" -> all;
+                default ->
+                    all.stream()
+                            .filter(each -> each.getToolDefinition().name().equals(choice))
+                            .toList();
+            };
+            ChatEngine.check(
+                    !chosen.isEmpty() || choice.equals("none") || choice.equals("auto"),
+                    "the tool choice is '%s', but the tools are %s; offer the tool, or choose 'auto'"
+                            .formatted(
+                                    choice,
+                                    all.stream()
+                                            .map(each ->
+                                                    each.getToolDefinition().name())
+                                            .toList()));
+            return chosen;
+        }
+
+        private SamplingOptions sampling(ChatPrompt chat, boolean isCall) {
             SamplingOptions.Builder sampling = engine.sampling();
             Optional.ofNullable(options.getTemperature())
                     .ifPresent(each -> sampling.temperature((float) (double) each));
@@ -272,10 +297,12 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
             if (schema != null) {
                 ChatEngine.check(!schema.isBlank(), "the output schema is empty; give a JSON schema or none");
                 ChatEngine.check(
-                        Objects.requireNonNullElse(options.getToolCallbacks(), List.of())
-                                .isEmpty(),
+                        chat.tools().isEmpty(),
                         "an output schema and tools are requested, but an answer by the schema calls no tools; leave one out");
                 sampling.constraint(engine.constraint(schema));
+            }
+            if (isCall) {
+                sampling.constraint(engine.callConstraint(chat.tools()));
             }
             return sampling.build();
         }

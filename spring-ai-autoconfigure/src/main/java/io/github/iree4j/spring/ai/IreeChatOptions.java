@@ -11,8 +11,8 @@ import org.springframework.ai.model.tool.StructuredOutputChatOptions;
 import org.springframework.ai.tool.ToolCallback;
 
 /**
- * Options of a request, in addition to Spring AI's: min-p, a repetition penalty, a JSON schema, a seed, a time limit
- * and a tenant. Immutable. An option that is null has the value of the model's properties.
+ * Options of a request, in addition to Spring AI's: min-p, a repetition penalty, a JSON schema, a choice of tools, a
+ * seed, a time limit and a tenant. Immutable. An option that is null has the value of the model's properties.
  *
  * <pre>{@code
  * IreeChatOptions.builder().temperature(0.8).seed(42L).timeout(Duration.ofSeconds(30)).build()
@@ -22,6 +22,7 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
     private final @Nullable Double minP;
     private final @Nullable Double repetitionPenalty;
     private final @Nullable String outputSchema;
+    private final @Nullable String toolChoice;
     private final @Nullable Long seed;
     private final @Nullable Duration timeout;
     private final @Nullable String tenant;
@@ -45,6 +46,7 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
         this.minP = builder.minP;
         this.repetitionPenalty = builder.repetitionPenalty;
         this.outputSchema = builder.outputSchema;
+        this.toolChoice = builder.toolChoice;
         this.seed = builder.seed;
         this.timeout = builder.timeout;
         this.tenant = builder.tenant;
@@ -69,6 +71,11 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
     @Override
     public @Nullable String getOutputSchema() {
         return outputSchema;
+    }
+
+    /** Returns the choice of tools: {@code none}, {@code auto}, {@code required} or a tool; null for {@code auto}. */
+    public @Nullable String getToolChoice() {
+        return toolChoice;
     }
 
     /** Returns the seed of the choice of tokens; null for the seed of the properties, or another seed for each request. */
@@ -102,6 +109,7 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
                 .minP(minP)
                 .repetitionPenalty(repetitionPenalty)
                 .outputSchema(outputSchema)
+                .toolChoice(toolChoice)
                 .seed(seed)
                 .timeout(timeout)
                 .tenant(tenant);
@@ -114,6 +122,7 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
                 && Objects.equals(minP, that.minP)
                 && Objects.equals(repetitionPenalty, that.repetitionPenalty)
                 && Objects.equals(outputSchema, that.outputSchema)
+                && Objects.equals(toolChoice, that.toolChoice)
                 && Objects.equals(seed, that.seed)
                 && Objects.equals(timeout, that.timeout)
                 && Objects.equals(tenant, that.tenant);
@@ -121,7 +130,7 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
 
     @Override
     public int hashCode() {
-        return Objects.hash(super.hashCode(), minP, repetitionPenalty, outputSchema, seed, timeout, tenant);
+        return Objects.hash(super.hashCode(), minP, repetitionPenalty, outputSchema, toolChoice, seed, timeout, tenant);
     }
 
     /** Builder of options. Not thread-safe. */
@@ -130,6 +139,7 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
         private @Nullable Double minP;
         private @Nullable Double repetitionPenalty;
         private @Nullable String outputSchema;
+        private @Nullable String toolChoice;
         private @Nullable Long seed;
         private @Nullable Duration timeout;
         private @Nullable String tenant;
@@ -168,6 +178,21 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
         @Override
         public Builder outputSchema(@Nullable String schema) {
             this.outputSchema = schema;
+            return this;
+        }
+
+        /**
+         * Sets whether the answer calls tools.
+         *
+         * <p>With {@code required} or a tool, each answer is a call whose arguments are by the tool's schema, also the
+         * answer to a result of a tool: change the option, or limit the calls, where an advisor runs tools.
+         *
+         * @param choice {@code none} for no tools, {@code auto} for the model's choice, {@code required} for a call of any
+         *     tool, or the name of the tool to call
+         * @return this builder
+         */
+        public Builder toolChoice(@Nullable String choice) {
+            this.toolChoice = choice;
             return this;
         }
 
@@ -215,6 +240,7 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
             if (other instanceof Builder that) {
                 minP = that.minP != null ? that.minP : minP;
                 repetitionPenalty = that.repetitionPenalty != null ? that.repetitionPenalty : repetitionPenalty;
+                toolChoice = that.toolChoice != null ? that.toolChoice : toolChoice;
                 seed = that.seed != null ? that.seed : seed;
                 timeout = that.timeout != null ? that.timeout : timeout;
                 tenant = that.tenant != null ? that.tenant : tenant;

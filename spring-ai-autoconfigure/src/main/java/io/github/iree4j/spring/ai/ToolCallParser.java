@@ -16,6 +16,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class ToolCallParser {
     static final String BEGIN = "<tool_call>";
+    static final String ID = "call-"; // and a number
     private static final String END = "</tool_call>";
 
     private final Set<String> tools;
@@ -119,7 +120,7 @@ final class ToolCallParser {
                 return null;
             }
             return new ToolCall(
-                    "call-" + (firstId + calls.size()),
+                    ID + (firstId + calls.size()),
                     "function",
                     name.stringValue(),
                     arguments.isObject() ? arguments.toString() : "{}");

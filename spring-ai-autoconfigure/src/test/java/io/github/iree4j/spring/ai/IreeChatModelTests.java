@@ -71,17 +71,6 @@ class IreeChatModelTests {
         return model(source, _ -> {});
     }
 
-    private static String prompt(GenerationRequest request) {
-        StringBuilder text = new StringBuilder();
-        for (int token : request.prompt()) {
-            text.append(
-                    token >= ByteTokenizer.FIRST_SPECIAL
-                            ? ByteTokenizer.SPECIAL.get(token - ByteTokenizer.FIRST_SPECIAL)
-                            : String.valueOf((char) token));
-        }
-        return text.toString();
-    }
-
     /** Calls and streams, which must have the same answer, and returns the response of the call. */
     private ChatResponse answer(IreeChatModel model, Prompt prompt) {
         ChatResponse called = model.call(prompt);
@@ -96,7 +85,7 @@ class IreeChatModelTests {
         assertThat(text).hasToString(called.getResult().getOutput().getText());
         for (ChatResponse chunk : chunks.subList(0, chunks.size() - 1)) {
             assertThat(chunk.getResult().getOutput().getText()).isNotEmpty().doesNotContain("\ufffd");
-            assertThat(chunk.getResult().getMetadata().getFinishReason()).isNullOrEmpty();
+            assertThat(chunk.getResult().getMetadata().getFinishReason()).isNull();
             assertThat(chunk.hasToolCalls()).isFalse();
         }
         ChatResponse last = chunks.getLast();
@@ -122,8 +111,7 @@ class IreeChatModelTests {
         assertThat(usage.getCompletionTokens()).isEqualTo(20 + 1);
         assertThat(usage.getTotalTokens()).isEqualTo(prompt + 21);
         assertThat(usage.getCacheReadInputTokens()).isEqualTo(16);
-        assertThat(prompt(script.requests.getFirst()))
-                .isEqualTo("<|begin|><|system|>Be kind.<|end|><|user|>Hi<|end|><|assistant|>");
+        assertThat(script.prompt(0)).isEqualTo("<|begin|><|system|>Be kind.<|end|><|user|>Hi<|end|><|assistant|>");
     }
 
     @Test
@@ -195,7 +183,7 @@ class IreeChatModelTests {
         assertThat(response.getResult().getOutput().getText()).isEqualTo("Let me see. ");
         ToolCall call = new ToolCall("call-0", "function", "weather", "{\"city\":\"Zürich\"}");
         assertThat(response.getResult().getOutput().getToolCalls()).containsExactly(call);
-        assertThat(prompt(script.requests.getFirst()))
+        assertThat(script.prompt(0))
                 .startsWith(
                         "<|begin|><|system|>{\"type\": \"function\", \"function\": {\"name\": \"weather\", \"description\": \"Tells the weather\", \"parameters\": {\"type\": \"object\", ");
 
@@ -212,7 +200,7 @@ class IreeChatModelTests {
                                         .responses(List.of(new ToolResponse("call-0", "weather", "sunny")))
                                         .build()),
                         tools()));
-        assertThat(prompt(next.requests.getFirst()))
+        assertThat(next.prompt(0))
                 .contains("<|assistant|><tool_call>{\"name\": \"weather\", \"arguments\": {\"city\": \"Z")
                 .endsWith("<|tool|>sunny<|end|><|assistant|>");
         assertThat(second.getResult().getOutput().getToolCalls().getFirst().id())
@@ -394,8 +382,15 @@ class IreeChatModelTests {
             }
         });
         IreeChatModel model = model(ScriptedTokens.text("Hello"));
-        model.call(new Prompt("Hi"));
-        model.stream(new Prompt("Hi")).blockLast();
+        Prompt prompt = new Prompt(
+                "Hi",
+                IreeChatOptions.builder()
+                        .temperature(0.5)
+                        .topK(7)
+                        .stopSequences(List.of("STOP"))
+                        .build());
+        model.call(prompt);
+        model.stream(prompt).blockLast();
         assertThat(stopped.await(100, TimeUnit.SECONDS)).isTrue(); // a moment behind the last chunk
         TestObservationRegistryAssert.assertThat(observations)
                 .hasNumberOfObservationsWithNameEqualTo("gen_ai.client.operation", 2)
@@ -404,7 +399,15 @@ class IreeChatModelTests {
                         each -> each.hasLowCardinalityKeyValue("gen_ai.system", "iree")
                                 .hasLowCardinalityKeyValue("gen_ai.operation.name", "chat")
                                 .hasLowCardinalityKeyValue("gen_ai.response.model", "chat")
+                                .hasLowCardinalityKeyValue("gen_ai.request.model", "chat")
+                                .hasHighCardinalityKeyValue("gen_ai.request.temperature", "0.5")
+                                .hasHighCardinalityKeyValue("gen_ai.request.top_k", "7")
+                                .hasHighCardinalityKeyValue("gen_ai.request.max_tokens", "512")
+                                .hasHighCardinalityKeyValue("gen_ai.request.stop_sequences", "[\"STOP\"]")
+                                .hasHighCardinalityKeyValueWithKey("gen_ai.response.id")
+                                .hasHighCardinalityKeyValue("gen_ai.usage.input_tokens", "6")
                                 .hasHighCardinalityKeyValue("gen_ai.usage.output_tokens", "6")
+                                .hasHighCardinalityKeyValue("gen_ai.usage.total_tokens", "12")
                                 .hasHighCardinalityKeyValue("gen_ai.response.finish_reasons", "[\"stop\"]"));
         TestObservationRegistryAssert.assertThat(observations).doesNotHaveAnyRemainingCurrentObservation();
     }
@@ -416,10 +419,10 @@ class IreeChatModelTests {
                 script,
                 settings -> settings.template("{{ messages[0].content }}").stopTokens(List.of("|")));
         assertThat(model.call("Hi")).isEqualTo("one");
-        assertThat(prompt(script.requests.getFirst())).isEqualTo("Hi");
+        assertThat(script.prompt(0)).isEqualTo("Hi");
         Resource file = new ByteArrayResource("{{ messages|length }}\n".getBytes(StandardCharsets.UTF_8), "the file");
         model(script, settings -> settings.template(file)).call("Hi");
-        assertThat(prompt(script.requests.getLast())).isEqualTo("1");
+        assertThat(script.prompt(script.requests.size() - 1)).isEqualTo("1");
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> model(script, settings -> settings.stopTokens(List.of("<|none|>"))))
                 .withMessageContaining("<|none|>");

@@ -69,14 +69,7 @@ public final class ScriptedChat implements TokenSource {
 
     /** Returns the prompt of a request as a text. */
     public String prompt(int request) {
-        StringBuilder text = new StringBuilder();
-        for (int token : script.requests.get(request).prompt()) {
-            text.append(
-                    token >= ByteTokenizer.FIRST_SPECIAL
-                            ? ByteTokenizer.SPECIAL.get(token - ByteTokenizer.FIRST_SPECIAL)
-                            : String.valueOf((char) token));
-        }
-        return text.toString();
+        return script.prompt(request);
     }
 
     @Override

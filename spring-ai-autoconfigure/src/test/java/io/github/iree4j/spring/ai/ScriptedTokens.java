@@ -12,9 +12,11 @@ import java.util.OptionalInt;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.springframework.ai.observation.conventions.AiOperationType;
 
-/** Answers each prompt with the same tokens, within the limits of the request. */
+/** Answers prompts with the tokens of scripts in turn, the last script again and again, within the limits of the request. */
 final class ScriptedTokens implements TokenSource {
     final List<GenerationRequest> requests = new ArrayList<>();
     final List<AiOperationType> operations = new ArrayList<>();
@@ -23,16 +25,33 @@ final class ScriptedTokens implements TokenSource {
     int waitAt = -1;
     IreeException failure;
     Semaphore steps; // a permit for each token; null for no limit
-    private final List<Integer> script;
+    private final List<List<Integer>> scripts;
 
-    ScriptedTokens(List<Integer> script) {
-        this.script = script;
+    private ScriptedTokens(List<List<Integer>> scripts) {
+        this.scripts = scripts;
     }
 
-    static ScriptedTokens text(String text) {
-        List<Integer> script = new ArrayList<>(ByteTokenizer.tokens(text));
-        script.add(ByteTokenizer.END);
-        return new ScriptedTokens(script);
+    /** Answers the first prompt with the first text, and so on. */
+    static ScriptedTokens text(String... texts) {
+        return new ScriptedTokens(Stream.of(texts)
+                .map(text -> {
+                    List<Integer> script = new ArrayList<>(ByteTokenizer.tokens(text));
+                    script.add(ByteTokenizer.END);
+                    return script;
+                })
+                .collect(Collectors.toList()));
+    }
+
+    /** Returns the prompt of a request as a text; a byte is a character. */
+    String prompt(int request) {
+        StringBuilder text = new StringBuilder();
+        for (int token : requests.get(request).prompt()) {
+            text.append(
+                    token >= ByteTokenizer.FIRST_SPECIAL
+                            ? ByteTokenizer.SPECIAL.get(token - ByteTokenizer.FIRST_SPECIAL)
+                            : String.valueOf((char) token));
+        }
+        return text.toString();
     }
 
     @Override
@@ -50,6 +69,7 @@ final class ScriptedTokens implements TokenSource {
     public synchronized Tokens submit(GenerationRequest request, AiOperationType operation) {
         requests.add(request);
         operations.add(operation);
+        List<Integer> script = scripts.get(Math.min(requests.size(), scripts.size()) - 1);
         return new Tokens() {
             private int next;
             private FinishReason reason;

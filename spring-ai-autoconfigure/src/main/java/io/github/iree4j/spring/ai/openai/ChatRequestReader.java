@@ -77,7 +77,7 @@ final class ChatRequestReader {
 
     private TokenConstraint callOf(ToolChoice choice, ChatEngine engine) {
         try {
-            return engine.constraint(choice.schema());
+            return engine.callConstraint(choice.tools());
         } catch (IreeException e) {
             if (e.code() != StatusCode.INVALID_ARGUMENT) {
                 throw e;
@@ -178,7 +178,7 @@ final class ChatRequestReader {
             String name = function.requireText("name");
             Map<?, ?> arguments = function.parsed("arguments");
             calls.put(id, name);
-            toolCalls++;
+            toolCalls = ChatPrompt.nextCall(toolCalls, id);
             made.add(variables(
                     "id", id, "type", "function", "function", variables("name", name, "arguments", arguments)));
             function.refuseOthers();

@@ -1,0 +1,54 @@
+package io.github.iree4j.spring.ai;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The JSON schema of a call of a tool. */
+final class CallSchema {
+    private CallSchema() {}
+
+    /** Returns the schema of a call of one of the tools, which are as templates have them. */
+    static String of(List<Map<String, Object>> tools) {
+        List<Map<String, Object>> calls = new ArrayList<>();
+        for (Map<String, Object> tool : tools) {
+            Object parameters = tool.get("function") instanceof Map<?, ?> function ? function.get("parameters") : null;
+            String place = "#/anyOf/%d/properties/arguments".formatted(calls.size());
+            Map<String, Object> properties = new LinkedHashMap<>();
+            properties.put("name", Map.of("const", name(tool)));
+            properties.put("arguments", moved(parameters == null ? Map.of() : parameters, place));
+            Map<String, Object> call = new LinkedHashMap<>();
+            call.put("type", "object");
+            call.put("properties", properties);
+            call.put("required", List.of("name", "arguments"));
+            call.put("additionalProperties", false);
+            calls.add(call);
+        }
+        return JsonMapper.shared().writeValueAsString(Map.of("anyOf", calls));
+    }
+
+    /** Returns a schema with its references moved to another place. */
+    private static Object moved(Object schema, String place) {
+        if (schema instanceof List<?> list) {
+            return list.stream()
+                    .map(each -> each == null ? "null" : moved(each, place))
+                    .toList();
+        }
+        if (!(schema instanceof Map<?, ?> map)) {
+            return schema;
+        }
+        Map<String, Object> copy = new LinkedHashMap<>();
+        map.forEach((name, value) -> copy.put(
+                String.valueOf(name),
+                "$ref".equals(name) && value instanceof String reference && reference.startsWith("#")
+                        ? place + reference.substring(1)
+                        : value == null ? null : moved(value, place)));
+        return copy;
+    }
+
+    private static String name(Map<String, Object> tool) {
+        return tool.get("function") instanceof Map<?, ?> function ? String.valueOf(function.get("name")) : "";
+    }
+}

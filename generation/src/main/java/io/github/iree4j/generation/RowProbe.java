@@ -2,11 +2,14 @@ package io.github.iree4j.generation;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Measures whether a program computes a row with the same bits whatever else is in the step. Compilers may vectorise,
@@ -14,7 +17,8 @@ import java.util.TreeSet;
  * tokens with nearly equal logits are exchanged.
  *
  * <p>A probe runs prompts through a function, alone with padding for the reference, and compares the bits of all logits
- * that generation reads. The pages of the cache are used from page 1 on, and mean nothing afterwards.
+ * that generation reads. Neighbours begin at other positions, and have other lengths; what neighbours read and compute
+ * means nothing. The pages of the cache are used from page 1 on, and mean nothing afterwards.
  */
 final class RowProbe {
     private static final long SEED = 0x69726565; // any; the same for every run
@@ -31,6 +35,9 @@ final class RowProbe {
 
     /** Prompts, by ascending length. */
     private final List<int[]> prompts;
+
+    /** Runs alone with a column more, by prompt and functions, for several comparisons. */
+    private final Map<List<Object>, Run> alone = new HashMap<>();
 
     /**
      * Creates a probe.
@@ -97,15 +104,16 @@ final class RowProbe {
         List<Entry> prefills = new ArrayList<>(allPrefills);
         List<Entry> decodes = new ArrayList<>(allDecodes);
         for (int[] each : rows ? prompts : List.<int[]>of()) {
-            int[] prompt = Arrays.copyOf(each, Math.min(each.length, most));
-            Run reference = alone(prompt, prefill, decode, 0);
+            int[] prompt = each.length <= most ? each : Arrays.copyOf(each, most);
+            Run reference = withMoreColumn(prompt, prefill, decode);
             for (int place : places(batch)) {
                 rows &= equal(reference, among(prompt, prefill, decode, place), "beside other rows");
             }
+            // The prompt is in the pages, if rows are equal.
+            decodes.removeIf(other -> !other.equals(decode)
+                    && !equal(reference, among(prompt, null, other, other.batch() - 1), "by '" + other + "'"));
             prefills.removeIf(other -> !other.equals(prefill)
                     && !equal(reference, among(prompt, other, decode, other.batch() - 1), "by '" + other + "'"));
-            decodes.removeIf(other -> !other.equals(decode)
-                    && !equal(reference, among(prompt, prefill, other, other.batch() - 1), "by '" + other + "'"));
         }
         if (rows) {
             boolean anyShape = dependsOnNoShape(prefill, decode);
@@ -178,9 +186,11 @@ final class RowProbe {
         for (int[] prompt : prompts) {
             Run reference = alone(prompt, prefill, decode, 0);
             int room = shapes.maximumColumns() - shapes.pagesFor(prompt.length + 1);
-            for (int more : room > 1 ? new int[] {1, room} : new int[] {room}) {
-                Run wide = alone(prompt, prefill, decode, more);
-                equal &= more == 0 || equal(reference, wide, "in more columns");
+            if (room > 0) {
+                equal &= equal(reference, withMoreColumn(prompt, prefill, decode), "in more columns");
+            }
+            if (room > 1) {
+                equal &= equal(reference, alone(prompt, prefill, decode, room), "in more columns");
             }
             if (prefillPosition && prompt.length > shapes.stride() && shapes.chunkPages() > 1) {
                 equal &= equal(reference, run(prompt, prefill, decode, 0, false, 0, 1), "page by page");
@@ -198,9 +208,20 @@ final class RowProbe {
         return run(prompt, prefill, decode, 0, false, more, shapes.chunkPages());
     }
 
+    /** Runs a prompt alone, with a column that neighbours may use to begin behind the row. */
+    private Run withMoreColumn(int[] prompt, Entry prefill, Entry decode) {
+        List<Object> key = List.of(new IntKey(prompt), prefill, decode);
+        Run known = alone.get(key);
+        if (known == null) {
+            known = alone(prompt, prefill, decode, 1);
+            alone.put(key, known);
+        }
+        return known;
+    }
+
     /** Runs a prompt with another prompt in each other row. */
-    private Run among(int[] prompt, Entry prefill, Entry decode, int place) {
-        return run(prompt, prefill, decode, place, true, 0, shapes.chunkPages());
+    private Run among(int[] prompt, @Nullable Entry prefill, Entry decode, int place) {
+        return run(prompt, prefill, decode, place, true, 1, shapes.chunkPages());
     }
 
     /** Returns rows other than row 0: the powers of two and the last row; none of functions for a single sequence. */
@@ -215,12 +236,13 @@ final class RowProbe {
         return places;
     }
 
-    /** The logits of a prompt's end and of two decode steps, as bytes. */
+    /** The logits of a prompt's end, unless that was in the pages, and of two decode steps, as bytes. */
     private record Run(List<byte[]> logits, String description) {}
 
     private boolean equal(Run reference, Run other, String how) {
-        for (int i = 0; i < reference.logits.size(); i++) {
-            int at = Arrays.mismatch(reference.logits.get(i), other.logits.get(i));
+        int left = reference.logits.size() - other.logits.size();
+        for (int i = left; i < reference.logits.size(); i++) {
+            int at = Arrays.mismatch(reference.logits.get(i), other.logits.get(i - left));
             if (at >= 0) {
                 findings.add("%s: %s of %s, byte %d of logits differs from %s"
                         .formatted(how, i == 0 ? "prefill" : "decode", other.description, at, reference.description));
@@ -233,15 +255,17 @@ final class RowProbe {
     /**
      * Computes a prompt and two further tokens.
      *
+     * @param prefill computes the prompt; null if the prompt is in the pages
      * @param place the wanted row; the last row of smaller functions
      * @param neighbours whether all other rows compute another prompt, otherwise padding
      * @param more columns beyond the smallest number
      * @param chunk pages of the prompt read by a step
      */
-    private Run run(int[] prompt, Entry prefill, Entry decode, int place, boolean neighbours, int more, int chunk) {
+    private Run run(
+            int[] prompt, @Nullable Entry prefill, Entry decode, int place, boolean neighbours, int more, int chunk) {
         List<byte[]> logits = new ArrayList<>();
         int promptPages = shapes.pagesFor(prompt.length);
-        for (int from = 0; from < prompt.length; ) {
+        for (int from = 0; prefill != null && from < prompt.length; ) {
             int first = from / shapes.stride();
             int read = prefillPosition
                     ? Math.min(promptPages - first, chunk)
@@ -265,7 +289,7 @@ final class RowProbe {
         return new Run(
                 logits,
                 "%d tokens by '%s' and '%s' in row %d with %d more columns"
-                        .formatted(prompt.length, prefill, decode, place, more));
+                        .formatted(prompt.length, prefill == null ? decode : prefill, decode, place, more));
     }
 
     private byte[] step(
@@ -279,15 +303,10 @@ final class RowProbe {
             boolean neighbours) {
         Step step = new Step(entry, tokensPerRow, columns);
         int row = Math.min(place, entry.batch() - 1);
-        int used = shapes.pagesFor(from + count);
-        for (int other = 0; other < entry.batch(); other++) {
-            int base = other == row ? 1 : 1 + (other < row ? other + 1 : other) * used;
-            if (other != row && !neighbours || base + used > pages) {
-                continue;
-            }
-            step.set(other, other == row ? tokens : shifted(tokens, other), from, count);
-            for (int i = 0; i < used; i++) {
-                step.setPage(other, i, base + i);
+        set(step, row, tokens, from, count, 1);
+        for (int other = 0, behind = 1; neighbours && other < entry.batch(); other++) {
+            if (other != row) {
+                setNeighbour(step, other, tokens, from, behind++);
             }
         }
         Logits logits = new Logits();
@@ -298,7 +317,37 @@ final class RowProbe {
         return logits.evidence(row, count - 1);
     }
 
-    private int[] shifted(int[] tokens, int by) {
-        return Arrays.stream(tokens).map(each -> (each + by) % vocabulary).toArray();
+    private void set(Step step, int row, int[] tokens, int from, int count, int page) {
+        step.set(row, tokens, from, count);
+        for (int i = 0; i < shapes.pagesFor(from + count); i++) {
+            step.setPage(row, i, page + i);
+        }
+    }
+
+    /**
+     * Sets a neighbour of a row that reads from a position: with another position and another length, in other pages.
+     *
+     * @param number place among the neighbours, from 1
+     */
+    private void setNeighbour(Step step, int row, int[] tokens, int from, int number) {
+        int stride = shapes.stride();
+        int ownPages = (pages - 1) / step.entry().batch();
+        int columns = Math.min(step.columns(), ownPages);
+        int wide = step.tokensPerRow();
+        int start;
+        int count;
+        if (step.entry().prefill()) {
+            int starts = prefillPosition ? Math.max(1, columns - wide / stride + 1) : 1;
+            start = (from / stride + number) % starts * stride;
+            count = 1 + number * (stride + 1) % Math.min(wide, columns * stride);
+        } else {
+            start = (from + number * (stride + 1)) % (columns * stride);
+            count = 1;
+        }
+        int[] others = new int[start + count];
+        for (int i = 0; i < others.length; i++) {
+            others[i] = (tokens[i % tokens.length] + number) % vocabulary;
+        }
+        set(step, row, others, start, count, 1 + number * ownPages);
     }
 }

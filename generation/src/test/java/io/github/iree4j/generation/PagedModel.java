@@ -48,12 +48,18 @@ final class PagedModel implements StepRunner, PageMover {
         NOTHING,
         PLACE,
         NEIGHBOURS,
+        /** Neighbours of a row of a prefill that begin at another position. */
+        OTHER_STARTS,
+        /** Neighbours of a row of a decode with another length. */
+        OTHER_LENGTHS,
         COLUMNS,
         BATCH,
         /** Pages depend on the chunk of the prompt that they were computed in. */
         CHUNK,
         /** Pages depend on whether a decode step computed them. */
-        KIND
+        KIND,
+        /** Logits behind the first page depend on whether a decode step computed them. */
+        KIND_OF_LOGITS
     }
 
     private Dependence dependence = Dependence.NOTHING;
@@ -361,6 +367,13 @@ final class PagedModel implements StepRunner, PageMover {
         return hash(tokens, length);
     }
 
+    /** Returns the number of neighbours, without padding, with another number than the row. */
+    private static long others(Step step, int row, long[] numbers) {
+        return IntStream.range(0, numbers.length)
+                .filter(each -> step.lengths()[each] > 1 && numbers[each] != numbers[row])
+                .count();
+    }
+
     private void disturb(Step step, int row, float[] values) {
         long cause = switch (dependence) {
             case NOTHING, CHUNK, KIND -> 0;
@@ -372,6 +385,9 @@ final class PagedModel implements StepRunner, PageMover {
                 }
                 yield others;
             }
+            case OTHER_STARTS -> step.entry().prefill() ? others(step, row, step.starts()) : 0;
+            case OTHER_LENGTHS -> step.entry().prefill() ? 0 : others(step, row, step.lengths());
+            case KIND_OF_LOGITS -> step.entry().prefill() || step.starts()[row] < stride ? 0 : 1;
             case COLUMNS -> step.columns();
             case BATCH -> step.entry().batch();
         };

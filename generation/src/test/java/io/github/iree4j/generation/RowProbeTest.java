@@ -39,9 +39,10 @@ class RowProbeTest {
         assertThat(measured.verifiable()).isTrue();
     }
 
-    @Test
-    void decodeFunctionsWithOtherBitsThanPrefillFunctionsComputeAllGeneratedTokens() {
-        Measured measured = measure(Dependence.KIND);
+    @ParameterizedTest
+    @EnumSource(names = {"KIND", "KIND_OF_LOGITS"})
+    void decodeFunctionsWithOtherBitsThanPrefillFunctionsComputeAllGeneratedTokens(Dependence dependence) {
+        Measured measured = measure(dependence);
         assertThat(measured.rows()).isTrue();
         assertThat(measured.shapes()).isTrue();
         assertThat(measured.alike()).isFalse();
@@ -57,7 +58,7 @@ class RowProbeTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"PLACE", "NEIGHBOURS"})
+    @EnumSource(names = {"PLACE", "NEIGHBOURS", "OTHER_STARTS", "OTHER_LENGTHS"})
     void stepsHaveOneSequenceIfRowsDependOnPlacesOrNeighbours(Dependence dependence) {
         Measured measured = measure(dependence);
         assertThat(measured.rows()).isFalse();
@@ -71,6 +72,17 @@ class RowProbeTest {
         Measured measured = measure(dependence);
         assertThat(measured.shapes()).isFalse();
         assertThat(measured.rows()).isTrue();
+    }
+
+    /** With a large model, the steps at the start take long. */
+    @Test
+    void threePromptsTake110StepsOfWhich38ArePrefills() {
+        List<Step> steps = new ArrayList<>();
+        PagedModel model = new PagedModel(SHAPES, true, PAGES).before(steps::add);
+        new RowProbe(PREFILLS, DECODES, true, PagedModel.VOCABULARY, SHAPES, model, PAGES, 3).measure();
+        assertThat(steps.size()).isEqualTo(110);
+        assertThat(steps.stream().filter(each -> each.entry().prefill()).count())
+                .isEqualTo(38);
     }
 
     @Test

@@ -22,4 +22,8 @@ class Frame {
     void constrain(List<byte[]> texts, int[] prompt, int end) {
         // fence 2
     }
+
+    void draft(Program small) {
+        // fence 3
+    }
 }

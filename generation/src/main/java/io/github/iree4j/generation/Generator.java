@@ -6,6 +6,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,15 +26,17 @@ import org.slf4j.LoggerFactory;
  * <p><b>Threads.</b> A thread for each generator makes the steps and chooses tokens, and computes kernels with the
  * workers of the runtime.
  *
- * <p><b>Ownership.</b> The program stays the caller's, and must be open as long as the generator.
+ * <p><b>Ownership.</b> The program, and the draft's program, stay the caller's, and must be open as long as the generator.
  */
 public final class Generator implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Generator.class);
 
     private final ModelInterface model;
     private final ModelConfig config;
+    private final @Nullable DraftModel draft;
     private final StepShapes shapes;
     private final CacheMemory cache;
+    private @Nullable CacheMemory draftCache; // if proposed tokens can be verified
     private final Measured measured;
     private final List<String> findings;
     private final int stepsAhead;
@@ -42,10 +45,12 @@ public final class Generator implements AutoCloseable {
     private Generator(
             ModelInterface model,
             ModelConfig config,
+            @Nullable DraftModel draft,
             GeneratorOptions options,
             LongSupplier nanoTime,
             Speculation speculation) {
         this.model = model;
+        this.draft = draft;
         this.config = config;
         this.shapes = StepShapes.of(config, options.chunkTokens());
         this.cache = new CacheMemory(model, config.pages(), options.hostPages());
@@ -70,6 +75,12 @@ public final class Generator implements AutoCloseable {
             }
             boolean chosenByDevice = measured.decodes().stream().allMatch(runner::runsAhead);
             this.stepsAhead = chosenByDevice ? options.stepsAhead() : 1;
+            Proposer proposer = new PromptLookup();
+            if (draft != null && measured.verifiable()) {
+                CacheMemory own = new CacheMemory(draft.model(), draft.pages(), 0);
+                this.draftCache = own;
+                proposer = draft.on(own, nanoTime);
+            }
             this.loop = new GenerationLoop(
                     name(),
                     new StepPlanner(
@@ -78,6 +89,7 @@ public final class Generator implements AutoCloseable {
                             measured,
                             config.pages(),
                             speculation,
+                            proposer,
                             stepsAhead,
                             options.hostPages(),
                             cache),
@@ -86,10 +98,17 @@ public final class Generator implements AutoCloseable {
                     options.maximumWaiting(),
                     options.requestsPerTenant(),
                     nanoTime,
-                    cache::close);
+                    this::closeCaches);
         } catch (RuntimeException | Error e) {
-            cache.close();
+            closeCaches();
             throw e;
+        }
+    }
+
+    private void closeCaches() {
+        cache.close();
+        if (draftCache != null) {
+            draftCache.close();
         }
     }
 
@@ -100,20 +119,21 @@ public final class Generator implements AutoCloseable {
      * @param program a program with functions {@code prefill_bs{N}} and {@code decode_bs{N}}
      * @param options the options
      * @return the generator, closed by the caller
-     * @throws IreeException INVALID_ARGUMENT for a program with another interface, a configuration that does not fit, or
-     *     too few pages; RESOURCE_EXHAUSTED when the device has not enough memory for the pages; any failure of a step
+     * @throws IreeException INVALID_ARGUMENT for a program with another interface, a configuration or a draft that does not
+     *     fit, or too few pages; RESOURCE_EXHAUSTED when the device has not enough memory for the pages; any failure of a step
      */
     public static Generator create(Program program, GeneratorOptions options) {
         return create(program, options, System::nanoTime, new Speculation(options.proposedTokens(), false));
     }
 
     static Generator create(Program program, GeneratorOptions options, LongSupplier nanoTime, Speculation speculation) {
-        String json = options.config();
-        ModelConfig config = json == null ? ModelConfig.DEFAULT : ModelConfig.parse(options.configName(), json);
+        ModelConfig config = ModelConfig.of(options.configName(), options.config());
         if (options.pages() > 0) {
             config = config.withPages(options.pages());
         }
-        return new Generator(ModelInterface.of(program, config), config, options, nanoTime, speculation);
+        ModelInterface model = ModelInterface.of(program, config);
+        DraftModel draft = DraftModel.of(options, model, config);
+        return new Generator(model, config, draft, options, nanoTime, speculation);
     }
 
     private String name() {
@@ -218,6 +238,15 @@ public final class Generator implements AutoCloseable {
                 stepsAhead == 1
                         ? "decode steps are submitted one after the other%n".formatted()
                         : "up to %d decode steps are submitted at once%n".formatted(stepsAhead));
+        if (draft != null) {
+            text.append("the draft '%s' %s%n"
+                    .formatted(
+                            draft.model().name(),
+                            measured.verifiable()
+                                    ? "proposes tokens, up to %d tokens of a sequence"
+                                            .formatted(draft.shapes().maximumTokens() + 1)
+                                    : "is not used"));
+        }
         findings.forEach(each -> text.append(each).append(System.lineSeparator()));
         return text.toString();
     }

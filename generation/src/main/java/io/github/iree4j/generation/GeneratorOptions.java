@@ -1,5 +1,6 @@
 package io.github.iree4j.generation;
 
+import io.github.iree4j.Program;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.nio.file.Path;
@@ -31,6 +32,9 @@ public final class GeneratorOptions {
     private final int proposedTokens;
     private final int stepsAhead;
     private final int hostPages;
+    private final @Nullable Program draft;
+    private final String draftConfigName;
+    private final @Nullable String draftConfig;
 
     private GeneratorOptions(Builder of) {
         this.configName = of.configName;
@@ -43,6 +47,9 @@ public final class GeneratorOptions {
         this.proposedTokens = of.proposedTokens;
         this.stepsAhead = of.stepsAhead;
         this.hostPages = of.hostPages;
+        this.draft = of.draft;
+        this.draftConfigName = of.draftConfigName;
+        this.draftConfig = of.draftConfig;
         check("pages", pages, 0);
         check("chunk tokens", chunkTokens, 1);
         checkMost("chunk tokens", chunkTokens, MOST_CHUNK_TOKENS);
@@ -55,6 +62,16 @@ public final class GeneratorOptions {
         check("steps ahead", stepsAhead, 1);
         checkMost("steps ahead", stepsAhead, MOST_STEPS_AHEAD);
         check("pages of the host", hostPages, 0);
+        if (draft != null && proposedTokens == 0) {
+            throw IreeException.of(
+                    StatusCode.INVALID_ARGUMENT,
+                    "a draft is set, but proposed tokens is 0; set proposed tokens to 1 or more, for instance 4");
+        }
+        if (draft == null && draftConfig != null) {
+            throw IreeException.of(
+                    StatusCode.INVALID_ARGUMENT,
+                    "the configuration '%s' is set for a draft, but no draft".formatted(draftConfigName));
+        }
     }
 
     private static void check(String name, int value, int least) {
@@ -87,7 +104,9 @@ public final class GeneratorOptions {
                 .requestsPerTenant(requestsPerTenant)
                 .proposedTokens(proposedTokens)
                 .stepsAhead(stepsAhead)
-                .hostPages(hostPages);
+                .hostPages(hostPages)
+                .draft(draft)
+                .draftConfig(draftConfigName, draftConfig);
     }
 
     /** Returns the name of the configuration in messages. */
@@ -140,6 +159,21 @@ public final class GeneratorOptions {
         return hostPages;
     }
 
+    /** Returns the program that proposes tokens; null to look up proposals in earlier text. */
+    public @Nullable Program draft() {
+        return draft;
+    }
+
+    /** Returns the name of the draft's configuration in messages. */
+    public String draftConfigName() {
+        return draftConfigName;
+    }
+
+    /** Returns the text of the draft's {@code config.json}; null for the exporter's defaults. */
+    public @Nullable String draftConfig() {
+        return draftConfig;
+    }
+
     /** Builder of options. Not thread-safe. */
     public static final class Builder {
         private String configName = "";
@@ -152,6 +186,9 @@ public final class GeneratorOptions {
         private int proposedTokens;
         private int stepsAhead = 1;
         private int hostPages;
+        private @Nullable Program draft;
+        private String draftConfigName = "";
+        private @Nullable String draftConfig;
 
         private Builder() {}
 
@@ -238,8 +275,8 @@ public final class GeneratorOptions {
 
         /**
          * Sets the length of proposals. Steps verify tokens that followed the last tokens earlier in the prompt or the
-         * answer, where the times of earlier steps show that a verifying step computes tokens faster. Needs a program
-         * whose prefill and decode functions compute equal bits. The tokens of a request are the same with and without
+         * answer, or the tokens of a {@linkplain #draft draft}, where the times of earlier steps show that a verifying
+         * step computes tokens faster. Needs a program whose prefill and decode functions compute equal bits. The tokens of a request are the same with and without
          * proposals.
          *
          * @param count most tokens, from 0 to 64, for instance 8; 0 for no proposals
@@ -275,6 +312,46 @@ public final class GeneratorOptions {
          */
         public Builder hostPages(int count) {
             this.hostPages = count;
+            return this;
+        }
+
+        /**
+         * Sets a draft: a smaller program for the same tokens, which computes the proposed tokens. The tokens of a request
+         * are the same whatever the draft computes; where the draft fails, nothing is proposed. The draft has a cache of
+         * its own, of as many pages, and needs {@link #proposedTokens}.
+         *
+         * @param program a program with functions {@code prefill_bs{N}} with positions ({@code has_prefill_position}) and
+         *     {@code decode_bs{N}}, and with as many tokens per page; stays the caller's, and must be open as long as the
+         *     generator; null to look up proposals in the prompt and the answer
+         * @return this builder
+         */
+        public Builder draft(@Nullable Program program) {
+            this.draft = program;
+            return this;
+        }
+
+        /**
+         * Sets the configuration of the draft.
+         *
+         * @param file the exporter's {@code config.json} of the draft, read now; null for the exporter's defaults: 32
+         *     tokens per page, and proposals within the first two pages of a sequence only
+         * @return this builder
+         * @throws IreeException NOT_FOUND without the file; INVALID_ARGUMENT for a file of more than 1 MiB
+         */
+        public Builder draftConfig(@Nullable Path file) {
+            return file == null ? draftConfig("", null) : draftConfig(file.toString(), ModelConfig.text(file));
+        }
+
+        /**
+         * Sets the configuration of the draft. The number of pages is not used.
+         *
+         * @param name names the configuration in messages
+         * @param json the text of the exporter's {@code config.json} of the draft; null for the exporter's defaults
+         * @return this builder
+         */
+        public Builder draftConfig(String name, @Nullable String json) {
+            this.draftConfigName = name;
+            this.draftConfig = json;
             return this;
         }
 

@@ -14,7 +14,7 @@ package io.github.iree4j.generation;
  * @param sharedTokens tokens of these prompts whose pages were kept or in use
  * @param generatedTokens tokens chosen
  * @param preemptions sequences that lost their pages to a sequence that began earlier
- * @param proposedTokens tokens proposed by look-up
+ * @param proposedTokens tokens proposed by look-up or by a draft, and read by a step
  * @param acceptedTokens proposed tokens that were the tokens chosen
  * @param restoredPages pages copied back from the memory of the host
  */

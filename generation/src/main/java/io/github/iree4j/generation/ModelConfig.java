@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.databind.JsonNode;
@@ -71,6 +72,11 @@ record ModelConfig(
     /** Returns a configuration with another number of pages. */
     ModelConfig withPages(int count) {
         return new ModelConfig(maximumTokens, stride, count, prefillPosition, prefillBatches, decodeBatches);
+    }
+
+    /** Returns the configuration of a text, see {@link #parse}; of no text, the values of exporters. */
+    static ModelConfig of(String name, @Nullable String json) {
+        return json == null ? DEFAULT : parse(name, json);
     }
 
     /**

@@ -1,17 +1,37 @@
 package io.github.iree4j.generation;
 
+import java.util.List;
+
 /**
  * Proposes the next tokens of a sequence: the tokens after the latest earlier occurrence of the sequence's last tokens.
  * Answers often repeat parts of their prompts, and of themselves.
  *
  * @see <a href="https://github.com/apoorvumang/prompt-lookup-decoding">Prompt lookup decoding, 2023</a>
  */
-final class PromptLookup {
+final class PromptLookup implements Proposer {
     private static final int LONGEST = 3;
     private static final int SHORTEST = 2;
     private static final int FARTHEST = 4096; // tokens to look back, since each step looks for each sequence
 
-    private PromptLookup() {}
+    @Override
+    public int most(Sequence sequence) {
+        return Integer.MAX_VALUE;
+    }
+
+    @Override
+    public boolean needsPages() {
+        return false;
+    }
+
+    @Override
+    public Proposals propose(List<Sequence> sequences, int[] most) {
+        int[] counts = new int[most.length];
+        for (int i = 0; i < counts.length; i++) {
+            Sequence each = sequences.get(i);
+            counts[i] = propose(each.tokens(), each.length(), most[i]);
+        }
+        return new Proposals(counts, 0, 0);
+    }
 
     /**
      * Writes proposed tokens behind the known tokens.

@@ -21,6 +21,7 @@ final class Speculation {
     private final boolean always;
     private final Map<Entry, Double> decodeNanos = new HashMap<>();
     private final Map<Entry, Verification> verifications = new HashMap<>();
+    private double unpaidNanos;
     private long proposedTokens;
     private long acceptedTokens;
 
@@ -111,15 +112,27 @@ final class Speculation {
     }
 
     /**
+     * Records the time in which a draft read prompts, or proposed tokens that no step verifies. Later verifying steps pay
+     * for the time, a part each, since later proposals use the same reading.
+     */
+    void drafted(long nanos) {
+        unpaidNanos += nanos;
+    }
+
+    /**
      * Records a verifying step.
      *
+     * @param stepNanos time of the step, and of its proposals
      * @param proposing number of sequences with proposed tokens, at least 1
      * @param proposed number of proposed tokens
      * @param accepted number of accepted tokens
      */
-    void verified(Entry entry, long nanos, int proposing, int proposed, int accepted) {
+    void verified(Entry entry, long stepNanos, int proposing, int proposed, int accepted) {
         proposedTokens += proposed;
         acceptedTokens += accepted;
+        double paid = WEIGHT * unpaidNanos;
+        unpaidNanos -= paid;
+        double nanos = stepNanos + paid;
         double each = (double) accepted / proposing;
         Verification known = verifications.get(entry);
         if (known == null) {
@@ -134,7 +147,7 @@ final class Speculation {
             known.left = known.pause;
             known.pause = Math.min(LONGEST_PAUSE, 2 * known.pause);
         } else { // it pays
-            known.nanos = mean(known.nanos, (double) nanos);
+            known.nanos = mean(known.nanos, nanos);
             known.acceptedPerSequence = mean(known.acceptedPerSequence, each);
             known.pause = SHORTEST_PAUSE;
             known.left = SHORTEST_PAUSE;

@@ -22,6 +22,8 @@ final class Step {
     private final int[] proposed;
     private int proposing;
     private int steps = 1;
+    private long readNanos;
+    private long draftNanos;
 
     /**
      * Creates a step of padding only.
@@ -106,7 +108,8 @@ final class Step {
         add(sequence, from, repeated[row] + 1 + proposals);
     }
 
-    private void add(Sequence sequence, int from, int count) {
+    /** Adds tokens of a sequence, whose pages are known, as the next row. */
+    void add(Sequence sequence, int from, int count) {
         int row = sequences.size();
         set(row, sequence.tokens(), from, count);
         for (int i = 0; i < Math.min(sequence.pageCount(), columns); i++) {
@@ -176,6 +179,22 @@ final class Step {
     /** Returns the number of rows with proposed tokens. */
     int proposing() {
         return proposing;
+    }
+
+    /** Sets how long a draft read tokens, and proposed tokens, before the step, in nanoseconds. */
+    void drafted(long read, long proposed) {
+        readNanos = read;
+        draftNanos = proposed;
+    }
+
+    /** Returns how long a draft read tokens before the step, in nanoseconds. */
+    long readNanos() {
+        return readNanos;
+    }
+
+    /** Returns how long a draft proposed tokens before the step, in nanoseconds. */
+    long draftNanos() {
+        return draftNanos;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.github.iree4j.generation;
 
 import io.github.iree4j.generation.PrefixTree.Node;
+import io.github.iree4j.generation.Proposer.Proposals;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -24,6 +25,7 @@ final class StepPlanner {
     private final boolean alike;
     private final Speculation speculation;
     private final int stepsAhead;
+    private final Proposer proposer;
     private final PagePool pool;
     private final PagePool host; // places for pages of sequences that have lost their pages
     private final PageMover mover;
@@ -31,6 +33,7 @@ final class StepPlanner {
     private final WaitingLine waiting = new WaitingLine();
     private final TreeSet<Sequence> running = new TreeSet<>(Comparator.comparingLong(Sequence::place));
     private boolean decodeNext;
+    private long vainNanos; // of proposals that the step does not verify
     private long preemptions;
     private long promptTokens;
     private long sharedTokens;
@@ -41,6 +44,7 @@ final class StepPlanner {
      *
      * @param prefillPosition whether prefill functions take positions
      * @param pages pages of the cache, page 0 included
+     * @param proposer proposes tokens, as far as the policy says
      * @param stepsAhead most decode steps to submit before the first ends; 1 if the program cannot
      * @param hostPages pages of sequences that the host keeps
      * @param mover copies the pages
@@ -51,6 +55,7 @@ final class StepPlanner {
             Measured measured,
             int pages,
             Speculation speculation,
+            Proposer proposer,
             int stepsAhead,
             int hostPages,
             PageMover mover) {
@@ -62,6 +67,7 @@ final class StepPlanner {
         this.prefillPosition = prefillPosition;
         this.alike = measured.alike();
         this.speculation = speculation;
+        this.proposer = proposer;
         this.pool = new PagePool(pages);
         this.tree = new PrefixTree(shapes.stride());
     }
@@ -166,7 +172,8 @@ final class StepPlanner {
     }
 
     /** Adds the time of a step to the delays of all sequences, before the step is {@link #completed}. */
-    void passed(Step step, boolean prefill, long nanos) {
+    void passed(Step step, boolean prefill, long stepNanos) {
+        long nanos = stepNanos + step.readNanos() + step.draftNanos();
         for (Sequence each : running) {
             StepTimes times = each.generation().times();
             if (step.sequences().contains(each)) {
@@ -199,7 +206,7 @@ final class StepPlanner {
             for (int row = 0; row < step.sequences().size(); row++) {
                 proposed += step.proposed(row);
             }
-            speculation.verified(step.entry(), nanos, step.proposing(), proposed, accepted);
+            speculation.verified(step.entry(), nanos + step.draftNanos(), step.proposing(), proposed, accepted);
         } else if (!step.entry().prefill()) {
             speculation.decoded(step.entry(), nanos);
         }
@@ -329,6 +336,7 @@ final class StepPlanner {
         }
         Step step = new Step(entry, 1, columns);
         step.submitAhead(steps);
+        step.drafted(vainNanos, 0);
         rows.forEach(each -> step.add(each, 1));
         return step;
     }
@@ -355,8 +363,13 @@ final class StepPlanner {
         return missing;
     }
 
-    /** Returns a step that also reads proposed tokens of sequences, or null if no such step is worthwhile. */
+    /**
+     * Returns a step that also reads proposed tokens of sequences, or null if no such step is worthwhile.
+     *
+     * @param decode the function of the decode step instead
+     */
     private @Nullable Step verify(List<Sequence> rows, Entry decode) {
+        vainNanos = 0;
         if (speculation.proposals() == 0
                 || !measured.verifiable()
                 || rows.size() > measured.prefills().getLast().batch()) {
@@ -366,46 +379,86 @@ final class StepPlanner {
         if (!speculation.look(entry, decode)) {
             return null;
         }
-        int[] proposals = new int[rows.size()];
-        int proposing = 0;
-        int free = availablePages();
-        int read = 0; // pages of each row
-        int lastFirst = 0; // the page from which the row with the longest past reads
-        for (int row = 0; row < proposals.length; row++) {
-            Sequence each = rows.get(row);
-            proposals[row] = propose(each, free);
-            proposing += proposals[row] > 0 ? 1 : 0;
-            int pages = shapes.pagesFor(each.length() + proposals[row]);
-            free -= Math.max(0, pages - each.pageCount());
-            int first = each.computed() / shapes.stride();
-            lastFirst = Math.max(lastFirst, first);
-            read = Math.max(read, pages - first);
-        }
-        if (proposing == 0
-                || lastFirst + read > shapes.maximumColumns()
-                || !speculation.isWorthwhile(entry, decode, rows.size(), proposing)) {
+        int[] most = mostProposals(rows);
+        if (!isWorthwhile(entry, decode, rows, most)) {
             return null;
         }
-        Step step = new Step(entry, read * shapes.stride(), Math.max(lastFirst + read, StepShapes.MINIMUM_COLUMNS));
+        if (proposer.needsPages()) {
+            takePages(rows, most);
+        }
+        Proposals proposals = proposer.propose(rows, most);
+        if (!isWorthwhile(entry, decode, rows, proposals.counts())) {
+            vainNanos = proposals.readNanos() + proposals.nanos();
+            speculation.drafted(vainNanos);
+            return null;
+        }
+        speculation.drafted(proposals.readNanos());
+        takePages(rows, proposals.counts());
+        int read = pagesRead(rows, proposals.counts());
+        int columns = Math.max(lastFirst(rows) + read, StepShapes.MINIMUM_COLUMNS);
+        Step step = new Step(entry, read * shapes.stride(), columns);
+        step.drafted(proposals.readNanos(), proposals.nanos());
+        for (int row = 0; row < rows.size(); row++) {
+            Sequence each = rows.get(row);
+            int from = each.computed() - each.computed() % shapes.stride();
+            step.addProposed(each, from, proposals.counts()[row]);
+        }
+        return step;
+    }
+
+    /** Returns the most tokens to propose for each sequence, as far as so many pages are free, and makes room for them. */
+    private int[] mostProposals(List<Sequence> rows) {
+        int[] proposals = new int[rows.size()];
+        int free = availablePages();
+        for (int row = 0; row < proposals.length; row++) {
+            Sequence each = rows.get(row);
+            int most = Math.min(speculation.proposals(), each.mostTokens() - each.length());
+            most = Math.min(most, (each.pageCount() + free) * shapes.stride() - each.length());
+            proposals[row] = Math.clamp(most, 0, proposer.most(each));
+            each.ensureRoom(proposals[row]);
+            free -= Math.max(0, shapes.pagesFor(each.length() + proposals[row]) - each.pageCount());
+        }
+        return proposals;
+    }
+
+    private boolean isWorthwhile(Entry verify, Entry decode, List<Sequence> rows, int[] proposals) {
+        int proposing = 0;
+        for (int each : proposals) {
+            proposing += each > 0 ? 1 : 0;
+        }
+        return proposing > 0
+                && lastFirst(rows) + pagesRead(rows, proposals) <= shapes.maximumColumns()
+                && speculation.isWorthwhile(verify, decode, rows.size(), proposing);
+    }
+
+    /** Returns the page from which the row with the longest past reads. */
+    private int lastFirst(List<Sequence> rows) {
+        int last = 0;
+        for (Sequence each : rows) {
+            last = Math.max(last, each.computed() / shapes.stride());
+        }
+        return last;
+    }
+
+    /** Returns the pages of each row of a step that reads proposals. */
+    private int pagesRead(List<Sequence> rows, int[] proposals) {
+        int read = 0;
+        for (int row = 0; row < proposals.length; row++) {
+            Sequence each = rows.get(row);
+            int pages = shapes.pagesFor(each.length() + proposals[row]);
+            read = Math.max(read, pages - each.computed() / shapes.stride());
+        }
+        return read;
+    }
+
+    /** Gives pages for proposals, which are free, to sequences. */
+    private void takePages(List<Sequence> rows, int[] proposals) {
         for (int row = 0; row < proposals.length; row++) {
             Sequence each = rows.get(row);
             while (each.pageCount() < shapes.pagesFor(each.length() + proposals[row])) {
                 each.addPage(takePage());
             }
-            step.addProposed(each, each.computed() - each.computed() % shapes.stride(), proposals[row]);
         }
-        return step;
-    }
-
-    /** Proposes tokens, as far as so many pages are free. Returns their number. */
-    private int propose(Sequence sequence, int free) {
-        int most = Math.min(speculation.proposals(), sequence.mostTokens() - sequence.length());
-        most = Math.min(most, (sequence.pageCount() + free) * shapes.stride() - sequence.length());
-        if (most <= 0) {
-            return 0;
-        }
-        sequence.ensureRoom(most);
-        return PromptLookup.propose(sequence.tokens(), sequence.length(), most);
     }
 
     /** Gives pages to a sequence, if need be of sequences that began later. Returns false when the sequence lost its own. */

@@ -15,7 +15,9 @@ final class FakeLoop implements AutoCloseable {
     private int prefillRows = 1;
     private int decodeRows = 1;
     private boolean alike;
-    private int proposals;
+    private Speculation speculation = new Speculation(0, true);
+    private Proposer proposer = new PromptLookup();
+    private int hostPages;
     private int stepsAhead = 1;
     private int maximumWaiting = 100;
     private int requestsPerTenant = 100;
@@ -42,8 +44,23 @@ final class FakeLoop implements AutoCloseable {
 
     /** Lets prefill functions read generated tokens, and verifies every proposal of so many tokens. */
     FakeLoop alike(int proposedTokens) {
+        return alike(new Speculation(proposedTokens, true));
+    }
+
+    /** Lets prefill functions read generated tokens, and verifies proposals by a policy. */
+    FakeLoop alike(Speculation policy) {
         alike = true;
-        proposals = proposedTokens;
+        speculation = policy;
+        return this;
+    }
+
+    FakeLoop proposer(Proposer other) {
+        proposer = other;
+        return this;
+    }
+
+    FakeLoop hostPages(int count) {
+        hostPages = count;
         return this;
     }
 
@@ -106,8 +123,7 @@ final class FakeLoop implements AutoCloseable {
                 true,
                 alike,
                 alike);
-        planner =
-                new StepPlanner(true, shapes, measured, pages, new Speculation(proposals, true), stepsAhead, 0, model);
+        planner = new StepPlanner(true, shapes, measured, pages, speculation, proposer, stepsAhead, hostPages, model);
         loop = new GenerationLoop("fake", planner, runner, scrub, maximumWaiting, requestsPerTenant, clock, atEnd);
         return this;
     }

@@ -21,6 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -44,6 +45,7 @@ class GenerationLoopTest {
         final boolean position;
         final PagedModel model;
         final Speculation speculation;
+        final @Nullable FakeDraft draft;
         final int hostPages;
         final StepPlanner planner;
         final GenerationLoop loop;
@@ -66,8 +68,26 @@ class GenerationLoopTest {
             speculation = new Speculation(random.nextInt(6), random.nextInt(3) > 0);
             model = new PagedModel(shapes, position, pages);
             hostPages = random.nextInt(3) * random.nextInt(8);
-            planner = new StepPlanner(position, shapes, measured, pages, speculation, 1, hostPages, model);
+            draft = random.nextInt(3) == 0 ? null : draft(random);
+            Proposer proposer =
+                    draft == null ? new PromptLookup() : draft.proposer(entries(random, true), entries(random, false));
+            planner = new StepPlanner(position, shapes, measured, pages, speculation, proposer, 1, hostPages, model);
             loop = new GenerationLoop("fake", planner, model, model::scrub, 10_000, 3_000, clock, () -> {});
+        }
+
+        /** Returns a draft for sequences of another length, which makes any mistakes. */
+        private FakeDraft draft(SplittableRandom random) {
+            StepShapes other = new StepShapes(stride, random.nextInt(2, Math.max(3, pages)), random.nextInt(1, pages));
+            FakeDraft made =
+                    new FakeDraft(other, pages, random.split()).makes(FakeDraft.Mistake.TOKEN, random.nextInt(3) * 0.2);
+            if (random.nextBoolean()) {
+                made.makes(FakeDraft.Mistake.NO_NUMBER, random.nextInt(2) * 0.05)
+                        .makes(FakeDraft.Mistake.FOREIGN, random.nextInt(2) * 0.05)
+                        .makes(FakeDraft.Mistake.FAILURE, random.nextInt(2) * 0.05)
+                        .makes(FakeDraft.Mistake.LOSS, random.nextInt(2) * 0.01)
+                        .failsToScrub(random.nextInt(2) * 0.02);
+            }
+            return made;
         }
 
         private static List<Entry> entries(SplittableRandom random, boolean prefill) {
@@ -147,6 +167,9 @@ class GenerationLoopTest {
                     .isEqualTo(hostPages);
             assertThat(planner.isIdle()).as("idle").isTrue();
             assertThat(model.violations()).isEmpty();
+            if (draft != null) {
+                assertThat(draft.model.violations()).as("of the draft").isEmpty();
+            }
         }
     }
 
@@ -269,6 +292,9 @@ class GenerationLoopTest {
             SplittableRandom random = new SplittableRandom(SEED + trial);
             try (Setting setting = new Setting(random, random.nextInt(3, 30))) {
                 setting.model.spoiledByWrongProposals();
+                if (setting.draft != null) {
+                    setting.draft.makes(FakeDraft.Mistake.TOKEN, 0.5);
+                }
                 List<GenerationRequest> requests = new ArrayList<>();
                 List<Generation> generations = new ArrayList<>();
                 for (int i = random.nextInt(1, 15); i > 0; i--) {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Requests to a compiled decoder, compared with a plain loop over the largest decode function: prompts with common
- * beginnings, too few pages for all requests, pages on the host, proposals, cancellations, and requests with too little
+ * beginnings, too few pages for all requests, pages on the host, proposals, drafts, steps ahead, cancellations, and requests with too little
  * time.
  */
 public final class GenerationMix implements AutoCloseable {
@@ -33,6 +33,7 @@ public final class GenerationMix implements AutoCloseable {
     private final CacheMemory memory;
     private final StepRunner runner;
     private final int stride;
+    private final int vocabulary;
     private final TokenConstraint words;
     private long preemptions;
     private long restoredPages;
@@ -57,9 +58,10 @@ public final class GenerationMix implements AutoCloseable {
         this.plain = ModelInterface.of(plain, parsed);
         this.memory = new CacheMemory(this.plain, PAGES, 0);
         this.runner = StepRunner.on(this.plain, memory);
-        this.words = this.plain.vocabulary() == BYTES
+        this.vocabulary = this.plain.vocabulary() == 0 ? BYTES : this.plain.vocabulary();
+        this.words = vocabulary == BYTES
                 ? TokenConstraint.regex(TokenVocabulary.bytes(), "[a-z]{1,4}( [é-λ]{0,9}){0,2}")
-                : TokenConstraint.regex(letters(this.plain.vocabulary()), "[a-h]{1,4}(z[i-y]{0,9}){0,2}");
+                : TokenConstraint.regex(letters(vocabulary), "[a-h]{1,4}(z[i-y]{0,9}){0,2}");
     }
 
     private static TokenVocabulary letters(int count) {
@@ -72,15 +74,18 @@ public final class GenerationMix implements AutoCloseable {
     public void round(long seed) throws InterruptedException {
         SplittableRandom random = new SplittableRandom(seed);
         List<GenerationRequest> all = requests(random);
-        GeneratorOptions options = GeneratorOptions.builder()
+        GeneratorOptions.Builder options = GeneratorOptions.builder()
                 .config(config)
                 .probePrompts(1)
                 .pages(random.nextInt(9, mostPages + 1))
                 .chunkTokens(random.nextInt(1, 5 * stride))
                 .hostPages(random.nextInt(2) * random.nextInt(30))
-                .build();
+                .stepsAhead(random.nextInt(1, 9));
+        if (plain.prefillPosition() && random.nextBoolean()) {
+            options.draft(program).draftConfig(config).proposedTokens(1); // the policy says how many
+        }
         Speculation speculation = new Speculation(random.nextInt(3) * random.nextInt(1, 12), random.nextInt(4) > 0);
-        try (Generator generator = Generator.create(program, options, System::nanoTime, speculation)) {
+        try (Generator generator = Generator.create(program, options.build(), System::nanoTime, speculation)) {
             Set<Integer> cancelled = new HashSet<>();
             List<Generation> generations = new ArrayList<>();
             for (GenerationRequest each : all) {
@@ -132,7 +137,7 @@ public final class GenerationMix implements AutoCloseable {
         List<GenerationRequest> made = new ArrayList<>();
         for (int i = 0; i < requests; i++) {
             // A decoder answers a prompt of zeros with repetitions.
-            int values = random.nextInt(3) > 0 ? plain.vocabulary() : 1;
+            int values = random.nextInt(3) > 0 ? vocabulary : 1;
             int[] prompt = random.ints(random.nextInt(1, 5 * stride), 0, values).toArray();
             if (i > 0 && random.nextInt(3) > 0) {
                 int[] other = made.get(random.nextInt(i)).prompt();
@@ -150,7 +155,8 @@ public final class GenerationMix implements AutoCloseable {
                         .frequencyPenalty(random.nextInt(3) / 4f)
                         .build());
             }
-            if (random.nextInt(4) == 0) {
+            boolean choice = plain.vocabulary() > 0; // otherwise the program returns a single candidate
+            if (choice && random.nextInt(4) == 0) {
                 request = request.sampling(
                         request.sampling().toBuilder().constraint(words).build());
             }

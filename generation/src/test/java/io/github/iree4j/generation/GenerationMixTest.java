@@ -18,7 +18,7 @@ class GenerationMixTest {
     private static final long SEED = Effort.seed(GenerationMixTest.class, ROUNDS + " rounds", 49);
 
     @ParameterizedTest
-    @ValueSource(strings = {GeneratorTest.DECODER, GeneratorTest.FROM_START})
+    @ValueSource(strings = {GeneratorTest.DECODER, GeneratorTest.FROM_START, GeneratorTest.TOP_ONE})
     void tokensOfARequestAreTheTokensOfAPlainLoop(String module) throws InterruptedException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = GeneratorTest.load(runtime, module);

@@ -16,6 +16,9 @@ class GeneratorOptionsTest {
         rejected(GeneratorOptions.builder().probePrompts(0), "prompts of the probe is 0, at least 1 is needed");
         rejected(GeneratorOptions.builder().chunkTokens(Integer.MAX_VALUE), "at most 1048576 is possible");
         rejected(GeneratorOptions.builder().chunkTokens(0), "chunk tokens is 0, at least 1 is needed");
+        rejected(
+                GeneratorOptions.builder().draftConfig("small.json", "{}"),
+                "the configuration 'small.json' is set for a draft, but no draft");
         GeneratorOptions most = GeneratorOptions.builder()
                 .proposedTokens(64)
                 .probePrompts(1024)

@@ -101,6 +101,140 @@ class GeneratorTest {
         }
     }
 
+    /** Generates with proposals of a draft, compares the tokens with plain decoding, and returns the statistics. */
+    private static GeneratorStatistics drafted(Program program, Program draft) {
+        GeneratorOptions plain =
+                GeneratorOptions.builder().config(config(DECODER)).build();
+        GeneratorOptions drafting = plain.toBuilder()
+                .proposedTokens(4)
+                .draft(draft)
+                .draftConfig(config(DECODER))
+                .build();
+        try (Generator alone = Generator.create(program, plain);
+                Generator generator = Generator.create(program, drafting, System::nanoTime, new Speculation(4, true))) {
+            assertThat(alone.description()).doesNotContain("draft");
+            assertThat(generator.description()).contains("the draft 'chat' proposes tokens, up to 1009 tokens");
+            List<Generation> expected = new ArrayList<>();
+            List<Generation> drafted = new ArrayList<>();
+            for (int i = 0; i < 8; i++) {
+                int[] prompt = IntStream.range(0, 5 + 10 * i)
+                        .map(each -> each * 7 % 256)
+                        .toArray();
+                GenerationRequest request = GenerationRequest.of(61, prompt);
+                expected.add(alone.submit(request));
+                drafted.add(generator.submit(request));
+            }
+            for (int i = 0; i < 8; i++) {
+                assertThat(drafted.get(i).result().await().tokens())
+                        .isEqualTo(expected.get(i).result().await().tokens());
+            }
+            generator.snapshot().await(); // after the last step
+            return generator.statistics();
+        }
+    }
+
+    @Test
+    void aDraftWithTheSameParametersProposesTheTokensOfTheModel() {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, DECODER)) {
+            GeneratorStatistics statistics = drafted(program, program);
+            assertThat(statistics.acceptedTokens())
+                    .isEqualTo(statistics.proposedTokens())
+                    .isEqualTo(8 * 48);
+        }
+    }
+
+    @Test
+    void aDraftWithOtherParametersChangesNoToken() throws IOException {
+        byte[] parameters = Files.readAllBytes(Fixtures.file("decoder.irpa"));
+        for (int i = parameters.length / 2; i < parameters.length; i += 64) {
+            parameters[i + 1] ^= (byte) 0x80; // the sign of an f16, or the second of eight bits of an f32's fraction
+        }
+        Path other = Files.write(folder.resolve("other.irpa"), parameters);
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, DECODER);
+                Program draft = runtime.load(ProgramOptions.builder()
+                        .module(Fixtures.file(DECODER))
+                        .parameters("model", other)
+                        .name("chat")
+                        .build())) {
+            GeneratorStatistics statistics = drafted(program, draft);
+            assertThat(statistics.acceptedTokens()).isBetween(1L, statistics.proposedTokens() / 2);
+        }
+    }
+
+    @Test
+    void aDraftThatIsClosedProposesNothingAnyMore() {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, DECODER)) {
+            Program draft = load(runtime, DECODER);
+            GeneratorOptions options = GeneratorOptions.builder()
+                    .config(config(DECODER))
+                    .proposedTokens(4)
+                    .draft(draft)
+                    .draftConfig(config(DECODER))
+                    .build();
+            try (Generator generator = Generator.create(program, options, System::nanoTime, new Speculation(4, true))) {
+                GenerationRequest request = GenerationRequest.of(21, 1, 2, 3);
+                List<Integer> before =
+                        generator.submit(request).result().await().tokens();
+                generator.snapshot().await(); // after the last step
+                long proposed = generator.statistics().proposedTokens();
+                assertThat(proposed).isPositive();
+                draft.close();
+                assertThat(generator.submit(request).result().await().tokens()).isEqualTo(before);
+                generator.snapshot().await();
+                assertThat(generator.statistics().proposedTokens()).isEqualTo(proposed);
+            }
+        }
+    }
+
+    @Test
+    void aDraftThatDoesNotFitIsRejectedWithNumbers() {
+        GeneratorOptions options = GeneratorOptions.builder()
+                .config(config(DECODER))
+                .proposedTokens(4)
+                .build();
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, DECODER);
+                Program fromStart = load(runtime, FROM_START)) {
+            long before = runtime.device().allocator().statistics().bytesLive();
+            assertThatThrownBy(() ->
+                            options.toBuilder().proposedTokens(0).draft(program).build())
+                    .isInstanceOf(InvalidInputException.class)
+                    .hasMessageContaining("a draft is set, but proposed tokens is 0");
+            assertThatThrownBy(() -> Generator.create(
+                            program,
+                            options.toBuilder()
+                                    .draft(fromStart)
+                                    .draftConfig(config(FROM_START))
+                                    .build()))
+                    .isInstanceOf(InvalidInputException.class)
+                    .hasMessageContaining("the draft 'chat' has prefill functions without start_pos");
+            GeneratorOptions unconfigured = options.toBuilder().draft(program).build();
+            assertThatThrownBy(() -> Generator.create(program, unconfigured))
+                    .isInstanceOf(InvalidInputException.class)
+                    .hasMessageContaining(
+                            "a page of the draft 'chat' has 32 tokens, and a page of 'chat' has 16; export both");
+            ModelConfig config = ModelConfig.parse(DECODER, ModelConfig.text(config(DECODER)));
+            ModelInterface model = ModelInterface.of(program, config);
+            ModelInterface larger = new ModelInterface(
+                    program, model.prefills(), model.decodes(), model.functions(), Map.of(), true, model.caches(), 300);
+            GeneratorOptions fitting =
+                    unconfigured.toBuilder().draftConfig(config(DECODER)).build();
+            assertThatThrownBy(() -> DraftModel.of(fitting, larger, config))
+                    .isInstanceOf(InvalidInputException.class)
+                    .hasMessageContaining("the draft 'chat' has 256 tokens, and 'chat' has 300");
+            assertThat(runtime.device().allocator().statistics().bytesLive()).isEqualTo(before);
+            try (Generator generator = Generator.create(program, fitting)) {
+                generator.submit(GenerationRequest.of(20, 1)).result().await();
+            }
+            assertThat(runtime.device().allocator().statistics().bytesLive())
+                    .as("both caches are freed")
+                    .isEqualTo(before);
+        }
+    }
+
     @Test
     void stepsAheadChangeNoToken() {
         GeneratorOptions options =

@@ -197,6 +197,12 @@ final class PagedModel implements StepRunner, PageMover {
         }
     }
 
+    /** Fills the place of the last token that a row of a step read with infinities. */
+    void spoilLast(Step step, int row) {
+        int at = (int) step.lengths()[row] - 1;
+        memory[(int) step.pages()[row * step.columns() + at / stride]][at % stride] = INFINITE;
+    }
+
     @Override
     public void toHost(int page, int slot) {
         host.put(slot, memory[page].clone());
@@ -295,6 +301,7 @@ final class PagedModel implements StepRunner, PageMover {
         if (topOne) {
             logits.candidates(highest);
         }
+        int[] spoiltFrom = new int[batch];
         for (int row = 0; row < batch; row++) {
             int read = (int) (step.lengths()[row] - step.starts()[row]);
             int spoilt = read;
@@ -328,7 +335,11 @@ final class PagedModel implements StepRunner, PageMover {
                 dead.add(row);
             }
             spoiled += spoilt < read ? 1 : 0;
-            for (int token = spoilt; token < (spoilt < read ? wide : read); token++) {
+            spoiltFrom[row] = spoilt < read ? spoilt : wide;
+        }
+        // Seen by later steps. Other rows of the step may or may not read infinities that padding leaves in page 0.
+        for (int row = 0; row < batch; row++) {
+            for (int token = spoiltFrom[row]; token < wide; token++) {
                 int at = (int) step.starts()[row] + token;
                 int page = (int) step.pages()[row * step.columns() + at / stride];
                 memory[page][at % stride] = INFINITE;

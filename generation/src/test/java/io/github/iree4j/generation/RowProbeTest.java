@@ -131,7 +131,8 @@ class RowProbeTest {
     private static List<List<Integer>> tokens(
             Measured measured, Dependence dependence, List<GenerationRequest> requests, int pages) {
         PagedModel model = new PagedModel(SHAPES, true, PAGES).depends(dependence);
-        StepPlanner planner = new StepPlanner(true, SHAPES, measured, pages, new Speculation(3, true), 1, 0, model);
+        StepPlanner planner = new StepPlanner(
+                true, SHAPES, measured, pages, new Speculation(3, true), new PromptLookup(), 1, 0, model);
         List<List<Integer>> tokens = new ArrayList<>();
         try (GenerationLoop loop =
                 new GenerationLoop("fake", planner, model, model::scrub, 100, 100, System::nanoTime, () -> {})) {

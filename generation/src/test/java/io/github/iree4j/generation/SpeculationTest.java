@@ -108,6 +108,28 @@ class SpeculationTest {
     }
 
     @Test
+    void laterStepsPayForTheTimeInWhichADraftReadAPrompt() {
+        Speculation speculation = new Speculation(4, false);
+        speculation.decoded(DECODE, 100);
+        speculation.verified(VERIFY, 150, 1, 4, 1);
+        assertThat(verifies(speculation, 1, 1)).as("2 tokens in 150").isTrue();
+        speculation.drafted(1000);
+        speculation.verified(VERIFY, 150, 1, 4, 1);
+        assertThat(verifies(speculation, 1, 1)).as("a prompt now and then").isTrue();
+        int steps = 0;
+        while (steps < 100 && verifies(speculation, 1, 1)) {
+            speculation.drafted(1000);
+            speculation.verified(VERIFY, 150, 1, 4, 1);
+            steps++;
+        }
+        assertThat(steps).as("a prompt for each step").isLessThan(10);
+        for (int i = 0; i < 40; i++) {
+            speculation.verified(VERIFY, 150, 1, 4, 1);
+        }
+        assertThat(verifies(speculation, 1, 1)).as("all is paid").isTrue();
+    }
+
+    @Test
     void testsCanVerifyEveryProposal() {
         Speculation speculation = new Speculation(4, true);
         speculation.decoded(DECODE, 1);

@@ -114,6 +114,9 @@ final class GenerateCommand implements Callable<Integer> {
             description = "Submit up to N decode steps at once, of a program with top_k 1. Default: ${DEFAULT-VALUE}.")
     private int stepsAhead;
 
+    @Mixin
+    private DraftFlags draft;
+
     @Option(names = "--print_statistics", description = "Prints functions in use, steps and memory to standard error.")
     private boolean printStatistics;
 
@@ -125,15 +128,16 @@ final class GenerateCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "--sequences is %d, at least 1 is needed".formatted(sequences));
         }
-        GeneratorOptions options = GeneratorOptions.builder()
+        GeneratorOptions.Builder options = GeneratorOptions.builder()
                 .config(config)
                 .pages(pages)
                 .proposedTokens(proposedTokens)
-                .stepsAhead(stepsAhead)
-                .build();
+                .stepsAhead(stepsAhead);
         try (IreeRuntime runtime = flags.open();
                 Program program = runtime.load(flags.options().build());
-                Generator generator = Generator.create(program, options)) {
+                Program proposing = draft.load(runtime);
+                Generator generator = Generator.create(
+                        program, draft.apply(options, proposing).build())) {
             generate(generator);
             if (printStatistics) {
                 PrintWriter err = spec.commandLine().getErr();

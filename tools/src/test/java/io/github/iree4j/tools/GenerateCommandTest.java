@@ -52,6 +52,22 @@ class GenerateCommandTest {
     }
 
     @Test
+    void aDraftChangesNoToken() {
+        String module = "--draft-module=" + fixture("3.13.0/generation/decoder.vmfb");
+        String parameters = "--draft-parameters=model=" + fixture("decoder.irpa");
+        String config = "--draft-config=../fixtures/generation/decoder.json";
+        String[] prompt = {"--tokens=72,101,108,108,111", "--max-tokens=24", module, parameters, config};
+        List<String> flags = new ArrayList<>(List.of(prompt));
+        assertThat(generate(flags.toArray(String[]::new)).err()).contains("a draft is set, but proposed tokens is 0");
+        flags.addAll(List.of("--proposed-tokens=4", "--print_statistics"));
+        CommandLineRun run = generate(flags.toArray(String[]::new));
+        assertThat(run.out()).isEqualTo(HELLO + "\n");
+        assertThat(run.err()).contains("the draft 'module' proposes tokens").doesNotContain("acceptedTokens=0");
+        assertThat(generate("--tokens=1", config).err())
+                .contains("--draft-parameters and --draft-config need --draft-module");
+    }
+
+    @Test
     void generationEndsAfterAStopToken() {
         assertThat(generate("--prompt=Hello", "--max-tokens=24", "--stop-token=65")
                         .out())

@@ -27,6 +27,8 @@ public final class ChatSettings {
     private final int proposedTokens;
     private final int hostPages;
     private final int probePrompts;
+    private final @Nullable String draft;
+    private final @Nullable Resource draftConfig;
 
     private ChatSettings(Builder builder) {
         module = builder.module;
@@ -45,6 +47,8 @@ public final class ChatSettings {
         proposedTokens = builder.proposedTokens;
         hostPages = builder.hostPages;
         probePrompts = builder.probePrompts;
+        draft = builder.draft;
+        draftConfig = builder.draftConfig;
         EncoderSettings.atLeast(1, maxTokens, "max-tokens");
         EncoderSettings.atLeast(1, requestsPerTenant, "requests-per-tenant");
         between(
@@ -55,6 +59,13 @@ public final class ChatSettings {
                 "8 is a common number, 0 is for no proposals");
         between(1, MOST_PROBE_PROMPTS, probePrompts, "probe-prompts", "1 is the shortest measurement");
         EncoderSettings.atLeast(0, hostPages, "host-pages");
+        if (draft != null && proposedTokens == 0) {
+            throw new IllegalArgumentException(
+                    "proposed-tokens must be at least 1 with the draft '%s', not 0".formatted(draft));
+        }
+        if (draft == null && draftConfig != null) {
+            throw new IllegalArgumentException("draft.config needs draft.module");
+        }
         EncoderSettings.atLeast(0, topK, "top-k");
         EncoderSettings.atLeast(0, pages, "pages");
         if (!(temperature >= 0 && temperature <= 100)) {
@@ -167,6 +178,16 @@ public final class ChatSettings {
         return probePrompts;
     }
 
+    /** Returns the name of the program that computes the proposed tokens; null to propose from earlier text. */
+    public @Nullable String draft() {
+        return draft;
+    }
+
+    /** Returns the {@code config.json} of the draft; null for the exporter's defaults. */
+    public @Nullable Resource draftConfig() {
+        return draftConfig;
+    }
+
     /** Builder of settings. Not thread-safe. */
     public static final class Builder {
         private final String module;
@@ -185,6 +206,8 @@ public final class ChatSettings {
         private int proposedTokens;
         private int hostPages;
         private int probePrompts = 2;
+        private @Nullable String draft;
+        private @Nullable Resource draftConfig;
 
         private Builder(String module, Resource tokenizer) {
             this.module = module;
@@ -354,6 +377,28 @@ public final class ChatSettings {
          */
         public Builder probePrompts(int count) {
             this.probePrompts = count;
+            return this;
+        }
+
+        /**
+         * Sets a draft: a smaller model for the same tokens, which computes the proposed tokens.
+         *
+         * @param program name of the program; tokens are proposed from earlier text unless set
+         * @return this builder
+         */
+        public Builder draft(String program) {
+            this.draft = program;
+            return this;
+        }
+
+        /**
+         * Sets the configuration of the draft.
+         *
+         * @param file the exporter's {@code config.json} of the draft
+         * @return this builder
+         */
+        public Builder draftConfig(Resource file) {
+            this.draftConfig = file;
             return this;
         }
 

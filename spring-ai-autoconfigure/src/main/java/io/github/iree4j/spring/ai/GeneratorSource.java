@@ -274,8 +274,15 @@ final class GeneratorSource implements TokenSource {
                 .probePrompts(settings.probePrompts());
         Resource config = settings.config();
         if (config != null) {
-            byte[] json = ModelFile.read(config, "config.json", LARGEST_CONFIG);
-            options.config(config.getDescription(), new String(json, StandardCharsets.UTF_8));
+            options.config(config.getDescription(), text(config));
+        }
+        String draft = settings.draft();
+        if (draft != null) {
+            options.draft(programs.require(draft, null).program());
+        }
+        Resource draftConfig = settings.draftConfig();
+        if (draftConfig != null) {
+            options.draftConfig(draftConfig.getDescription(), text(draftConfig));
         }
         log.info(
                 "program '{}' begins to generate text: measures which functions and shapes compute equal bits", module);
@@ -287,6 +294,10 @@ final class GeneratorSource implements TokenSource {
                 DurationText.rounded(Duration.ofNanos(System.nanoTime() - begin)),
                 settings.probePrompts());
         return created;
+    }
+
+    private static String text(Resource config) {
+        return new String(ModelFile.read(config, "config.json", LARGEST_CONFIG), StandardCharsets.UTF_8);
     }
 
     @Override

@@ -28,11 +28,12 @@ import org.springframework.core.io.ResourceLoader;
  * @param stopTokens Tokens that end an answer, as the tokenizer.json writes them. When not set, 'eos_token' of the
  *     tokenizer_config.json.
  * @param requestsPerTenant Maximum number of unfinished requests of a tenant. When not set, unlimited.
- * @param proposedTokens Maximum number of tokens proposed from earlier text and verified by a step, where that is faster;
- *     at most 64.
+ * @param proposedTokens Maximum number of tokens proposed from earlier text, or by a draft, and verified by a step, where
+ *     that is faster; at most 64.
  * @param hostPages Number of pages in the memory of the host, for requests that lose their pages of the cache.
  * @param probePrompts Number of prompts for measuring at the start which functions and shapes compute equal bits. 1 is
  *     the shortest measurement.
+ * @param draft Properties of a smaller model that proposes tokens.
  */
 @ConfigurationProperties("iree.ai.chat")
 public record IreeChatProperties(
@@ -51,9 +52,19 @@ public record IreeChatProperties(
         @Nullable Integer requestsPerTenant,
         @DefaultValue("0") int proposedTokens,
         @DefaultValue("0") int hostPages,
-        @DefaultValue("2") int probePrompts) {
+        @DefaultValue("2") int probePrompts,
+        @DefaultValue Draft draft) {
 
     private static final String PREFIX = "iree.ai.chat";
+
+    /**
+     * The {@code iree.ai.chat.draft.*} properties.
+     *
+     * @param module Module of 'iree.modules' that computes the proposed tokens, a smaller model for the same tokens. When not
+     *     set, tokens are proposed from earlier text.
+     * @param config Location of the config.json of the draft.
+     */
+    public record Draft(@Nullable String module, @Nullable Resource config) {}
 
     TextModelSetup setup() {
         return new TextModelSetup(PREFIX, "generate text", module);
@@ -84,6 +95,8 @@ public record IreeChatProperties(
             present.from(pages).to(builder::pages);
             present.from(timeout).to(builder::timeout);
             present.from(requestsPerTenant).to(builder::requestsPerTenant);
+            present.from(draft.module()).to(builder::draft);
+            present.from(draft.config()).to(builder::draftConfig);
             if (template != null && (template.contains("{{") || template.contains("{%"))) {
                 builder.template(template);
             } else if (template != null) {

@@ -20,6 +20,7 @@ import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -175,6 +176,45 @@ class IreeChatOperationTests {
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    @Test
+    void aDraftProposesTokensAndChangesNoAnswer() {
+        Prompt prompt =
+                new Prompt("Hello", IreeChatOptions.builder().maxTokens(100).build());
+        List<String> answers = new ArrayList<>();
+        configured.run(
+                context -> answers.add(text(context.getBean(IreeChatModel.class).call(prompt))));
+        configured
+                .withPropertyValues(
+                        "iree.ai.chat.proposed-tokens=4",
+                        "iree.ai.chat.draft.module=chat",
+                        "iree.ai.chat.draft.config=file:../fixtures/generation/decoder.json")
+                .run(context -> {
+                    answers.add(text(context.getBean(IreeChatModel.class).call(prompt)));
+                    assertThat(JsonMapper.shared()
+                                    .valueToTree(context.getBean(GenerationEndpointPart.class)
+                                            .read())
+                                    .at("/models/0/description")
+                                    .toString())
+                            .contains("the draft 'chat' proposes tokens");
+                });
+        assertThat(answers).hasSize(2);
+        assertThat(answers.getFirst()).isNotEmpty().isEqualTo(answers.getLast());
+        configured
+                .withPropertyValues("iree.ai.chat.draft.module=chat")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .hasMessageContaining("Proposed-tokens must be at least 1 with the draft 'chat', not 0"));
+        configured
+                .withPropertyValues("iree.ai.chat.draft.config=file:none.json")
+                .run(context -> assertThat(context.getStartupFailure())
+                        .rootCause()
+                        .hasMessageContaining("Draft.config needs draft.module"));
+    }
+
+    private static String text(ChatResponse response) {
+        return String.valueOf(response.getResults().getFirst().getOutput().getText());
     }
 
     @Test

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * tokens with nearly equal logits are exchanged.
  *
  * <p>A probe runs prompts through a function, alone with padding for the reference, and compares the bits of all logits
- * that generation reads. Neighbours begin at other positions, and have other lengths; what neighbours read and compute
- * means nothing. The pages of the cache are used from page 1 on, and mean nothing afterwards.
+ * that generation reads. Neighbours begin at other positions, and have other lengths; the tokens and pages of neighbours
+ * mean nothing. The pages of the cache are used from page 1 on, and mean nothing afterwards.
  */
 final class RowProbe {
     private static final long SEED = 0x69726565; // any; the same for every run

@@ -301,7 +301,6 @@ final class PagedModel implements StepRunner, PageMover {
         if (topOne) {
             logits.candidates(highest);
         }
-        int[] spoiltFrom = new int[batch];
         for (int row = 0; row < batch; row++) {
             int read = (int) (step.lengths()[row] - step.starts()[row]);
             int spoilt = read;
@@ -335,11 +334,7 @@ final class PagedModel implements StepRunner, PageMover {
                 dead.add(row);
             }
             spoiled += spoilt < read ? 1 : 0;
-            spoiltFrom[row] = spoilt < read ? spoilt : wide;
-        }
-        // Seen by later steps. Other rows of the step may or may not read infinities that padding leaves in page 0.
-        for (int row = 0; row < batch; row++) {
-            for (int token = spoiltFrom[row]; token < wide; token++) {
+            for (int token = spoilt; token < (spoilt < read ? wide : read); token++) {
                 int at = (int) step.starts()[row] + token;
                 int page = (int) step.pages()[row * step.columns() + at / stride];
                 memory[page][at % stride] = INFINITE;

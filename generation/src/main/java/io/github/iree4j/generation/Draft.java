@@ -4,8 +4,11 @@ import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.function.IntConsumer;
@@ -169,21 +172,36 @@ final class Draft implements Proposer {
         return run(step, behind);
     }
 
-    /** Reads the next token of each row. Returns whether the round goes on. */
+    /**
+     * Reads the next token of each row, and the tokens proposed then, as far as all rows are read to the end and the device
+     * finds the next tokens. Returns whether the round goes on.
+     */
     private boolean decode(List<Row> rows) {
+        Entry entry = Measured.smallest(decodes, rows.size());
+        int steps = runner.runsAhead(entry) ? Integer.MAX_VALUE : 1;
+        for (Row each : rows) {
+            steps = Math.min(steps, each.missing() == 1 ? each.most - each.proposed : 1);
+        }
         int columns = StepShapes.MINIMUM_COLUMNS;
         for (Row each : rows) {
-            columns = Math.max(columns, shapes.pagesFor(each.read + 1));
+            columns = Math.max(columns, shapes.pagesFor(each.read + steps));
         }
-        Step step = new Step(Measured.smallest(decodes, rows.size()), 1, columns);
+        Step step = new Step(entry, 1, columns);
+        step.submitAhead(steps);
         rows.forEach(each -> step.add(each.sequence, each.read, 1));
         return run(step, rows);
     }
 
-    /** Computes a step, and proposes a token for each row whose last token was read. */
+    /** Computes a step and the steps ahead, and proposes a token for each row whose last token was read. */
     private boolean run(Step step, List<Row> rows) {
+        Map<Row, IreeException> wrong = new LinkedHashMap<>();
         try {
-            runner.run(step, logits);
+            if (step.steps() > 1) {
+                runner.runAhead(step, step.steps(), logits, each -> take(each, rows, wrong));
+            } else {
+                runner.run(step, logits);
+                take(step, rows, wrong);
+            }
         } catch (DeviceLostException e) { // where the generator's model uses the device, its next step fails
             switchOff(e);
             return false;
@@ -191,10 +209,18 @@ final class Draft implements Proposer {
             giveUp(rows, e);
             return false;
         }
-        List<Row> wrong = new ArrayList<>();
-        IreeException why = null;
+        if (!wrong.isEmpty()) {
+            giveUp(wrong.keySet(), wrong.values().iterator().next());
+        }
+        return wrong.isEmpty();
+    }
+
+    private void take(Step step, List<Row> rows, Map<Row, IreeException> wrong) {
         for (int i = 0; i < rows.size(); i++) {
             Row row = rows.get(i);
+            if (wrong.containsKey(row)) {
+                continue;
+            }
             pages.read(row.sequence, row.read, step.count(i));
             row.read += step.count(i);
             try {
@@ -204,14 +230,9 @@ final class Draft implements Proposer {
                     row.proposed++;
                 }
             } catch (IreeException e) {
-                wrong.add(row);
-                why = e;
+                wrong.put(row, e);
             }
         }
-        if (why != null) {
-            giveUp(wrong, why);
-        }
-        return why == null;
     }
 
     /** A token unknown to the generator's model would be an index beyond its tables. */
@@ -225,7 +246,7 @@ final class Draft implements Proposer {
     }
 
     /** Zeroes the pages of sequences, which may hold infinities, and proposes nothing for the sequences any more. */
-    private void giveUp(List<Row> rows, IreeException why) {
+    private void giveUp(Collection<Row> rows, IreeException why) {
         if (!failed) {
             failed = true;
             log.warn(

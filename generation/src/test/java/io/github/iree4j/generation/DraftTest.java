@@ -61,6 +61,44 @@ class DraftTest {
     }
 
     @Test
+    void aDraftThatFindsTokensItselfRunsAhead() {
+        for (int proposals = 2; proposals < 8; proposals++) {
+            FakeDraft draft = draft(new StepShapes(3, 50, 50));
+            draft.model.topOne();
+            FakeLoop loop = loop(new StepShapes(3, 50, 50), draft, proposals).start();
+            int rounds = 30 / (proposals + 1);
+            check(loop, draft, List.of(loop.submit(GenerationRequest.of(1 + rounds * (proposals + 1), 1, 2, 3, 4, 5))));
+            assertThat(loop.statistics().acceptedTokens()).isEqualTo((long) rounds * proposals);
+            // The first round reads the prompt, and later rounds a token more, by a step before.
+            assertThat(draft.model.stepsAhead()).isBetween(rounds * (proposals - 2), rounds * (proposals - 1));
+        }
+    }
+
+    /** Logits that are no numbers end the proposals of a sequence, also between steps submitted at once, and change no token. */
+    @Test
+    void failuresOfStepsAheadReachNoRequest() {
+        int ahead = 0;
+        for (int trial = 0; trial < 200; trial++) {
+            SplittableRandom random = new SplittableRandom(trial);
+            StepShapes shapes = new StepShapes(random.nextInt(1, 4), 12, random.nextInt(1, 12));
+            FakeDraft draft = new FakeDraft(shapes, PAGES, random.split())
+                    .makes(FakeDraft.Mistake.FAILURE, random.nextInt(3) * 0.05)
+                    .makes(FakeDraft.Mistake.LOSS, random.nextInt(3) * 0.01);
+            draft.model.topOne().someSpoil();
+            FakeLoop loop = loop(shapes, draft, random.nextInt(2, 7)).start();
+            List<Generation> generations = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                int[] prompt = random.ints(random.nextInt(1, 6), 0, PagedModel.VOCABULARY)
+                        .toArray();
+                generations.add(loop.submit(GenerationRequest.of(6, prompt)));
+            }
+            check(loop, draft, generations);
+            ahead += draft.model.stepsAhead();
+        }
+        assertThat(ahead).isGreaterThan(500);
+    }
+
+    @Test
     void aDraftThatIsRightReadsEachTokenOnce() {
         FakeDraft draft = draft(new StepShapes(4, 14, 14));
         AtomicInteger prefills = new AtomicInteger();

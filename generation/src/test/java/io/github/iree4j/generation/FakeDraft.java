@@ -8,6 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.LongStream;
 
@@ -79,15 +80,35 @@ final class FakeDraft implements StepRunner {
     }
 
     @Override
-    public void run(Step step, Logits logits) {
+    public boolean runsAhead(Entry entry) {
+        return model.runsAhead(entry);
+    }
+
+    @Override
+    public void runAhead(Step step, int steps, Logits logits, Consumer<Step> each) {
+        lose();
+        model.runAhead(step, steps, logits, each);
+        fail(step);
+    }
+
+    private void lose() {
         if (happens(Mistake.LOSS)) {
             throw IreeException.of(StatusCode.ABORTED, "draft gone", null, new DeviceLost("fake draft"));
         }
-        model.run(step, logits);
+    }
+
+    private void fail(Step step) {
         if (happens(Mistake.FAILURE)) {
             model.spoil(step);
             throw IreeException.of(StatusCode.INTERNAL, "draft failed");
         }
+    }
+
+    @Override
+    public void run(Step step, Logits logits) {
+        lose();
+        model.run(step, logits);
+        fail(step);
         for (int row = 0; row < step.sequences().size(); row++) {
             MemorySegment values = logits.bytes(row, step.firstChoice(row));
             if (happens(Mistake.TOKEN)) {

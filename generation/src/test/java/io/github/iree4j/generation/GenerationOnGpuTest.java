@@ -92,7 +92,9 @@ class GenerationOnGpuTest {
         return all;
     }
 
-    private static void assertAllPagesFree(Generator generator) {
+    /** Closes the generator, whose statistics are then the statistics of the end. */
+    private static void assertAllPagesAreFree(Generator generator) {
+        generator.close();
         GeneratorStatistics last = generator.statistics();
         assertThat(last.running() + last.waiting()).as("sequences").isZero();
         assertThat(last.freePages() + last.keptPages()).isEqualTo(29);
@@ -121,8 +123,8 @@ class GenerationOnGpuTest {
     void theLossOfTheDeviceFailsAllRequests(GpuKind kind) throws InterruptedException {
         GpuDrivers drivers = GpuDrivers.fake(directory, kind, "");
         try (IreeRuntime runtime = runtime(drivers);
-                Program program = load(runtime, kind);
-                Generator generator = generator(program)) {
+                Program program = load(runtime, kind)) {
+            Generator generator = generator(program);
             List<Generation> all = submit(generator);
             all.getFirst().next(); // other requests read prompts, decode, or wait
             drivers.lose();
@@ -133,7 +135,7 @@ class GenerationOnGpuTest {
             }
             assertThatThrownBy(() -> submit(generator)).isInstanceOf(DeviceLostException.class);
             assertThatThrownBy(() -> generator.snapshot().await()).isInstanceOf(DeviceLostException.class);
-            assertAllPagesFree(generator);
+            assertAllPagesAreFree(generator);
         }
         drivers.assertNothingToComplainOf();
     }
@@ -158,8 +160,8 @@ class GenerationOnGpuTest {
         GpuDrivers drivers =
                 GpuDrivers.fake(directory, kind, "%s fail=launch:%d:2".formatted(settings, launches(kind, settings)));
         try (IreeRuntime runtime = runtime(drivers);
-                Program program = load(runtime, kind);
-                Generator generator = generator(program)) {
+                Program program = load(runtime, kind)) {
+            Generator generator = generator(program);
             List<IreeException> failures = new ArrayList<>();
             List<Generation> good = new ArrayList<>();
             for (Generation each : submit(generator)) {
@@ -182,7 +184,7 @@ class GenerationOnGpuTest {
                     assertThat(each.result().await().tokens()).isEqualTo(plain.loop(each.request()));
                 }
             }
-            assertAllPagesFree(generator);
+            assertAllPagesAreFree(generator);
         }
         drivers.assertNothingToComplainOf();
     }

@@ -95,14 +95,13 @@ class RemoteGenerationTest {
     @ValueSource(strings = {"2", "1 2", "2 1", "2 3"})
     void theLossOfANodeFailsAllRequests(String nodes) throws InterruptedException {
         String[] devices = nodes.split(" ");
-        try (Program program = load(devices);
-                Generator generator = Generator.create(
-                        program,
-                        GeneratorOptions.builder()
-                                .config(config(devices))
-                                .pages(40)
-                                .probePrompts(1)
-                                .build())) {
+        GeneratorOptions options = GeneratorOptions.builder()
+                .config(config(devices))
+                .pages(40)
+                .probePrompts(1)
+                .build();
+        try (Program program = load(devices)) {
+            Generator generator = Generator.create(program, options);
             List<Generation> all = new ArrayList<>();
             for (int i = 0; i < 6; i++) {
                 all.add(generator.submit(GenerationRequest.of(90, i, 7, i)));
@@ -116,6 +115,7 @@ class RemoteGenerationTest {
             }
             assertThatThrownBy(() -> generator.submit(GenerationRequest.of(1, 1)))
                     .isInstanceOf(DeviceLostException.class);
+            generator.close(); // the statistics of the end
             GeneratorStatistics last = generator.statistics();
             assertThat(last.running() + last.waiting()).as("sequences").isZero();
             assertThat(last.freePages() + last.keptPages()).isEqualTo(39);

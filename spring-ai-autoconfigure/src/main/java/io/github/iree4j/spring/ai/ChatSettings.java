@@ -10,6 +10,7 @@ import org.springframework.core.io.Resource;
 public final class ChatSettings {
     private static final int MOST_PROPOSED_TOKENS = 64; // of GeneratorOptions, by a test
     private static final int MOST_PROBE_PROMPTS = 1024; // likewise
+    private static final int MOST_STEPS_AHEAD = 64;
 
     private final String module;
     private final Resource tokenizer;
@@ -27,6 +28,7 @@ public final class ChatSettings {
     private final int proposedTokens;
     private final int hostPages;
     private final int probePrompts;
+    private final int stepsAhead;
     private final @Nullable String draft;
     private final @Nullable Resource draftConfig;
 
@@ -47,6 +49,7 @@ public final class ChatSettings {
         proposedTokens = builder.proposedTokens;
         hostPages = builder.hostPages;
         probePrompts = builder.probePrompts;
+        stepsAhead = builder.stepsAhead;
         draft = builder.draft;
         draftConfig = builder.draftConfig;
         EncoderSettings.atLeast(1, maxTokens, "max-tokens");
@@ -58,6 +61,7 @@ public final class ChatSettings {
                 "proposed-tokens",
                 "8 is a common number, 0 is for no proposals");
         between(1, MOST_PROBE_PROMPTS, probePrompts, "probe-prompts", "1 is the shortest measurement");
+        between(1, MOST_STEPS_AHEAD, stepsAhead, "steps-ahead", "1 is for one step after the other");
         EncoderSettings.atLeast(0, hostPages, "host-pages");
         if (draft != null && proposedTokens == 0) {
             throw new IllegalArgumentException(
@@ -178,6 +182,11 @@ public final class ChatSettings {
         return probePrompts;
     }
 
+    /** Returns the most decode steps that are submitted before the first ends. */
+    public int stepsAhead() {
+        return stepsAhead;
+    }
+
     /** Returns the name of the program that computes the proposed tokens; null to propose from earlier text. */
     public @Nullable String draft() {
         return draft;
@@ -206,6 +215,7 @@ public final class ChatSettings {
         private int proposedTokens;
         private int hostPages;
         private int probePrompts = 2;
+        private int stepsAhead = 1;
         private @Nullable String draft;
         private @Nullable Resource draftConfig;
 
@@ -377,6 +387,17 @@ public final class ChatSettings {
          */
         public Builder probePrompts(int count) {
             this.probePrompts = count;
+            return this;
+        }
+
+        /**
+         * Sets how many decode steps are submitted before the first ends, of a program with {@code top_k} 1.
+         *
+         * @param count most steps, from 1 to 64; 1 unless set
+         * @return this builder
+         */
+        public Builder stepsAhead(int count) {
+            this.stepsAhead = count;
             return this;
         }
 

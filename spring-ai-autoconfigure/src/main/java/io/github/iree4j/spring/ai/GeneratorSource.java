@@ -271,7 +271,8 @@ final class GeneratorSource implements TokenSource {
                 .requestsPerTenant(settings.requestsPerTenant())
                 .proposedTokens(settings.proposedTokens())
                 .hostPages(settings.hostPages())
-                .probePrompts(settings.probePrompts());
+                .probePrompts(settings.probePrompts())
+                .stepsAhead(settings.stepsAhead());
         Resource config = settings.config();
         if (config != null) {
             options.config(config.getDescription(), text(config));

@@ -42,6 +42,16 @@ class ChatSettingsTests {
             assertThat(GeneratorOptions.builder().probePrompts(valid).build().probePrompts())
                     .isEqualTo(valid);
         }
+        for (int wrong : new int[] {-1, 0, 65}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> builder().stepsAhead(wrong).build())
+                    .withMessage("steps-ahead must be from 1 to 64, not %d; 1 is for one step after the other", wrong);
+            assertThatExceptionOfType(IreeException.class)
+                    .isThrownBy(
+                            () -> GeneratorOptions.builder().stepsAhead(wrong).build());
+        }
+        assertThat(builder().stepsAhead(64).build().stepsAhead()).isEqualTo(64);
+        assertThat(builder().build().stepsAhead()).isEqualTo(GeneratorOptions.DEFAULTS.stepsAhead());
         assertThat(builder().build().probePrompts()).isEqualTo(GeneratorOptions.DEFAULTS.probePrompts());
         for (int wrong : new int[] {0, 1025}) {
             assertThatIllegalArgumentException()

@@ -33,6 +33,7 @@ import org.springframework.core.io.ResourceLoader;
  * @param hostPages Number of pages in the memory of the host, for requests that lose their pages of the cache.
  * @param probePrompts Number of prompts for measuring at the start which functions and shapes compute equal bits. 1 is
  *     the shortest measurement.
+ * @param stepsAhead Maximum number of decode steps submitted before the first ends, of a program with top_k 1; at most 64.
  * @param draft Properties of a smaller model that proposes tokens.
  */
 @ConfigurationProperties("iree.ai.chat")
@@ -53,6 +54,7 @@ public record IreeChatProperties(
         @DefaultValue("0") int proposedTokens,
         @DefaultValue("0") int hostPages,
         @DefaultValue("2") int probePrompts,
+        @DefaultValue("1") int stepsAhead,
         @DefaultValue Draft draft) {
 
     private static final String PREFIX = "iree.ai.chat";
@@ -88,7 +90,8 @@ public record IreeChatProperties(
                     .stopTokens(stopTokens)
                     .proposedTokens(proposedTokens)
                     .hostPages(hostPages)
-                    .probePrompts(probePrompts);
+                    .probePrompts(probePrompts)
+                    .stepsAhead(stepsAhead);
             PropertyMapper present = PropertyMapper.get();
             present.from(config).to(builder::config);
             present.from(seed).to(builder::seed);

@@ -81,7 +81,7 @@ final class ProgramRunner implements StepRunner {
     }
 
     /** Returns the inputs in the order of the function's arguments. */
-    private Object[] inputs(Step step, Tensor tokens) {
+    Object[] inputs(Step step, Tensor tokens) {
         int batch = step.entry().batch();
         List<Object> inputs = new ArrayList<>();
         inputs.add(tokens);

@@ -56,7 +56,8 @@ public final class Generation {
 
     /**
      * Returns the future of the result. Completing the future from outside cancels the generation: its pages are free
-     * at the end of the step in progress.
+     * at the end of the step in progress, or of the last step already submitted. Callbacks run on the generator's thread,
+     * where waiting for another answer of the generator never ends: use the {@code Async} methods for longer work.
      *
      * @return completes with the result, or with an {@link IreeException}: DEADLINE_EXCEEDED after the request's timeout;
      *     CANCELLED when the generator is closed; any failure of the program

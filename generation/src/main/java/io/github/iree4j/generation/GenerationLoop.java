@@ -120,7 +120,7 @@ final class GenerationLoop implements AutoCloseable {
             unfinished.merge(request.tenant(), 1, Integer::sum);
             request.timeout()
                     .filter(limit -> limit.compareTo(LONGEST) < 0)
-                    .ifPresent(limit -> generation.deadline(now + limit.toNanos()));
+                    .ifPresent(limit -> generation.deadline(now + (limit.isNegative() ? 0 : limit.toNanos())));
             live.add(generation);
             arrivals.add(generation);
             arrived.signal();
@@ -422,6 +422,7 @@ final class GenerationLoop implements AutoCloseable {
         }
         if (reason != null) {
             remove(sequence);
+            publish(); // whoever has the answer sees the state without the sequence
             sequence.generation().finish(reason);
         }
         return right ? chosen : Math.max(0, chosen - 1);

@@ -2,6 +2,8 @@ package io.github.iree4j.generation;
 
 import io.github.iree4j.generation.PrefixTree.Node;
 import io.github.iree4j.generation.Proposer.Proposals;
+import io.github.iree4j.status.DeviceLostException;
+import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -499,7 +501,18 @@ final class StepPlanner {
         int[] slots = new int[count];
         for (int i = 0; i < count; i++) {
             slots[i] = host.take();
-            mover.toHost(sequence.page(i), slots[i]);
+        }
+        try {
+            for (int i = 0; i < count; i++) {
+                mover.toHost(sequence.page(i), slots[i]);
+            }
+        } catch (DeviceLostException e) {
+            throw e;
+        } catch (IreeException _) { // the sequence computes its tokens again
+            for (int slot : slots) {
+                host.give(slot);
+            }
+            return;
         }
         sequence.save(slots);
     }
@@ -507,13 +520,19 @@ final class StepPlanner {
     /** Copies the pages of a sequence back, except for pages shared with others. There are enough free pages. */
     private void restore(Sequence sequence) {
         int[] slots = sequence.saved();
-        for (int i = sequence.pageCount(); i < slots.length; i++) {
-            int page = takePage();
-            sequence.addPage(page);
-            mover.toCache(slots[i], page);
-            restoredPages++;
+        try {
+            for (int i = sequence.pageCount(); i < slots.length; i++) {
+                int page = takePage();
+                sequence.addPage(page);
+                mover.toCache(slots[i], page);
+                restoredPages++;
+            }
+            sequence.restored();
+        } catch (DeviceLostException e) {
+            throw e;
+        } catch (IreeException _) { // the sequence computes its tokens again
+            sequence.forgetSaved();
         }
-        sequence.restored();
         for (int slot : slots) {
             host.give(slot);
         }

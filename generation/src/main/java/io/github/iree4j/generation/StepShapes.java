@@ -18,7 +18,7 @@ record StepShapes(int stride, int maximumColumns, int chunkPages) {
      * Returns the sizes for a model.
      *
      * @param chunkTokens tokens read by a prefill step, rounded up to pages
-     * @throws IreeException INVALID_ARGUMENT when the cache or the longest sequence has fewer than two pages
+     * @throws IreeException INVALID_ARGUMENT when the cache or {@code max_seq_len} has fewer than two pages
      */
     static StepShapes of(ModelConfig config, int chunkTokens) {
         // Exporters declare one page less than the context as the most columns, and compilers may rely on it. Without
@@ -26,6 +26,12 @@ record StepShapes(int stride, int maximumColumns, int chunkPages) {
         int declared = config.maximumTokens() == 0
                 ? MINIMUM_COLUMNS
                 : Math.max(MINIMUM_COLUMNS, Math.ceilDiv(config.maximumTokens(), config.stride()) - 1);
+        if (config.maximumTokens() > 0 && config.maximumTokens() < (long) MINIMUM_COLUMNS * config.stride()) {
+            throw IreeException.of(
+                    StatusCode.INVALID_ARGUMENT,
+                    "max_seq_len is %d, less than %d pages of %d tokens, so steps would leave the model's tables; export with a smaller block_seq_stride"
+                            .formatted(config.maximumTokens(), MINIMUM_COLUMNS, config.stride()));
+        }
         int columns = Math.min(config.pages() - 1, declared);
         if (columns < MINIMUM_COLUMNS) {
             throw IreeException.of(

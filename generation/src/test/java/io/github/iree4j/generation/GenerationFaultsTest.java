@@ -8,6 +8,7 @@ import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -15,8 +16,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** Infinities in pages, pages that cannot be zeroed, and closing from within. */
+/** Infinities in pages, pages that cannot be zeroed or copied, closing from within, and times and lengths out of range. */
 @Timeout(60)
 class GenerationFaultsTest {
     private static final StepShapes SHAPES = new StepShapes(2, 4, 4);
@@ -156,5 +159,87 @@ class GenerationFaultsTest {
         assertThat(generation.result().await().tokens()).hasSize(1);
         assertThatThrownBy(() -> other.result().await()).hasMessageContaining("was closed");
         assertThatThrownBy(() -> loop.submit(GenerationRequest.of(1, 1))).hasMessageContaining("is closed");
+    }
+
+    @Test
+    void aTimeoutBeforeAllTimesTakesNoPlaceOfItsTenantForEver() {
+        try (FakeLoop loop =
+                new FakeLoop(new StepShapes(4, 8, 8), 20).requestsPerTenant(1).start()) {
+            GenerationRequest request = GenerationRequest.of(2, 1).tenant("x");
+            Generation late = loop.submit(request.timeout(Duration.ofSeconds(Long.MIN_VALUE / 2)));
+            assertThatThrownBy(() -> late.result().await())
+                    .extracting(each -> ((IreeException) each).code())
+                    .isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+            assertThat(loop.submit(request).result().await().tokens()).hasSize(2);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aPageThatCannotBeCopiedFailsNoRequest(boolean toHost) {
+        StepShapes shapes = new StepShapes(2, 8, 8);
+        Measured measured = new Measured(
+                List.of(new Entry("prefill_bs4", true, 4)),
+                List.of(new Entry("decode_bs4", false, 4)),
+                true,
+                true,
+                true,
+                true);
+        PagedModel model = new PagedModel(shapes, true, 10);
+        PageMover mover = new PageMover() {
+            private int left = 2;
+
+            private void fail(boolean now) {
+                if (now && left-- > 0) {
+                    throw IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "no semaphore");
+                }
+            }
+
+            @Override
+            public void toHost(int page, int slot) {
+                fail(toHost);
+                model.toHost(page, slot);
+            }
+
+            @Override
+            public void toCache(int slot, int page) {
+                fail(!toHost);
+                model.toCache(slot, page);
+            }
+        };
+        StepPlanner planner = new StepPlanner(
+                true, shapes, measured, 10, new Speculation(0, false), new PromptLookup(), 1, 20, mover);
+        GenerationLoop loop =
+                new GenerationLoop("fake", planner, model, model::scrub, 100, 100, System::nanoTime, () -> {});
+        List<Generation> all = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            all.add(loop.submit(GenerationRequest.of(12, i, i, i)));
+        }
+        for (Generation each : all) {
+            assertThat(each.result().await().tokens()).isEqualTo(PagedModel.expected(each.request()));
+        }
+        loop.close();
+        assertThat(model.violations()).isEmpty();
+        assertThat(planner.availablePages()).isEqualTo(9);
+        assertThat(planner.availableHostPages()).isEqualTo(20);
+    }
+
+    @Test
+    void aSequenceIsNotLongerThanTheTablesOfTheModel() {
+        ModelConfig config = ModelConfig.parse(
+                "c",
+                "{\"max_seq_len\": 40, \"paged_kv_cache\": {\"block_seq_stride\": 32, \"device_block_count\": 16}}");
+        assertThatThrownBy(() -> StepShapes.of(config, 256)).hasMessageContaining("max_seq_len is 40");
+    }
+
+    @Test
+    void whoeverHasTheAnswerSeesTheStateWithoutTheRequest() {
+        for (int i = 0; i < 300; i++) {
+            try (FakeLoop loop = new FakeLoop(new StepShapes(2, 8, 8), 10).start()) {
+                loop.submit(GenerationRequest.of(3, i % 11)).result().await();
+                assertThat(loop.statistics().running()).isZero();
+                assertThat(loop.statistics().generatedTokens()).isEqualTo(3);
+            }
+        }
     }
 }

@@ -4,10 +4,13 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The JSON schema of a call of a tool. */
 final class CallSchema {
+    private static final Set<String> DECIDING = Set.of("type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const");
+
     private CallSchema() {}
 
     /** Returns the schema of a call of one of the tools, which are as templates have them. */
@@ -18,7 +21,7 @@ final class CallSchema {
             String place = "#/anyOf/%d/properties/arguments".formatted(calls.size());
             Map<String, Object> properties = new LinkedHashMap<>();
             properties.put("name", Map.of("const", name(tool)));
-            properties.put("arguments", moved(parameters == null ? Map.of() : parameters, place));
+            properties.put("arguments", object(moved(parameters == null ? Map.of() : parameters, place)));
             Map<String, Object> call = new LinkedHashMap<>();
             call.put("type", "object");
             call.put("properties", properties);
@@ -29,12 +32,21 @@ final class CallSchema {
         return JsonMapper.shared().writeValueAsString(Map.of("anyOf", calls));
     }
 
+    /** Returns a schema of objects: arguments are an object, also where the schema allows anything. */
+    private static Object object(Object schema) {
+        if (!(schema instanceof Map<?, ?> map) || DECIDING.stream().anyMatch(map::containsKey)) {
+            return schema;
+        }
+        Map<String, Object> typed = new LinkedHashMap<>();
+        map.forEach((name, value) -> typed.put(String.valueOf(name), value));
+        typed.put("type", "object");
+        return typed;
+    }
+
     /** Returns a schema with its references moved to another place. */
     private static Object moved(Object schema, String place) {
         if (schema instanceof List<?> list) {
-            return list.stream()
-                    .map(each -> each == null ? "null" : moved(each, place))
-                    .toList();
+            return list.stream().map(each -> moved(each, place)).toList();
         }
         if (!(schema instanceof Map<?, ?> map)) {
             return schema;
@@ -44,7 +56,7 @@ final class CallSchema {
                 String.valueOf(name),
                 "$ref".equals(name) && value instanceof String reference && reference.startsWith("#")
                         ? place + reference.substring(1)
-                        : value == null ? null : moved(value, place)));
+                        : value == null || "const".equals(name) || "enum".equals(name) ? value : moved(value, place)));
         return copy;
     }
 

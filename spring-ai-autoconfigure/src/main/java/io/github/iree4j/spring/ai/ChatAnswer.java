@@ -12,6 +12,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.ai.chat.messages.AssistantMessage.ToolCall;
+import org.springframework.ai.observation.conventions.AiOperationType;
 
 /**
  * The answer to a submitted request, on the way from tokens to a reader. Read once, by one thread; {@link #cancel} is
@@ -48,7 +49,7 @@ public final class ChatAnswer {
         this.running = running;
         this.stopTokens = stopTokens;
         this.tokenizer = tokenizer;
-        this.decoder = tokenizer.decoder();
+        this.decoder = tokenizer.decoder(request.operation() == AiOperationType.TEXT_COMPLETION);
         this.scored = request.sampling().logProbabilities().isPresent();
         this.stops = new StopMatcher(request.stops());
         this.parser = new ToolCallParser(request.tools(), request.toolCalls(), request.isCall());

@@ -10,6 +10,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -227,6 +228,13 @@ public final class ChatEngine implements AutoCloseable {
                 "%d stop sequences are requested, at most %d are possible"
                         .formatted(stops.size(), MOST_STOP_SEQUENCES));
         check(stops.stream().noneMatch(String::isEmpty), "a stop sequence is empty; give a character or more");
+        if (source.generator().map(Generator::vocabulary).orElse(0) == 0) { // otherwise the generator checks
+            int highest = Arrays.stream(request.prompt()).max().orElse(0);
+            check(
+                    highest < tokenizer.size(),
+                    "the prompt has token %d; the tokenizer has tokens 0 to %d"
+                            .formatted(highest, tokenizer.size() - 1));
+        }
         int length = request.prompt().length;
         int most = Objects.requireNonNullElse(request.maxTokens(), settings.maxTokens());
         if (most == settings.maxTokens()) { // the default is as many as fit

@@ -87,9 +87,13 @@ final class ChatTokenizer implements AutoCloseable {
                 IntStream.range(0, tokens.size()).mapToObj(tokens::of).toList());
     }
 
-    /** Returns a decoder of one text. */
-    Decoder decoder() {
-        return new Decoder(tokens);
+    /**
+     * Returns a decoder of one text.
+     *
+     * @param continues whether the text continues another, so that a space at its start is part of it
+     */
+    Decoder decoder(boolean continues) {
+        return new Decoder(tokens, !continues && tokens.stripsFirstSpace());
     }
 
     @Override
@@ -103,9 +107,9 @@ final class ChatTokenizer implements AutoCloseable {
         private final Utf8Pieces text = new Utf8Pieces();
         private boolean isStart;
 
-        private Decoder(TokenBytes tokens) {
+        private Decoder(TokenBytes tokens, boolean stripsFirstSpace) {
             this.tokens = tokens;
-            this.isStart = tokens.stripsFirstSpace();
+            this.isStart = stripsFirstSpace;
         }
 
         /** Adds a token, and returns the finished characters. */

@@ -65,6 +65,9 @@ final class ToolCallParser {
                 int end = call.length() - END.length();
                 if (next == '>' && end >= 0 && call.indexOf(END, end) == end) {
                     String body = call.substring(0, end);
+                    if (begin.isEmpty() && parse(body) == null) {
+                        continue; // of a forced call: in a string of the arguments
+                    }
                     call = null;
                     out.append(parsed(body, begin + body + END));
                     begin = BEGIN;

@@ -42,6 +42,11 @@ final class ScriptedTokens implements TokenSource {
                 .collect(Collectors.toList()));
     }
 
+    /** Answers each prompt with tokens. */
+    static ScriptedTokens of(Integer... tokens) {
+        return new ScriptedTokens(List.of(List.of(tokens)));
+    }
+
     /** Returns the prompt of a request as a text; a byte is a character. */
     String prompt(int request) {
         StringBuilder text = new StringBuilder();

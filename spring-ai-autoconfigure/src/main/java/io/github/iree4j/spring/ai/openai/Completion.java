@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
@@ -27,6 +28,9 @@ final class Completion {
     private static final byte[] DATA = "data: ".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] END = "\n\n".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] DONE = "data: [DONE]\n\n".getBytes(StandardCharsets.US_ASCII);
+
+    /** Memory of a token with its log probability in a tree of JSON. */
+    private static final long SCORE = 600;
 
     private final GenerationCall call;
     private final String model;
@@ -69,16 +73,17 @@ final class Completion {
      * Waits for all answers.
      *
      * @param gone asked at each token, and about ten times per second between tokens, whether the client has gone
+     * @param memory takes the bytes of the answers' scores, before they are allocated
      * @return the answers
      * @throws IreeException the failure of a request; CANCELLED when the client has gone
      */
-    ObjectNode whole(BooleanSupplier gone) {
+    ObjectNode whole(BooleanSupplier gone, LongConsumer memory) {
         try {
             ObjectNode root = root(call.form().object);
             List<ObjectNode> choices = new ArrayList<>();
             for (ChatAnswer answer : answers) {
                 StringBuilder text = new StringBuilder();
-                Watching reader = new Watching(gone) {
+                Watching reader = new Watching(gone, memory) {
                     @Override
                     public void text(String piece) {
                         text.append(piece);
@@ -139,7 +144,7 @@ final class Completion {
         if (form.first(begin)) {
             chunk(out, begin.putNull("logprobs").putNull("finish_reason"));
         }
-        Watching reader = new Watching(gone) {
+        Watching reader = new Watching(gone, _ -> {}) {
             @Override
             public void text(String piece) {
                 ObjectNode choice = choice(index);
@@ -167,11 +172,13 @@ final class Completion {
     /** Reads an answer, and ends the request soon after the client has gone. */
     private abstract class Watching implements ChatAnswer.Reader {
         private final BooleanSupplier gone;
+        private final LongConsumer memory;
         private final List<ScoredToken> unwritten = new ArrayList<>();
         private int offset; // characters of written scores
 
-        Watching(BooleanSupplier gone) {
+        Watching(BooleanSupplier gone, LongConsumer memory) {
             this.gone = gone;
+            this.memory = memory;
         }
 
         @Override
@@ -192,6 +199,11 @@ final class Completion {
 
         @Override
         public void scored(List<ScoredToken> tokens) {
+            long scores = 0;
+            for (ScoredToken each : tokens) {
+                scores += 1 + each.alternatives().size();
+            }
+            memory.accept(scores * SCORE);
             unwritten.addAll(tokens);
         }
 

@@ -147,14 +147,21 @@ final class OpenAiInterface {
     }
 
     private OpenAiAnswer generate(ChatEngine engine, GenerationCall call, BooleanSupplier gone) {
+        int quota = engine.settings().requestsPerTenant();
+        if (call.requests().size() > quota) { // would be refused for ever
+            throw RequestFault.invalid(
+                    "n",
+                    "%d answers are requested at once, but a tenant has at most %d unfinished requests; send several requests"
+                            .formatted(call.requests().size(), quota));
+        }
         Runnable leave = enter();
         Completion completion = null;
         OpenAiAnswer answer = null;
-        try {
+        try (LimitedBody building = answerBody()) {
             completion = submit(engine, call);
             answer = call.parameters().stream()
                     ? OpenAiAnswer.stream(completion, gone, answerBody(), leave)
-                    : whole(completion.whole(gone), leave);
+                    : whole(completion.whole(gone, building::charge), leave);
             return answer;
         } finally {
             if (answer == null) {

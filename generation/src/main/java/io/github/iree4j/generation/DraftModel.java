@@ -37,7 +37,7 @@ record DraftModel(ModelInterface model, StepShapes shapes, int pages, int vocabu
         }
         if (own.stride() != config.stride()) {
             throw invalid(
-                    "a page of the draft '%s' has %d tokens, and a page of '%s' has %d; export both with the same block_seq_stride, and set the configuration of both"
+                    "a page of the draft '%s' has %d tokens, and a page of '%s' has %d; set the configuration of both (without a configuration a page has 32 tokens), or export both with the same block_seq_stride"
                             .formatted(model.name(), own.stride(), target.name(), config.stride()));
         }
         if (model.vocabulary() != target.vocabulary() && model.vocabulary() > 0 && target.vocabulary() > 0) {

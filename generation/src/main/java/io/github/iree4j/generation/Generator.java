@@ -145,8 +145,8 @@ public final class Generator implements AutoCloseable {
      *
      * @param request the request
      * @return the generation
-     * @throws IreeException INVALID_ARGUMENT for tokens, or biased tokens, unknown to the model, or more tokens than a
-     *     sequence may have; RESOURCE_EXHAUSTED when too many requests wait, or the tenant has too many;
+     * @throws IreeException INVALID_ARGUMENT for tokens, or biased tokens, unknown to the model, more tokens than a
+     *     sequence may have, or sampling options that a program with {@code top_k} 1 cannot follow; RESOURCE_EXHAUSTED when too many requests wait, or the tenant has too many;
      *     FAILED_PRECONDITION when the generator is closed; the failure
      *     of the device once lost
      */
@@ -175,6 +175,14 @@ public final class Generator implements AutoCloseable {
                                 .formatted(texts.size(), name(), vocabulary));
             }
         });
+        if (model.isGreedy()) {
+            request.sampling().beyondGreedy().ifPresent(option -> {
+                throw IreeException.of(
+                        StatusCode.INVALID_ARGUMENT,
+                        "%s cannot be followed: '%s' is compiled with top_k 1, and returns the most probable token only; use a program that returns logits"
+                                .formatted(option, name()));
+            });
+        }
         long tokens = (long) request.promptLength() + request.maximumTokens() - 1; // the last token is never read
         if (tokens > shapes.maximumTokens()) {
             throw IreeException.of(
@@ -236,7 +244,7 @@ public final class Generator implements AutoCloseable {
                 .formatted(measured.verifiable() ? "can be verified" : "cannot be verified: none are proposed"));
         text.append(
                 stepsAhead == 1
-                        ? "decode steps are submitted one after the other%n".formatted()
+                        ? "decode steps are submitted one after the other%s%n".formatted(whyOneByOne())
                         : "up to %d decode steps are submitted at once%n".formatted(stepsAhead));
         if (draft != null) {
             text.append("the draft '%s' %s%n"
@@ -249,6 +257,16 @@ public final class Generator implements AutoCloseable {
         }
         findings.forEach(each -> text.append(each).append(System.lineSeparator()));
         return text.toString();
+    }
+
+    private String whyOneByOne() {
+        if (model.ahead().keySet().containsAll(measured.decodes())) {
+            return "";
+        }
+        return model.isGreedy()
+                ? ": steps ahead need functions with fences, '%s$async' of 64-bit tokens"
+                        .formatted(measured.decodes().getFirst())
+                : ": steps ahead need a program with top_k 1, and this program returns logits or several candidates";
     }
 
     /**

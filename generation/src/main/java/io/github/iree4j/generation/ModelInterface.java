@@ -159,6 +159,13 @@ record ModelInterface(
         return last.indexOf('.') < 0 ? program.name() : last.substring(0, last.indexOf('.'));
     }
 
+    /** Returns whether the functions return the most probable token only, so that no rule can choose another. */
+    boolean isGreedy() {
+        List<ValueDeclaration> results = get(functions, decodes.getFirst()).results();
+        List<Long> shape = results.getLast().shape().orElse(List.of());
+        return results.size() == 2 && shape.size() == 3 && shape.getLast() == 1;
+    }
+
     /** Returns the function of an entry. */
     ProgramFunction function(Entry entry) {
         return get(functions, entry);

@@ -164,6 +164,23 @@ public final class SamplingOptions {
         return frequencyPenalty != 0 || presencePenalty != 0 || repetitionPenalty != 1;
     }
 
+    /** Returns an option that needs the logits of more than the most probable token, in words; empty if there is none. */
+    Optional<String> beyondGreedy() {
+        if (temperature > 0) {
+            return Optional.of("temperature " + temperature);
+        }
+        if (!logitBias.isEmpty()) {
+            return Optional.of("a logit bias");
+        }
+        if (repetitionPenalty != 1 || frequencyPenalty != 0 || presencePenalty != 0) {
+            return Optional.of("a penalty");
+        }
+        if (constraint != null) {
+            return Optional.of("a constraint");
+        }
+        return logProbabilities().isPresent() ? Optional.of("log probabilities") : Optional.empty();
+    }
+
     /** Builder of options. Not thread-safe. */
     public static final class Builder {
         private float temperature;

@@ -145,7 +145,8 @@ public final class GenerationMix implements AutoCloseable {
             }
             GenerationRequest request = GenerationRequest.of(random.nextInt(1, 5 * stride / 2), prompt);
             request = request.tenant("tenant" + random.nextInt(3));
-            if (random.nextBoolean()) {
+            boolean choice = plain.vocabulary() > 0; // otherwise the program returns a single candidate
+            if (choice && random.nextBoolean()) {
                 request = request.sampling(SamplingOptions.builder()
                         .temperature(0.8f)
                         .topK(20)
@@ -155,7 +156,6 @@ public final class GenerationMix implements AutoCloseable {
                         .frequencyPenalty(random.nextInt(3) / 4f)
                         .build());
             }
-            boolean choice = plain.vocabulary() > 0; // otherwise the program returns a single candidate
             if (choice && random.nextInt(4) == 0) {
                 request = request.sampling(
                         request.sampling().toBuilder().constraint(words).build());

@@ -215,7 +215,7 @@ class GeneratorTest {
             assertThatThrownBy(() -> Generator.create(program, unconfigured))
                     .isInstanceOf(InvalidInputException.class)
                     .hasMessageContaining(
-                            "a page of the draft 'chat' has 32 tokens, and a page of 'chat' has 16; export both");
+                            "a page of the draft 'chat' has 32 tokens, and a page of 'chat' has 16; set the configuration of both");
             ModelConfig config = ModelConfig.parse(DECODER, ModelConfig.text(config(DECODER)));
             ModelInterface model = ModelInterface.of(program, config);
             ModelInterface larger = new ModelInterface(
@@ -263,6 +263,39 @@ class GeneratorTest {
     }
 
     @Test
+    void aProgramWithASingleCandidateRefusesOptionsThatItCannotFollow() {
+        try (IreeRuntime runtime = IreeRuntime.create();
+                Program program = load(runtime, TOP_ONE);
+                Generator generator = Generator.create(
+                        program,
+                        GeneratorOptions.builder().config(config(TOP_ONE)).build())) {
+            for (SamplingOptions each : List.of(
+                    SamplingOptions.builder().temperature(0.5f).build(),
+                    SamplingOptions.builder().logitBias(Map.of(1, 1f)).build(),
+                    SamplingOptions.builder().repetitionPenalty(1.5f).build(),
+                    SamplingOptions.builder().frequencyPenalty(1).build(),
+                    SamplingOptions.builder().presencePenalty(1).build(),
+                    SamplingOptions.builder().logProbabilities(0).build(),
+                    SamplingOptions.builder()
+                            .constraint(TokenConstraint.regex(TokenVocabulary.bytes(), "a"))
+                            .build())) {
+                assertThatThrownBy(() ->
+                                generator.submit(GenerationRequest.of(1, 5).sampling(each)))
+                        .isInstanceOf(InvalidInputException.class)
+                        .hasMessageContaining("cannot be followed: 'chat' is compiled with top_k 1");
+            }
+            SamplingOptions greedy = SamplingOptions.builder()
+                    .topK(5)
+                    .topP(0.5f)
+                    .minP(0.1f)
+                    .seed(3)
+                    .build();
+            Generation answer = generator.submit(GenerationRequest.of(4, 0).sampling(greedy));
+            assertThat(answer.result().await().tokens()).containsExactly(44, 44, 44, 229);
+        }
+    }
+
+    @Test
     void stepsOfAProgramThatReturnsLogitsDoNotRunAhead() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime, DECODER);
@@ -272,7 +305,8 @@ class GeneratorTest {
                                 .config(config(DECODER))
                                 .stepsAhead(5)
                                 .build())) {
-            assertThat(generator.description()).contains("one after the other");
+            assertThat(generator.description())
+                    .contains("one after the other: steps ahead need a program with top_k 1");
             assertThat(generator
                             .submit(GenerationRequest.of(4, 0))
                             .result()

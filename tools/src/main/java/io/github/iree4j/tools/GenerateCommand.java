@@ -186,8 +186,11 @@ final class GenerateCommand implements Callable<Integer> {
         if (generator.vocabulary() != BYTES) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "--prompt needs a model with a token for each byte, this model has %s tokens; give the prompt as --tokens"
-                            .formatted(generator.vocabulary() == 0 ? "an unknown number of" : generator.vocabulary()));
+                    "--prompt needs a model with a token for each byte, %s; give the prompt as --tokens"
+                            .formatted(
+                                    generator.vocabulary() == 0
+                                            ? "and a program with top_k does not say how many tokens it has"
+                                            : "this model has %d tokens".formatted(generator.vocabulary())));
         }
         byte[] bytes = prompt.text.getBytes(StandardCharsets.UTF_8);
         int[] tokens = new int[bytes.length];

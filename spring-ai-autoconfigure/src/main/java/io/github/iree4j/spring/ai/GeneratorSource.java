@@ -279,7 +279,7 @@ final class GeneratorSource implements TokenSource {
         }
         String draft = settings.draft();
         if (draft != null) {
-            options.draft(programs.require(draft, null).program());
+            options.draft(draft(draft));
         }
         Resource draftConfig = settings.draftConfig();
         if (draftConfig != null) {
@@ -295,6 +295,15 @@ final class GeneratorSource implements TokenSource {
                 DurationText.rounded(Duration.ofNanos(System.nanoTime() - begin)),
                 settings.probePrompts());
         return created;
+    }
+
+    private Program draft(String name) {
+        try {
+            return programs.require(name, null).program();
+        } catch (IreeException e) {
+            throw e.during(
+                    "correct iree.ai.chat.draft.module, or remove the property: then tokens are proposed from earlier text");
+        }
     }
 
     private static String text(Resource config) {

@@ -509,9 +509,7 @@ final class StepPlanner {
         } catch (DeviceLostException e) {
             throw e;
         } catch (IreeException _) { // the sequence computes its tokens again
-            for (int slot : slots) {
-                host.give(slot);
-            }
+            giveToHost(slots);
             return;
         }
         sequence.save(slots);
@@ -533,15 +531,17 @@ final class StepPlanner {
         } catch (IreeException _) { // the sequence computes its tokens again
             sequence.forgetSaved();
         }
+        giveToHost(slots);
+    }
+
+    private void giveToHost(int[] slots) {
         for (int slot : slots) {
             host.give(slot);
         }
     }
 
     private void forgetSaved(Sequence sequence) {
-        for (int slot : sequence.saved()) {
-            host.give(slot);
-        }
+        giveToHost(sequence.saved());
         sequence.forgetSaved();
     }
 

@@ -272,7 +272,9 @@ final class GpuLane implements Lane {
                 break;
             }
             held.remove();
-            give(next, commands, launch, count);
+            Held now = new Held(next.submission.due(), next.event); // SCHED-8: all awaited submissions were given
+            boolean runs = now.submission.commands() != null;
+            give(now, runs ? commands : null, runs ? launch : null, count);
             given++;
         }
         if (given > 0) {

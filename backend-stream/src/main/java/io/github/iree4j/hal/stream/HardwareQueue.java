@@ -92,7 +92,7 @@ final class HardwareQueue {
         if (gathered.isEmpty()) {
             return;
         }
-        List<Submission> all = List.copyOf(gathered);
+        List<Submission> all = gathered.stream().map(Submission::due).toList();
         gathered.clear();
         IreeException why = broken;
         if (why != null) {
@@ -108,9 +108,10 @@ final class HardwareQueue {
             return;
         }
         for (Submission each : all) { // the driver accepts all or none
-            IreeException ofOne = tryGive(List.of(each));
+            Submission due = each.due(); // SCHED-8: an earlier submission may have been refused just now
+            IreeException ofOne = tryGive(List.of(due));
             if (ofOne != null) {
-                refused(each, ofOne);
+                refused(due, ofOne);
             }
         }
     }

@@ -11,9 +11,7 @@ import io.github.iree4j.status.StatusCode;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -42,6 +40,11 @@ final class HardwareStream implements FifoBackend {
      * scheduler once the entry has completed. The entry's ticket is reached before the waits of later entries, since
      * later waits may be for these queues.
      *
+     * SCHED-8: an operation follows the outcomes of its predecessors before anything is submitted, so a failure of a
+     * predecessor is found when the commands are given. Where the driver takes waits for points of work
+     * not submitted yet (STREAM-1), commands behind such waits may have been given before the failure: the operation
+     * then fails with the wait, after the commands.
+     *
      * Everything is guarded by the lock of `queue`: the lock comes after the lock of the scheduler and before none.
      */
     private static final Logger LOG = LoggerFactory.getLogger(HardwareStream.class);
@@ -51,7 +54,7 @@ final class HardwareStream implements FifoBackend {
     private final int index;
     private final ArrayDeque<StreamEntry> held = new ArrayDeque<>();
     private final ArrayDeque<StreamEntry> begun = new ArrayDeque<>();
-    private final TreeMap<Long, StreamEntry> entries = new TreeMap<>(); // entries not yet complete, by epoch
+    final StreamEpochs epochs = new StreamEpochs();
     final List<StreamEntry> over = new ArrayList<>(); // to be reported
 
     @Nullable
@@ -61,7 +64,6 @@ final class HardwareStream implements FifoBackend {
     private @Nullable StreamEntry stepping; // entry with a due or running step: nothing begins behind this entry
     private boolean stepUnderWay;
     private long last; // ticket of the last submission
-    private long overEpoch; // everything up to this epoch is complete
     private @Nullable IreeException gone; // why the stream was stopped
 
     private volatile @Nullable QueueScheduler scheduler;
@@ -87,6 +89,7 @@ final class HardwareStream implements FifoBackend {
     public boolean issue(Issue next) {
         StreamOperation own = (StreamOperation) next.operation();
         device.enter();
+        Outcome outcome = StreamEpochs.outcome(next);
         StreamWork work = null;
         HostStep step = null;
         // a failed operation keeps its place: the epoch is promised, and other operations rely on the order
@@ -99,7 +102,7 @@ final class HardwareStream implements FifoBackend {
         } catch (RuntimeException | Error e) {
             failure = failure(own, e);
         }
-        StreamEntry entry = new StreamEntry(this, own, next.epoch(), work, waits(next), step);
+        StreamEntry entry = new StreamEntry(this, own, next.epoch(), outcome, work, waits(next), step);
         entry.after = pointOnThisQueue(next);
         entry.fail(failure);
         Ended ended = new Ended();
@@ -152,7 +155,7 @@ final class HardwareStream implements FifoBackend {
         if (queue.reserves) {
             reserve(entry);
         }
-        entries.put(entry.epoch, entry);
+        epochs.add(entry);
         if (gone != null && device.isHardwareLost()) {
             held.add(entry);
             queue.abandon(gone, ended);
@@ -244,15 +247,14 @@ final class HardwareStream implements FifoBackend {
     /** Returns the ticket at which an epoch completes; 0 when the epoch has completed, negative when there is no ticket yet. */
     long point(long epoch) {
         synchronized (queue) {
-            if (epoch <= overEpoch) {
+            if (epochs.isOver(epoch)) {
                 return 0;
             }
-            Map.Entry<Long, StreamEntry> entry = entries.ceilingEntry(epoch);
+            StreamEntry entry = epochs.from(epoch);
             if (entry == null) { // refused because the device is closed: wait for everything before
-                return gone == null ? -1 : entries.isEmpty() ? 0 : queue.tickets();
+                return gone == null ? -1 : epochs.isEmpty() ? 0 : queue.tickets();
             }
-            long end = entry.getValue().end;
-            return end == 0 ? -1 : end;
+            return entry.end == 0 ? -1 : entry.end;
         }
     }
 
@@ -333,8 +335,7 @@ final class HardwareStream implements FifoBackend {
 
     /** Records the completion of an entry and everything before. */
     private void passed(StreamEntry entry) {
-        overEpoch = entry.epoch;
-        entries.headMap(entry.epoch, true).clear();
+        epochs.passed(entry, owner().signalledUpTo());
     }
 
     /** Starts a host step on a new thread; under the lock. */
@@ -551,7 +552,7 @@ final class HardwareStream implements FifoBackend {
             } catch (RuntimeException | Error e) {
                 LOG.error("the commands of {} could not be released", entry.operation.name(), e);
             }
-            entry.fail(entry.late);
+            entry.failIfLate();
             if (entry.failure == null) {
                 upTo = entry.epoch;
                 continue;

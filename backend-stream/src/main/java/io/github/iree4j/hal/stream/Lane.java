@@ -7,6 +7,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A queue of the hardware. Submissions begin in order, each once its waits are reached. Every submission ends by
  * raising the lane's timeline to the submission's ticket.
+ *
+ * <p>Commands that rely on failed operations must not run (SCHED-8). The caller of {@link #submit} looks for known
+ * failures before the call. A lane that learns of refusals later calls {@link Submission#due} right before giving
+ * commands to the driver.
  */
 public interface Lane {
 

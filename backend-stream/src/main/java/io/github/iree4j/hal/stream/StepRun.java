@@ -55,7 +55,7 @@ final class StepRun implements Consumer<@Nullable IreeException> {
      */
     private @Nullable IreeException causeAgainst() {
         synchronized (stream.queue()) {
-            entry.fail(entry.late);
+            entry.failIfLate();
             if (entry.failure != null) {
                 return entry.failure;
             }

@@ -40,19 +40,23 @@ final class StreamEntry {
     @Nullable
     IreeException failure;
 
-    /** The failure reported by the driver after accepting the submission: by any thread, without a lock, before the ticket is reached. */
-    volatile @Nullable IreeException late;
+    /** The failure found after the lane accepted the submission: by any thread, without a lock, before the ticket is reached. */
+    private volatile @Nullable IreeException late;
+
+    final Outcome outcome;
 
     StreamEntry(
             HardwareStream stream,
             StreamOperation operation,
             long epoch,
+            Outcome outcome,
             @Nullable StreamWork work,
             @Nullable TimelineWaits waits,
             @Nullable HostStep step) {
         this.stream = stream;
         this.operation = operation;
         this.epoch = epoch;
+        this.outcome = outcome;
         this.work = work;
         this.waits = waits;
         this.step = step;
@@ -64,9 +68,23 @@ final class StreamEntry {
     }
 
     void fail(@Nullable IreeException cause) {
-        if (failure == null) {
+        if (failure == null && cause != null) {
             failure = cause;
+            outcome.fail(cause);
         }
+    }
+
+    /** Fails the entry while the submission is being given, or later; by any thread, before the ticket is reached. */
+    void failLate(IreeException cause) {
+        if (late == null) {
+            late = cause;
+        }
+        outcome.fail(cause);
+    }
+
+    /** Takes over a late failure, once the ticket is reached. */
+    void failIfLate() {
+        fail(late);
     }
 
     /** Releases the commands and waits after the hardware: called without a lock by the thread that continues the entry. */

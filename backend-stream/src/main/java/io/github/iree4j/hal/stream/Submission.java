@@ -31,6 +31,23 @@ public final class Submission {
         return new Submission(waits, null, ticket, entry);
     }
 
+    /**
+     * Returns the submission to give to the driver now: without commands if an operation that this operation relies on
+     * is known to have failed, for example because the driver has refused the commands of that operation. This
+     * submission has then failed, too; waits and ticket remain. For lanes that give submissions after
+     * {@link Lane#submit}: called once the awaited points have been given to the driver, right before the commands.
+     *
+     * @return this submission, or a submission in its place
+     */
+    public Submission due() {
+        IreeException cause = entry == null || work == null ? null : entry.outcome.failure();
+        if (entry == null || cause == null) {
+            return this;
+        }
+        entry.failLate(cause);
+        return withoutWork();
+    }
+
     @Nullable
     StreamEntry entry() {
         return entry;
@@ -101,7 +118,7 @@ public final class Submission {
      */
     public void fail(IreeException cause) {
         if (entry != null) {
-            entry.late = cause;
+            entry.failLate(cause);
         }
         if (run != null) {
             run.refused(cause);

@@ -65,6 +65,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
     private final ArrayDeque<Long> calls = new ArrayDeque<>(); // epochs in flight that may wait for other queues
     private volatile long firstCall = Long.MAX_VALUE; // the head of calls; written under the lock, read by other queues
     private boolean retirer;
+    private volatile long signalledUpTo; // the last epoch whose signals are made or have failed; written by the retirer
     private @Nullable Wanting wantingMemory; // held back for memory just now; cleared under the same lock
     private long issued; // operations with an epoch, without parts
     private long retired; // operations that have left `retiring`, without parts
@@ -212,6 +213,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
     /** Under the lock: gives an operation its place on the stream, and promises its signals. */
     private void issue(QueueOperation operation) {
         List<Premise> premises = plan.premises(operation.wait);
+        List<Issue.Wait> predecessors = plan.predecessors(operation.wait);
         List<Issue.Wait> waits = List.of();
         List<FifoScheduler> producers = List.of();
         List<NativeTimepoint> marks = operation instanceof StorageRequest request ? request.marks() : List.of();
@@ -273,7 +275,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         } catch (RuntimeException | Error e) { // SCHED-1: as above; refusing the operation now would end it twice
             operation.fail(OperationEnds.failure(operation, e));
         }
-        line.add(new Issue(operation, epoch, waits, producers));
+        line.add(new Issue(operation, epoch, waits, predecessors, producers));
     }
 
     /** Under the lock: promises the signals of a placed operation, and lets others use the memory allocated or released by the operation. */
@@ -365,9 +367,31 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
         return PremiseCheck.ofStream(this, operation);
     }
 
+    /**
+     * Under the lock: returns the epoch of the first incomplete operation that signals a value or a higher value. A
+     * timeline of a single queue only remembers the last promise, and the failure of this promise is no failure of the
+     * lower value.
+     *
+     * @param otherwise the epoch of the known promise
+     */
+    long firstSignaller(TimelineSemaphore semaphore, long value, long otherwise) {
+        long[] first = {otherwise};
+        recall(semaphore, (frontier, promised) -> {
+            if (promised >= value) {
+                first[0] = Math.min(first[0], frontier.producerEpoch());
+            }
+        });
+        return first[0];
+    }
+
     /** Returns whether the hardware has completed an epoch, reported or not. */
     boolean hasPassed(long epoch) {
         return backend.hasPassed(epoch);
+    }
+
+    @Override
+    public long signalledUpTo() {
+        return signalledUpTo;
     }
 
     @Override
@@ -434,6 +458,7 @@ final class FifoScheduler extends QueueScheduler implements PromiseSource {
                 LOG.error("{} of {} could not be ended", operation.name(), this, e);
             }
             quiesceUpTo(operation.epoch());
+            signalledUpTo = operation.epoch();
         }
         lookForIdleness();
     }

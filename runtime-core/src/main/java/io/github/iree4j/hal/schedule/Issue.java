@@ -13,13 +13,20 @@ public final class Issue {
     private final QueueOperation operation;
     private final long epoch;
     private final List<Wait> waits;
+    private final List<Wait> predecessors;
     boolean awaited; // written before the issue by the issuing thread
     final List<FifoScheduler> producers; // of each wait; this stream's own scheduler for foreign work
 
-    Issue(QueueOperation operation, long epoch, List<Wait> waits, List<FifoScheduler> producers) {
+    Issue(
+            QueueOperation operation,
+            long epoch,
+            List<Wait> waits,
+            List<Wait> predecessors,
+            List<FifoScheduler> producers) {
         this.operation = operation;
         this.epoch = epoch;
         this.waits = waits.isEmpty() ? NONE : waits;
+        this.predecessors = predecessors;
         this.producers = producers;
     }
 
@@ -62,6 +69,17 @@ public final class Issue {
      */
     public List<Wait> waits() {
         return waits;
+    }
+
+    /**
+     * Returns the operations of streams whose success this operation relies on: the producers of all awaited values
+     * that were not reached when the operation was decided, whether the hardware waits or the order of streams implies
+     * the wait. Operations that merely precede this operation, and users of the same memory, are not included.
+     *
+     * @return each queue and epoch, this stream's own included, issued there before this operation; often none
+     */
+    public List<Wait> predecessors() {
+        return predecessors;
     }
 
     /**

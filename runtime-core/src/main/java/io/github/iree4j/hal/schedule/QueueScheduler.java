@@ -266,6 +266,13 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
      */
     public abstract void completedUpTo(long epoch);
 
+    /**
+     * Returns the epoch up to which the promised signals of all operations are made or have failed. For streams.
+     *
+     * @return an epoch; 0 before the first end, and where there is no stream. Takes no lock
+     */
+    public abstract long signalledUpTo();
+
     /** Reports that the backend accepts operations again after declining an operation. For streams. Called on a thread without locks. */
     public abstract void issueMore();
 

@@ -255,6 +255,11 @@ final class UnorderedScheduler extends QueueScheduler {
     }
 
     @Override
+    public long signalledUpTo() {
+        return 0;
+    }
+
+    @Override
     public StreamCounters streamCounters() {
         return StreamCounters.NONE;
     }

@@ -204,6 +204,27 @@ final class WaitPlan implements QueueObserver.Decisions {
     }
 
     /**
+     * SCHED-8: returns the operations of streams whose success the operation relies on. A wait of the host ends with an
+     * outcome known to the host, and a reached value stays reached.
+     */
+    List<Issue.Wait> predecessors(@Nullable Fence wait) {
+        List<Issue.Wait> all = List.of();
+        for (int i = 0; wait != null && i < count; i++) {
+            FifoScheduler other = decisions[i] == WaitDecision.ELIDED_FIFO ? scheduler : producers[i];
+            if (decisions[i] == WaitDecision.REACHED || found[i].primitive() != null || other == null) {
+                continue;
+            }
+            long epoch = found[i].producerEpoch();
+            if (other == scheduler && found[i].value() > wait.value(i)) {
+                epoch = scheduler.firstSignaller(wait.semaphore(i), wait.value(i), epoch);
+            }
+            all = all.isEmpty() ? new ArrayList<>(count) : all;
+            all.add(new Issue.Wait(other.backend, epoch, null));
+        }
+        return all;
+    }
+
+    /**
      * Keeps foreign primitives awaited by the hardware until the operation is given to the hardware, even if the
      * imports are closed.
      *

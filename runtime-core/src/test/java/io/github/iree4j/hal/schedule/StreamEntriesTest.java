@@ -44,6 +44,7 @@ class StreamEntriesTest {
     /** Records what it is given. */
     private final class Stream implements FifoBackend {
         final List<String> entries = new ArrayList<>();
+        List<Issue.Wait> predecessors = List.of(); // of the last operation
         final QueueScheduler scheduler = QueueScheduler.create(domain, device, device, this);
 
         void submit(@Nullable Fence wait, @Nullable Fence signal) {
@@ -58,6 +59,7 @@ class StreamEntriesTest {
         public boolean issue(Issue next) {
             next.waits().forEach(wait -> entries.add("wait"));
             entries.add("operation");
+            predecessors = next.predecessors();
             return true;
         }
 
@@ -88,6 +90,63 @@ class StreamEntriesTest {
         stream.submit(local, point(SemaphoreScope.QUEUE_LOCAL));
         assertThat(stream.entries).containsExactly("operation", "operation");
         assertThat(stream.scheduler.counters().elidedFifo()).isEqualTo(1);
+    }
+
+    /** SCHED-8: whether a stream waits, or need not. */
+    @Test
+    void predecessorsAreTheProducersOfAllUnreachedWaits() {
+        Stream stream = new Stream();
+        Stream other = new Stream();
+        Fence first = point(SemaphoreScope.DEVICE_LOCAL);
+        Fence second = point(SemaphoreScope.DEVICE_LOCAL);
+        stream.submit(null, first);
+        assertThat(stream.predecessors).isEmpty();
+        stream.submit(null, point(SemaphoreScope.DEVICE_LOCAL));
+        stream.submit(first, second);
+        assertThat(stream.predecessors).containsExactly(new Issue.Wait(stream, 1, null));
+        try (Fence both = Fence.join(first, second)) {
+            other.submit(both, null);
+        }
+        assertThat(other.entries).as("the first is covered").containsExactly("wait", "operation");
+        assertThat(other.predecessors)
+                .containsExactlyInAnyOrder(new Issue.Wait(stream, 1, null), new Issue.Wait(stream, 3, null));
+        other.submit(first, null);
+        assertThat(other.predecessors).as("without a wait").containsExactly(new Issue.Wait(stream, 1, null));
+    }
+
+    /** SCHED-8: a timeline of a single queue remembers only the last promise, which may fail alone. */
+    @Test
+    void aPredecessorIsTheFirstOperationThatSignalsTheValueOrAHigherValue() {
+        Stream stream = new Stream();
+        TimelineSemaphore timeline =
+                TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.QUEUE_LOCAL));
+        toClose.add(timeline);
+        for (int value : new int[] {2, 4, 6}) {
+            Fence signal = Fence.at(timeline, value);
+            toClose.add(signal);
+            stream.submit(null, signal);
+        }
+        for (int value = 1; value <= 6; value++) {
+            Fence wait = Fence.at(timeline, value);
+            toClose.add(wait);
+            stream.submit(wait, null);
+            assertThat(stream.predecessors)
+                    .as("of a wait for %d", value)
+                    .containsExactly(new Issue.Wait(stream, (value + 1) / 2, null));
+        }
+    }
+
+    /** SCHED-8: a backend keeps what it knows about failures until the signals have failed. */
+    @Test
+    void signalsAreMadeUpToAnEpochOnceTheyAreMade() {
+        Stream stream = new Stream();
+        Fence first = point(SemaphoreScope.DEVICE_LOCAL);
+        stream.submit(null, first);
+        stream.submit(null, null);
+        assertThat(stream.scheduler.signalledUpTo()).isZero();
+        stream.scheduler.completedUpTo(1);
+        assertThat(first.isReached()).isTrue();
+        assertThat(stream.scheduler.signalledUpTo()).isEqualTo(1);
     }
 
     @Test

@@ -289,7 +289,7 @@ public final class GeneratorOptions {
 
         /**
          * Sets how many decode steps are submitted before the first ends: the tokens of a step stay in the memory of the
-         * device, where the next step takes the tokens. This saves the way to the host and back for each token. Needs a
+         * device, where the next step takes the tokens. This saves the way to the host and back for each token, and is slower on the CPU. Needs a
          * program with {@code top_k} 1 and functions with fences; other programs compute one step after the other, and so
          * do steps with constraints or prompts to read. New requests, and the pages of requests that end, wait until all
          * submitted steps have ended. The tokens of a request are the same.

@@ -58,7 +58,7 @@ class StepsAheadTest {
      * gets the page as its next page, and a later prompt shares the first page.
      */
     @Test
-    void infinitiesBehindAStopTokenAreNotReadByOthers() {
+    void infinitiesBehindAStopTokenAreNotReadByOthers() throws InterruptedException {
         GenerationRequest neighbour = GenerationRequest.of(4, 0, 0);
         while (PagedModel.isSpoilt(neighbour)) {
             neighbour = GenerationRequest.of(4, 0, neighbour.prompt()[1] + 1);
@@ -73,14 +73,20 @@ class StepsAheadTest {
                         && PagedModel.isSpoiling(first, second, tokens.get(0), tokens.get(1))
                         && !PagedModel.isSpoilt(request)) {
                     found++;
+                    CountDownLatch begun = new CountDownLatch(1);
                     CountDownLatch submitted = new CountDownLatch(1);
                     FakeLoop loop = new FakeLoop(new StepShapes(2, 3, 3), 5)
                             .rows(2, 2)
                             .alike(0)
                             .stepsAhead(2);
                     loop.model.someSpoil();
-                    loop.waitFor(submitted).start();
+                    loop.before(_ -> {
+                                begun.countDown();
+                                await(submitted);
+                            })
+                            .start();
                     loop.submit(GenerationRequest.of(1, 1)); // its step waits for the others
+                    begun.await();
                     Generation ending = loop.submit(request);
                     Generation next = loop.submit(neighbour);
                     submitted.countDown();
@@ -183,6 +189,14 @@ class StepsAheadTest {
                 .as("after the three pieces of the prompt")
                 .isLessThan(6);
         end(pieces);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private static FakeLoop loop(SplittableRandom random) {

@@ -14,7 +14,6 @@ import io.github.iree4j.Submission;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
@@ -39,15 +38,7 @@ class ProgramsOverNodesTest {
     private final List<Program> programs = new ArrayList<>();
 
     ProgramsOverNodesTest() {
-        DeviceOptions options = DeviceOptions.builder()
-                .schedulingDomain(cluster.nodes.getFirst().domain())
-                .with(new TestNodesProvider.Nodes(cluster.nodes))
-                .build();
-        runtime = IreeRuntime.builder()
-                .device("1", "local", options)
-                .device("2", "test-nodes://2", options)
-                .device("3", "test-nodes://3", options)
-                .build();
+        runtime = cluster.runtime();
         for (int i = 1; i <= 3; i++) {
             Program program = runtime.load(ProgramOptions.builder()
                     .name("p" + i)

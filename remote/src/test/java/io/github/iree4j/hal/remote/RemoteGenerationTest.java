@@ -15,7 +15,6 @@ import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.Generator;
 import io.github.iree4j.generation.GeneratorOptions;
 import io.github.iree4j.generation.GeneratorStatistics;
-import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.nativeaccess.CpuFeatures;
 import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;
@@ -39,15 +38,7 @@ class RemoteGenerationTest {
 
     RemoteGenerationTest() {
         Assumptions.assumeTrue(CpuFeatures.architecture().equals("x86_64"), "the modules are compiled for x86_64");
-        DeviceOptions options = DeviceOptions.builder()
-                .schedulingDomain(cluster.nodes.getFirst().domain())
-                .with(new TestNodesProvider.Nodes(cluster.nodes))
-                .build();
-        runtime = IreeRuntime.builder()
-                .device("1", "local", options)
-                .device("2", "test-nodes://2", options)
-                .device("3", "test-nodes://3", options)
-                .build();
+        runtime = cluster.runtime();
     }
 
     @AfterEach

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.remote;
 
+import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.local.LocalBackend;
@@ -53,6 +54,19 @@ final class ThreeCpus implements AutoCloseable {
         loopback.run();
         loopback.start();
         opened.addFirst(loopback::stop);
+    }
+
+    /** Returns a runtime of the first node with devices 1, the node's, and 2 and 3, of the other nodes; the caller closes the runtime. */
+    IreeRuntime runtime() {
+        DeviceOptions options = DeviceOptions.builder()
+                .schedulingDomain(nodes.getFirst().domain())
+                .with(new TestNodesProvider.Nodes(nodes))
+                .build();
+        return IreeRuntime.builder()
+                .device("1", "local", options)
+                .device("2", "test-nodes://2", options)
+                .device("3", "test-nodes://3", options)
+                .build();
     }
 
     /** Opens the device of another node for the first one. */

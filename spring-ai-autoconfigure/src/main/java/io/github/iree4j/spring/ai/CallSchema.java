@@ -11,6 +11,12 @@ import tools.jackson.databind.json.JsonMapper;
 final class CallSchema {
     private static final Set<String> DECIDING = Set.of("type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const");
 
+    /** Keywords with schemas by name. */
+    private static final Set<String> NAMED = Set.of("properties", "$defs", "definitions");
+
+    /** Keywords with values, which are no schemas. */
+    private static final Set<String> VALUES = Set.of("const", "enum", "default", "examples");
+
     private CallSchema() {}
 
     /** Returns the schema of a call of one of the tools, which are as templates have them. */
@@ -21,7 +27,7 @@ final class CallSchema {
             String place = "#/anyOf/%d/properties/arguments".formatted(calls.size());
             Map<String, Object> properties = new LinkedHashMap<>();
             properties.put("name", Map.of("const", name(tool)));
-            properties.put("arguments", object(moved(parameters == null ? Map.of() : parameters, place)));
+            properties.put("arguments", object(moved(parameters == null ? Map.of() : parameters, place, false)));
             Map<String, Object> call = new LinkedHashMap<>();
             call.put("type", "object");
             call.put("properties", properties);
@@ -43,20 +49,28 @@ final class CallSchema {
         return typed;
     }
 
-    /** Returns a schema with its references moved to another place. */
-    private static Object moved(Object schema, String place) {
+    /**
+     * Returns a schema with its references moved to another place.
+     *
+     * @param named whether these are schemas by name, such as properties: a property may have the name of a keyword
+     */
+    private static Object moved(Object schema, String place, boolean named) {
         if (schema instanceof List<?> list) {
-            return list.stream().map(each -> moved(each, place)).toList();
+            return list.stream().map(each -> moved(each, place, false)).toList();
         }
         if (!(schema instanceof Map<?, ?> map)) {
             return schema;
         }
         Map<String, Object> copy = new LinkedHashMap<>();
-        map.forEach((name, value) -> copy.put(
-                String.valueOf(name),
-                "$ref".equals(name) && value instanceof String reference && reference.startsWith("#")
-                        ? place + reference.substring(1)
-                        : value == null || "const".equals(name) || "enum".equals(name) ? value : moved(value, place)));
+        map.forEach((name, value) -> {
+            Object kept = value;
+            if (!named && "$ref".equals(name) && value instanceof String reference && reference.startsWith("#")) {
+                kept = place + reference.substring(1);
+            } else if (value != null && (named || !VALUES.contains(name))) {
+                kept = moved(value, place, !named && NAMED.contains(name));
+            }
+            copy.put(String.valueOf(name), kept);
+        });
         return copy;
     }
 

@@ -81,6 +81,13 @@ class ForcedCallTests {
     }
 
     @Test
+    void aReferenceOfAPropertyNamedLikeAKeywordIsMoved() {
+        assertThat(schema("{\"type\":\"object\",\"properties\":{\"const\":{\"$ref\":\"#/$defs/a\"}},"
+                        + "\"$defs\":{\"a\":{\"type\":\"string\"}}}"))
+                .contains("\"const\":{\"$ref\":\"#/anyOf/0/properties/arguments/$defs/a\"}");
+    }
+
+    @Test
     void argumentsOfAFunctionWithoutParametersAreAnObject() {
         assertThat(schema("{}")).contains("\"arguments\":{\"type\":\"object\"}");
     }

@@ -14,8 +14,6 @@ final class GenerationClients {
 
     private GenerationClients() {}
 
-    // --------------------------------------------------------------------------------------
-
     /** A client: when to come, what to ask, and after how many tokens to go; -1 for a client that stays. */
     private record Client(long arrival, GenerationRequest request, int leaveAfter) {}
 

@@ -196,12 +196,7 @@ final class Draft implements Proposer {
     private boolean run(Step step, List<Row> rows) {
         Map<Row, IreeException> wrong = new LinkedHashMap<>();
         try {
-            if (step.steps() > 1) {
-                runner.runAhead(step, step.steps(), logits, each -> take(each, rows, wrong));
-            } else {
-                runner.run(step, logits);
-                take(step, rows, wrong);
-            }
+            runner.runAll(step, logits, each -> take(each, rows, wrong));
         } catch (DeviceLostException e) { // where the generator's model uses the device, its next step fails
             switchOff(e);
             return false;

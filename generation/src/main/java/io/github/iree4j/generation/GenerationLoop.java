@@ -316,7 +316,7 @@ final class GenerationLoop implements AutoCloseable {
 
         void run() {
             try {
-                runner.runAhead(first, first.steps(), logits, this::completed);
+                runner.runAll(first, logits, this::completed);
             } catch (DeviceLostException e) {
                 throw e.during(first.toString());
             } catch (IreeException e) {

@@ -146,9 +146,9 @@ public final class Generator implements AutoCloseable {
      * @param request the request
      * @return the generation
      * @throws IreeException INVALID_ARGUMENT for tokens, or biased tokens, unknown to the model, more tokens than a
-     *     sequence may have, or sampling options that a program with {@code top_k} 1 cannot follow; RESOURCE_EXHAUSTED when too many requests wait, or the tenant has too many;
-     *     FAILED_PRECONDITION when the generator is closed; the failure
-     *     of the device once lost
+     *     sequence may have, or sampling options that a program with {@code top_k} 1 cannot follow; RESOURCE_EXHAUSTED
+     *     when too many requests wait, or the tenant has too many; FAILED_PRECONDITION when the generator is closed; the
+     *     failure of the device once lost
      */
     public Generation submit(GenerationRequest request) {
         int vocabulary = model.vocabulary();

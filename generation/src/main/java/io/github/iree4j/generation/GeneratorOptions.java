@@ -276,8 +276,8 @@ public final class GeneratorOptions {
         /**
          * Sets the length of proposals. Steps verify tokens that followed the last tokens earlier in the prompt or the
          * answer, or the tokens of a {@linkplain #draft draft}, where the times of earlier steps show that a verifying
-         * step computes tokens faster. Needs a program whose prefill and decode functions compute equal bits. The tokens of a request are the same with and without
-         * proposals.
+         * step computes tokens faster. Needs a program whose prefill and decode functions compute equal bits. The tokens
+         * of a request are the same with and without proposals.
          *
          * @param count most tokens, from 0 to 64, for instance 8; 0 for no proposals
          * @return this builder
@@ -289,10 +289,10 @@ public final class GeneratorOptions {
 
         /**
          * Sets how many decode steps are submitted before the first ends: the tokens of a step stay in the memory of the
-         * device, where the next step takes the tokens. This saves the way to the host and back for each token, and is slower on the CPU. Needs a
-         * program with {@code top_k} 1 and functions with fences; other programs compute one step after the other, and so
-         * do steps with constraints or prompts to read. New requests, and the pages of requests that end, wait until all
-         * submitted steps have ended. The tokens of a request are the same.
+         * device, where the next step takes the tokens. This saves the way to the host and back for each token, and is
+         * slower on the CPU. Needs a program with {@code top_k} 1 and functions with fences; other programs compute one
+         * step after the other, and so do steps between which a prompt is read. New requests, and the pages of requests
+         * that end, wait until all submitted steps have ended. The tokens of a request are the same.
          *
          * @param count most steps, from 1 to 64, for instance 4; 1 for one step after the other
          * @return this builder

@@ -42,7 +42,7 @@ record ModelInterface(
         int vocabulary) {
     private static final Pattern ENTRY = Pattern.compile("(prefill|decode)_bs([1-9][0-9]{0,4})");
 
-    private static final String WITH_FENCES = "$async"; // ends the name of the same function with fences
+    private static final String WITH_FENCES = "$async"; // see Program.functions
 
     /** Arguments of a decode function before the caches: tokens, lengths, positions, pages. */
     private static final int DECODE_INPUTS = 4;

@@ -37,30 +37,35 @@ final class ProgramRunner implements StepRunner {
     }
 
     @Override
-    public void runAhead(Step step, int steps, Logits logits, Consumer<Step> each) {
+    public void runAll(Step step, Logits logits, Consumer<Step> each) {
+        if (step.steps() == 1) {
+            StepRunner.super.runAll(step, logits, each);
+            return;
+        }
         ProgramFunction function = Objects.requireNonNull(model.ahead().get(step.entry()));
         int batch = step.entry().batch();
+        List<Step> steps = new ArrayList<>(List.of(step));
         List<Fence> fences = new ArrayList<>();
         List<Results> results = new ArrayList<>();
         CallOptions options = CallOptions.DEFAULTS;
         Tensor tokens = Tensor.of(step.tokens(), batch, 1);
         try {
-            Step ahead = step;
-            for (int i = 0; i < steps; i++) {
-                Submission<Results> submission = function.submit(options, inputs(ahead, tokens));
+            while (true) {
+                Submission<Results> submission = function.submit(options, inputs(steps.getLast(), tokens));
                 fences.add(submission.fence());
                 results.add(submission.results().await()); // known, without contents
                 tokens.close();
+                if (steps.size() == step.steps()) {
+                    break;
+                }
+                steps.add(steps.getLast().next());
                 tokens = results.getLast().tensor(1).reshape(batch, 1);
                 options = CallOptions.DEFAULTS.after(submission.fence());
-                ahead = ahead.next();
             }
-            ahead = step;
-            for (int i = 0; i < steps; i++) {
+            for (int i = 0; i < steps.size(); i++) {
                 fences.get(i).await();
-                logits.read(ahead, results.get(i));
-                each.accept(ahead);
-                ahead = ahead.next();
+                logits.read(steps.get(i), results.get(i));
+                each.accept(steps.get(i));
             }
         } finally {
             tokens.close();

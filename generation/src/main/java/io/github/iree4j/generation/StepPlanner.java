@@ -347,9 +347,8 @@ final class StepPlanner {
     private int stepsAhead(List<Sequence> rows) {
         int steps = rows.size() < running.size() ? 1 : stepsAhead; // prompts are read between decode steps
         for (Sequence each : rows) {
-            boolean chosenByDevice = each.computed() == each.length() - 1
-                    && each.generation().request().sampling().constraint().isEmpty();
-            steps = Math.min(steps, chosenByDevice ? each.mostTokens() - each.computed() : 1);
+            boolean isNew = each.computed() == each.length() - 1; // otherwise the next token is known
+            steps = Math.min(steps, isNew ? each.mostTokens() - each.computed() : 1);
         }
         while (steps > 1 && pagesMissing(rows, steps) > availablePages()) {
             steps--;

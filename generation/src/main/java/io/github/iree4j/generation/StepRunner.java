@@ -20,16 +20,17 @@ interface StepRunner {
     }
 
     /**
-     * Computes a decode step and the steps for the next tokens, submitted before the first step ends: each takes its tokens
-     * from the memory of the device. Returns after the last step.
+     * Computes a step, and the steps ahead that the step asks for: the steps for the next tokens, submitted before the first
+     * step ends, each of which takes its tokens from the memory of the device. Returns after the last step.
      *
-     * @param steps number of steps, at least 1
+     * @param step with {@link Step#steps} of 1 unless the function {@linkplain #runsAhead runs ahead}
      * @param logits receives the results of one step after the other
      * @param each called after each step, in order
      * @throws IreeException the failure of a step; the later steps have failed, too, and {@code each} is not called for them
      */
-    default void runAhead(Step step, int steps, Logits logits, Consumer<Step> each) {
-        throw new UnsupportedOperationException("steps of " + step.entry() + " do not run ahead");
+    default void runAll(Step step, Logits logits, Consumer<Step> each) {
+        run(step, logits);
+        each.accept(step);
     }
 
     /** Returns a runner that calls the functions of a program on a cache. */

@@ -21,6 +21,7 @@ final class FakeLoop implements AutoCloseable {
     private int stepsAhead = 1;
     private int maximumWaiting = 100;
     private int requestsPerTenant = 100;
+    private final CountDownLatch begun = new CountDownLatch(1);
     private LongSupplier clock = System::nanoTime;
     private StepRunner runner;
     private IntConsumer scrub;
@@ -96,12 +97,17 @@ final class FakeLoop implements AutoCloseable {
     /** Lets the first step wait. */
     FakeLoop waitFor(CountDownLatch latch) {
         return before(_ -> {
-            try {
-                latch.await();
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
+            begun.countDown();
+            await(latch);
         });
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     FakeLoop atEnd(Runnable action) {
@@ -130,6 +136,13 @@ final class FakeLoop implements AutoCloseable {
 
     Generation submit(GenerationRequest request) {
         return loop.submit(request);
+    }
+
+    /** Submits the first request, and returns when its step has begun and {@linkplain #waitFor waits}: later requests are in later steps. */
+    Generation submitFirst(GenerationRequest request) {
+        Generation generation = submit(request);
+        await(begun);
+        return generation;
     }
 
     GeneratorStatistics statistics() {

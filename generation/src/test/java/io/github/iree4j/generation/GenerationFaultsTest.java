@@ -48,7 +48,7 @@ class GenerationFaultsTest {
                     .alike(0)
                     .waitFor(submitted)
                     .start();
-            Generation first = loop.submit(GenerationRequest.of(2, 1, 2)); // its step waits for the others
+            Generation first = loop.submitFirst(GenerationRequest.of(2, 1, 2));
             List<Generation> failing = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
                 failing.add(loop.submit(GenerationRequest.of(2, 3, 4, PagedModel.OVERFLOW, 5, 6)));
@@ -78,7 +78,7 @@ class GenerationFaultsTest {
                         .rows(4, 4)
                         .waitFor(submitted)
                         .start();
-                loop.submit(GenerationRequest.of(1, 1)); // its step waits for the others
+                loop.submitFirst(GenerationRequest.of(1, 1));
                 List<Generation> good = new ArrayList<>();
                 Generation bad = null;
                 for (int i = 0; i < 4; i++) {

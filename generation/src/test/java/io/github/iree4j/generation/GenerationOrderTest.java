@@ -45,7 +45,7 @@ class GenerationOrderTest {
                         .start();
                 AutoCloseable _ = submitted::countDown) {
             GenerationRequest request = GenerationRequest.of(1, 1).tenant("a");
-            Generation first = loop.submit(request);
+            Generation first = loop.submitFirst(request);
             Generation second = loop.submit(request);
             assertThatThrownBy(() -> loop.submit(request))
                     .isInstanceOf(TransientFailureException.class)

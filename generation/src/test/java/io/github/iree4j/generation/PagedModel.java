@@ -117,14 +117,14 @@ final class PagedModel implements StepRunner, PageMover {
 
     /** Computes all steps before the results of the first are read, as a device may do. */
     @Override
-    public void runAhead(Step step, int steps, Logits logits, Consumer<Step> each) {
+    public void runAll(Step step, Logits logits, Consumer<Step> each) {
         List<Step> computed = new ArrayList<>();
         List<long[]> tokens = new ArrayList<>();
         List<Logits> results = new ArrayList<>();
         IreeException failure = null;
         Step ahead = step;
         try {
-            for (int i = 0; i < steps; i++) {
+            for (int i = 0; i < step.steps(); i++) {
                 Logits result = new Logits();
                 compute(ahead, result);
                 computed.add(ahead);

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.stream;
 
+import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -20,6 +21,10 @@ final class HardwareQueue {
      * before submission (reserve()). Other queues can then wait for these tickets; the stream submits in the order of
      * the tickets. Otherwise tickets are assigned at submission, and only submitted work can be waited for: a waiting
      * queue never holds back the awaited work.
+     *
+     * STREAM-13: the driver stays while a thread gives submissions. The given operations may end meanwhile, and another
+     * thread may report the end, so the thread's operations do not keep the driver: the thread is a user of the driver
+     * until the submissions are given.
      */
     private static final Logger LOG = LoggerFactory.getLogger(HardwareQueue.class);
 
@@ -33,6 +38,7 @@ final class HardwareQueue {
     final boolean reserves;
     final DriverTimeline timeline;
     private final StreamDriver driver;
+    private final UseGuard calls; // of the driver
     final List<HardwareStream> streams = new ArrayList<>(); // complete before the first issue
 
     // Guarded by this.
@@ -42,8 +48,15 @@ final class HardwareQueue {
     private @Nullable IreeException broken; // why the driver accepts no more work although not lost
     private final List<Submission> gathered = new ArrayList<>(); // the batch of the next flush
 
-    HardwareQueue(StreamDriver driver, Lane lane, boolean reserves) {
+    /**
+     * Creates a queue.
+     *
+     * @param calls the uses of the driver by threads that hold nothing else; open until all work has ended
+     * @param reserves whether every stream of the device is alone on its queue: STREAM-1
+     */
+    HardwareQueue(StreamDriver driver, UseGuard calls, Lane lane, boolean reserves) {
         this.driver = driver;
+        this.calls = calls;
         this.lane = lane;
         this.reserves = reserves;
         this.timeline = lane.timeline();
@@ -62,6 +75,18 @@ final class HardwareQueue {
     /** Under the lock: returns the hardware's progress, as last observed. */
     long reached() {
         return reached;
+    }
+
+    /** Returns whether the hardware has passed a ticket of an operation; true once all work of the device has ended. */
+    boolean hasPassed(long ticket) {
+        if (!calls.tryEnter()) {
+            return true;
+        }
+        try {
+            return ticket <= timeline.value();
+        } finally {
+            calls.exit();
+        }
     }
 
     /**
@@ -176,16 +201,30 @@ final class HardwareQueue {
         return true;
     }
 
-    /** Submits only the signal of the next ticket, to wake waiters. */
+    /** Submits only the signal of the next ticket, to wake the waiter. Called while the waiter keeps the driver. */
     void nudge() {
-        locked(() -> {
+        submitLocked(() -> {
             submit(TimelineWaits.NONE, null, 0, null);
             flush();
         });
     }
 
-    /** Runs a submitting action under the lock, then has the lane give the submissions without the lock. */
+    /**
+     * Runs a submitting action under the lock, then has the lane give the submissions without the lock. Does nothing
+     * once all work of the device has ended: nothing is left to be submitted. STREAM-13.
+     */
     void locked(Runnable action) {
+        if (calls.tryEnter()) {
+            try {
+                submitLocked(action);
+            } finally {
+                calls.exit();
+            }
+        }
+    }
+
+    /** As {@link #locked}, for callers that keep the driver by other means. */
+    private void submitLocked(Runnable action) {
         try {
             synchronized (this) {
                 action.run();
@@ -218,14 +257,17 @@ final class HardwareQueue {
         return reached + 1;
     }
 
-    /** Reads the hardware's progress, and ends completed entries; returns the number of ended operations. */
+    /**
+     * Reads the hardware's progress, and ends completed entries; returns the number of ended operations. For the
+     * waiter, which keeps the driver.
+     */
     int look() {
         long now = timeline.seenValue();
         if (!isNews(now)) {
             return 0;
         }
         Ended ended = new Ended();
-        locked(() -> {
+        submitLocked(() -> {
             reached = Math.max(reached, now);
             endBroken();
             for (HardwareStream stream : streams) {

@@ -275,7 +275,7 @@ final class HardwareStream implements FifoBackend {
      */
     boolean hasReached(long epoch) {
         long point = point(epoch);
-        return point == 0 || point > 0 && point <= queue.timeline.value();
+        return point == 0 || point > 0 && queue.hasPassed(point);
     }
 
     @Override

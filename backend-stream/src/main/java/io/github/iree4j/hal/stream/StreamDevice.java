@@ -126,7 +126,7 @@ public final class StreamDevice implements Device {
             int used = Math.min(count, lanes.size());
             boolean reserves = used > 1 && count == used; // STREAM-1
             for (int i = 0; i < used; i++) {
-                HardwareQueue queue = new HardwareQueue(driver, lanes.get(i), reserves);
+                HardwareQueue queue = new HardwareQueue(driver, calls, lanes.get(i), reserves);
                 hardware.add(queue);
             }
             this.waiter = new CompletionWaiter(this, driver, hardware);

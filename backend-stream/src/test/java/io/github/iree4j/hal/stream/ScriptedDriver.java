@@ -80,12 +80,18 @@ final class ScriptedDriver implements StreamDriver {
             this.thrown = thrown;
         }
 
-        synchronized @Nullable Throwable next() {
+        /** Calls the supplier without a lock: a supplier may hold the calling thread. */
+        @Nullable
+        Throwable next() {
+            return isDue() ? thrown.get() : null;
+        }
+
+        private synchronized boolean isDue() {
             if (spared > 0) {
                 spared--;
-                return null;
+                return false;
             }
-            return left-- > 0 ? thrown.get() : null;
+            return left-- > 0;
         }
     }
 
@@ -283,6 +289,8 @@ final class ScriptedDriver implements StreamDriver {
                 listed.clear();
                 lock.notifyAll();
             }
+            enter("give");
+            checkOpen("submissions were given");
         }
 
         private boolean isReady() {

@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.async.Completion;
@@ -15,6 +16,7 @@ import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -220,11 +222,49 @@ class StoppedStreamTest {
         assertThat(done.query()).isEqualTo(StatusCode.ABORTED);
     }
 
+    /** STREAM-13: the thread of a host step submits the operations behind the step, which may end before the thread has left the driver. */
+    @Test
+    void theDriverStaysWhileTheThreadOfAStepGives() throws InterruptedException {
+        CountDownLatch issued = new CountDownLatch(1);
+        CountDownLatch giving = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        Fence called = fence();
+        Fence filled = fence();
+        device.queue(0)
+                .hostCall(
+                        null,
+                        called,
+                        () -> {
+                            await(issued);
+                            driver.fail("give", 0, 1, () -> {
+                                giving.countDown();
+                                await(goOn);
+                                return null;
+                            });
+                        },
+                        0);
+        device.queue(0).fill(null, filled, buffer, 0, BYTES, 7, 1, 0);
+        issued.countDown();
+        giving.await();
+        filled.await(LONG);
+        Thread closer = Thread.ofPlatform().start(device::close);
+        assertThat(StreamDevices.awaitFreed(device, Duration.ofMillis(100)))
+                .as("freed while a thread gives")
+                .isFalse();
+        goOn.countDown();
+        closer.join();
+    }
+
+    private static void await(CountDownLatch latch) {
+        assertThatCode(latch::await).doesNotThrowAnyException();
+    }
+
     /** STREAM-4: what the driver may still use is not freed for want of an answer. */
     @Test
     void aQueueIsNotOverWhileItsDriverCannotTell() throws InterruptedException {
         ScriptedDriver other = new ScriptedDriver(1, false);
-        HardwareQueue queue = new HardwareQueue(other, other.lanes().getFirst(), false);
+        HardwareQueue queue = new HardwareQueue(
+                other, new UseGuard(() -> "other", () -> {}), other.lanes().getFirst(), false);
         other.hold(true);
         queue.nudge();
         CountDownLatch asked = new CountDownLatch(2);

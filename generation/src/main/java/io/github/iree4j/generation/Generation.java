@@ -41,7 +41,7 @@ public final class Generation {
         this.request = request;
         this.number = number;
         this.submitted = submitted;
-        result.whenComplete((_, _) -> signal());
+        result.whenComplete((_, _) -> wakeReaders());
     }
 
     /** Returns the request. */
@@ -203,7 +203,8 @@ public final class Generation {
         return times;
     }
 
-    private void signal() {
+    /** Wakes the threads that wait for a token or the end. */
+    void wakeReaders() {
         lock.lock();
         try {
             changed.signalAll();
@@ -226,7 +227,8 @@ public final class Generation {
         sharedTokens = count;
     }
 
-    void append(int token, @Nullable LogProbabilities probabilities, long now) {
+    /** Appends a token. Returns whether readers wait for {@link #wakeReaders}. */
+    boolean append(int token, @Nullable LogProbabilities probabilities, long now) {
         lock.lock();
         try {
             if (tokens.isEmpty()) {
@@ -242,7 +244,7 @@ public final class Generation {
             if (probabilities != null) {
                 logProbabilities.add(probabilities);
             }
-            changed.signalAll();
+            return lock.hasWaiters(changed);
         } finally {
             lock.unlock();
         }

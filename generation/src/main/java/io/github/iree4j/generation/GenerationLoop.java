@@ -1,5 +1,6 @@
 package io.github.iree4j.generation;
 
+import io.github.iree4j.async.HandoffThread;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.status.DeviceLostException;
@@ -42,6 +43,8 @@ final class GenerationLoop implements AutoCloseable {
     private final LongSupplier nanoTime;
     private final Runnable atEnd;
     private final Logits logits = new Logits();
+    private final HandoffThread readers;
+    private final List<Generation> awaited = new ArrayList<>(); // readers wait for tokens of this step
     private long prefillSteps;
     private long decodeSteps;
     private long generatedTokens;
@@ -88,6 +91,7 @@ final class GenerationLoop implements AutoCloseable {
         this.requestsPerTenant = requestsPerTenant;
         this.nanoTime = nanoTime;
         this.statistics = planner.statistics(0, 0, 0);
+        this.readers = new HandoffThread("iree4j-readers " + name);
         this.thread =
                 Thread.ofPlatform().daemon().name("iree4j-generation " + name).start(this::run);
     }
@@ -295,6 +299,17 @@ final class GenerationLoop implements AutoCloseable {
             accepted += choose(step, row, now);
         }
         planner.took(step, Math.max(1, now - began), accepted);
+        wakeReaders();
+    }
+
+    /** Has the readers of new tokens woken by another thread: waking takes microseconds for each, and the next step would wait. */
+    private void wakeReaders() {
+        if (awaited.isEmpty()) {
+            return;
+        }
+        List<Generation> all = List.copyOf(awaited);
+        awaited.clear();
+        readers.execute(() -> all.forEach(Generation::wakeReaders));
     }
 
     /**
@@ -355,6 +370,7 @@ final class GenerationLoop implements AutoCloseable {
                     spoiled[row] |= !logits.isFinite(row, 0);
                 }
             }
+            wakeReaders();
             before = now;
         }
 
@@ -432,7 +448,9 @@ final class GenerationLoop implements AutoCloseable {
     private @Nullable FinishReason append(Sequence sequence, int token, long now) {
         Generation generation = sequence.generation();
         sequence.append(token);
-        generation.append(token, sequence.sampler().logProbabilities(), now);
+        if (generation.append(token, sequence.sampler().logProbabilities(), now)) {
+            awaited.add(generation);
+        }
         generatedTokens++;
         if (generation.request().stopTokens().contains(token)
                 || sequence.sampler().isComplete()) {

@@ -102,7 +102,8 @@ final class FakeLoop implements AutoCloseable {
         });
     }
 
-    private static void await(CountDownLatch latch) {
+    /** Waits for a latch, in a hook. */
+    static void await(CountDownLatch latch) {
         try {
             latch.await();
         } catch (InterruptedException e) {

@@ -7,8 +7,10 @@ import io.github.iree4j.status.TransientFailureException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -34,6 +36,37 @@ class GenerationOrderTest {
         assertThat(order).hasSize(6); // the first step begins with the first request, or with all
         assertThat(order.indexOf("b")).isLessThanOrEqualTo(2);
         assertThat(order.lastIndexOf("b")).isLessThanOrEqualTo(4);
+    }
+
+    /** Another thread wakes the reader: the generator's thread is in a step, from which only the reader lets the thread go. */
+    @Test
+    void aReaderReceivesATokenWhileTheNextStepRuns() throws Exception {
+        CompletableFuture<Thread> reading = new CompletableFuture<>();
+        CountDownLatch received = new CountDownLatch(1);
+        AtomicInteger steps = new AtomicInteger();
+        Consumer<Step> hook = _ -> {
+            if (steps.incrementAndGet() == 1) {
+                while (reading.join().getState() != Thread.State.WAITING) {
+                    Thread.onSpinWait();
+                }
+            } else {
+                FakeLoop.await(received);
+            }
+        };
+        try (FakeLoop loop = new FakeLoop(SHAPES, 10).before(hook).start()) {
+            Generation generation = loop.submit(GenerationRequest.of(2, 1));
+            Thread reader = Thread.ofPlatform().start(() -> {
+                reading.complete(Thread.currentThread());
+                try {
+                    generation.next();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+                received.countDown();
+            });
+            assertThat(generation.result().await().tokens()).hasSize(2);
+            reader.join();
+        }
     }
 
     @Test

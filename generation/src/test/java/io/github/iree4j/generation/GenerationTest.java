@@ -33,7 +33,7 @@ class GenerationTest {
 
     @Test
     void aWaitDoesNotTakeTheToken() throws InterruptedException {
-        generation.append(7, null, 0);
+        assertThat(generation.append(7, null, 0)).as("readers wait").isFalse();
         assertThat(generation.await(Duration.ZERO)).isTrue();
         assertThat(generation.await(LONG)).isTrue();
         assertThat(generation.next()).hasValue(7);
@@ -54,7 +54,10 @@ class GenerationTest {
                 Thread.onSpinWait();
             }
             switch (change) {
-                case "token" -> generation.append(7, null, 0);
+                case "token" -> {
+                    assertThat(generation.append(7, null, 0)).as("readers wait").isTrue();
+                    generation.wakeReaders();
+                }
                 case "end" -> generation.finish(FinishReason.LENGTH);
                 case "failure" -> generation.fail(IreeException.of(StatusCode.ABORTED, "a step failed"));
                 default -> generation.cancel();

@@ -11,8 +11,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Separates calls of tools, {@code <tool_call>{"name": …, "arguments": {…}}</tool_call>}, from the text of an answer that
- * arrives in pieces. The text of a call is held back until its end. Whatever is no valid call of an offered tool stays
- * text. Not thread-safe.
+ * arrives in pieces. The text of a call is held back until its end: the first {@code </tool_call>} outside of the strings
+ * of its JSON. Whatever is no valid call of an offered tool stays text. Not thread-safe.
  */
 final class ToolCallParser {
     static final String BEGIN = "<tool_call>";
@@ -24,6 +24,10 @@ final class ToolCallParser {
     private String begin; // of the call, as far as it is in the answer
     private final List<ToolCall> calls = new ArrayList<>();
     private @Nullable StringBuilder call; // the text after the begin of a call
+    private boolean inString; // of the call's JSON
+    private boolean escaped; // the next character of the string
+    private boolean knowsStrings = true; // otherwise the call ends at its first end
+    private int inner = -1; // the first end that is in a string of the call; negative for none
     private boolean skipping; // white space behind a call
     private StopMatcher text = new StopMatcher(List.of(BEGIN));
 
@@ -48,9 +52,10 @@ final class ToolCallParser {
 
     /** Adds a piece, and returns the text outside of calls. */
     String add(String piece) {
-        if (tools.isEmpty()) {
-            return piece;
-        }
+        return tools.isEmpty() ? piece : read(piece, true);
+    }
+
+    private String read(String piece, boolean withStrings) {
         StringBuilder out = new StringBuilder();
         for (int i = 0; i < piece.length(); i++) {
             char next = piece.charAt(i);
@@ -58,23 +63,55 @@ final class ToolCallParser {
                 out.append(visible(text.add(String.valueOf(next))));
                 if (text.isStopped()) {
                     call = new StringBuilder();
+                    inString = false;
+                    knowsStrings = withStrings;
+                    inner = -1;
                     text = new StopMatcher(List.of(BEGIN));
                 }
             } else {
                 call.append(next);
-                int end = call.length() - END.length();
-                if (next == '>' && end >= 0 && call.indexOf(END, end) == end) {
-                    String body = call.substring(0, end);
-                    if (begin.isEmpty() && parse(body) == null) {
-                        continue; // of a forced call: in a string of the arguments
-                    }
-                    call = null;
-                    out.append(parsed(body, begin + body + END));
-                    begin = BEGIN;
-                }
+                out.append(inString && next < ' ' ? unquoted(call) : called(call, next));
             }
         }
         return out.toString();
+    }
+
+    /** Reads the last character of a call, and returns the text outside of calls. */
+    private String called(StringBuilder call, char last) {
+        int end = call.length() - END.length();
+        boolean ends = last == '>' && end >= 0 && call.indexOf(END, end) == end;
+        if (ends && !inString) {
+            String body = call.substring(0, end);
+            return parsed(body, begin + body + END);
+        }
+        if (ends && inner < 0) {
+            inner = end;
+        }
+        if (!inString) {
+            inString = last == '"' && knowsStrings;
+            escaped = false;
+        } else {
+            inString = escaped || last != '"';
+            escaped = !escaped && last == '\\';
+        }
+        return "";
+    }
+
+    /**
+     * Ends a call with a string that cannot end at the first end in the string, if there is one. The rest is read again,
+     * once: its calls end at their first ends.
+     *
+     * @return the text outside of calls
+     */
+    private String unquoted(StringBuilder call) {
+        inString = false;
+        knowsStrings = false;
+        if (inner < 0) {
+            return "";
+        }
+        String body = call.substring(0, inner);
+        String rest = call.substring(inner + END.length());
+        return parsed(body, begin + body + END) + read(rest, false);
     }
 
     /**
@@ -84,12 +121,16 @@ final class ToolCallParser {
      * @return the text held back
      */
     String finish(boolean complete) {
+        String before = call != null && inString ? unquoted(call) : "";
         if (call == null) {
-            return visible(text.finish());
+            return before + visible(text.finish());
         }
         String body = call.toString();
+        if (complete) {
+            return before + parsed(body, begin + body);
+        }
         call = null;
-        return complete ? parsed(body, begin + body) : visible(begin + body);
+        return before + visible(begin + body);
     }
 
     private String visible(String piece) {
@@ -98,7 +139,10 @@ final class ToolCallParser {
         return shown;
     }
 
+    /** Ends a call, and returns the text if there is no call. */
     private String parsed(String body, String whole) {
+        call = null;
+        begin = BEGIN;
         ToolCall parsed = parse(body);
         if (parsed == null) {
             return visible(whole);

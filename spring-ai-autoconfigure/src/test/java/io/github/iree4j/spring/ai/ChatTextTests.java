@@ -7,10 +7,13 @@ import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
 import io.github.iree4j.status.IreeException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.springframework.ai.chat.messages.AssistantMessage.ToolCall;
+import tools.jackson.databind.json.JsonMapper;
 
 /** From tokens to text: bytes, characters, stop sequences and calls of tools, however the text is divided. */
 class ChatTextTests {
@@ -133,6 +136,55 @@ class ChatTextTests {
                                     new ToolCall("call-3", "function", "weather", "{\"city\":\"Bern </tool\"}"),
                                     new ToolCall("call-4", "function", "time", "{}"))));
         }
+    }
+
+    @Test
+    void theEndOfACallInAStringEndsNoCall() {
+        String[] parts = {"</tool_call>", "<tool_call>", "\"", "\\", "{", "}", "a", "\n", "</tool_call", ">", "é", "{\"name\": \"time\"}"};
+        long seed = Long.getLong("iree4j.test.seed", 20261130);
+        Random random = new Random(seed);
+        for (int round = 0; round < 500; round++) {
+            StringBuilder value = new StringBuilder();
+            for (int i = random.nextInt(8); i > 0; i--) {
+                value.append(parts[random.nextInt(parts.length)]);
+            }
+            JsonMapper json = JsonMapper.shared();
+            String arguments = json.writeValueAsString(Map.of(value.toString(), List.of(value.toString())));
+            String given = random.nextBoolean() ? arguments : json.writeValueAsString(arguments);
+            String call = "<tool_call>\n{\"name\": \"weather\", \"arguments\": %s}\n</tool_call>".formatted(given);
+            ToolCall first = new ToolCall("call-3", "function", "weather", arguments);
+            ToolCall second = new ToolCall("call-4", "function", "weather", arguments);
+            String text = "before " + call + "\n" + call + " after";
+            assertThat(parsed(text, true, 1 + random.nextInt(text.length())))
+                    .as("seed %d, %s", seed, text)
+                    .isEqualTo(new Parsed("before after", List.of(first, second)));
+        }
+    }
+
+    @Test
+    void aCallWithAStringWithoutEndEndsAtItsFirstEnd() {
+        String broken = "<tool_call>{\"name\": \"weather, \"arguments\": {\"a\": 1}}%s</tool_call>%s";
+        String call = "<tool_call>{\"name\": \"time\", \"arguments\": {\"a\": \"</tool_call>\"}}</tool_call>";
+        ToolCall time = new ToolCall("call-3", "function", "time", "{\"a\":\"</tool_call>\"}");
+        for (String text : List.of(broken.formatted("", "\n"), broken.formatted("\n", " and "))) {
+            for (int piece = 1; piece <= text.length(); piece++) {
+                assertThat(parsed(text + call, true, piece)).isEqualTo(new Parsed(text, List.of(time)));
+                assertThat(parsed(text, true, piece)).isEqualTo(new Parsed(text, List.of()));
+                assertThat(parsed(text, false, piece)).isEqualTo(new Parsed(text, List.of()));
+            }
+        }
+        String simple = "<tool_call>{\"name\": \"time\"}</tool_call>";
+        assertThat(parsed(broken.formatted("", simple), true, 2))
+                .isEqualTo(new Parsed(
+                        broken.formatted("", ""), List.of(new ToolCall("call-3", "function", "time", "{}"))));
+    }
+
+    /** Each call has an end in a string, and the last string no end. */
+    @Test
+    @Timeout(30)
+    void noTextOfCallsIsReadMoreThanTwice() {
+        String text = "<tool_call>\"</tool_call>\"".repeat(100_000) + "\"";
+        assertThat(parsed(text, true, 1 << 20)).isEqualTo(new Parsed(text, List.of()));
     }
 
     @Test

@@ -185,8 +185,8 @@ final class GeneratorSource implements TokenSource {
     }
 
     /**
-     * Makes a program the program in use, unless it is already. Waits for another creator; after the failure of the
-     * other, this thread tries.
+     * Makes a program the program in use, unless it is already, or is no longer the latest. Waits for another creator;
+     * after the failure of the other, this thread tries.
      */
     private void prepare(LoadedProgram program) {
         try {
@@ -221,7 +221,9 @@ final class GeneratorSource implements TokenSource {
         Running made = null;
         Running unused = null;
         try {
-            made = new Running(program, create(program));
+            if (programs.find(module).orElse(null) == program) { // else found before the wait for another creator
+                made = new Running(program, create(program));
+            }
         } finally {
             lock.lock();
             try {

@@ -45,10 +45,12 @@ class GeneratorSourceTests {
         final Semaphore begun = new Semaphore(0);
         final Semaphore permits = new Semaphore(0);
         final List<Generator> made = new CopyOnWriteArrayList<>();
+        final List<Program> asked = new CopyOnWriteArrayList<>();
         volatile boolean fails;
 
         @Override
         public Generator create(Program program, GeneratorOptions options) {
+            asked.add(program);
             begun.release();
             permits.acquireUninterruptibly();
             if (fails) {
@@ -110,11 +112,16 @@ class GeneratorSourceTests {
     }
 
     private static void loadSecondVersion(Programs programs) {
+        load(programs, "2");
+    }
+
+    private static Program load(Programs programs, String version) {
         ProgramSource first = programs.find("chat").orElseThrow().source();
-        programs.load(ProgramSource.builder("chat", first.location())
-                .parameters(first.parameters())
-                .version("2")
-                .build());
+        return programs.load(ProgramSource.builder("chat", first.location())
+                        .parameters(first.parameters())
+                        .version(version)
+                        .build())
+                .program();
     }
 
     /** Submits a request, and returns once a generator is being created for the request. */
@@ -264,6 +271,26 @@ class GeneratorSourceTests {
             assertThat(read(first.get())).isOne();
             assertThat(creator.made).hasSize(2);
             assertThat(creator.isClosed(0)).isTrue();
+            assertThat(source.generator()).containsSame(creator.made.get(1));
+        });
+    }
+
+    /** The request that found the second version creates first, then the request that found the third. */
+    @Test
+    void aProgramThatIsNoLongerInUseGetsNoGenerator() {
+        run((programs, source, threads) -> {
+            Program first = programs.find("chat").orElseThrow().program();
+            Future<TokenSource.Tokens> creating = submitAndCreate(source, threads);
+            Program second = load(programs, "2");
+            Future<TokenSource.Tokens> newer = submitAndWait(source, threads);
+            load(programs, "3");
+            Future<TokenSource.Tokens> stale = submitAndWait(source, threads);
+            programs.unload("chat", "3");
+            creator.permits.release(10);
+            for (Future<TokenSource.Tokens> each : List.of(creating, newer, stale)) {
+                assertThat(read(each.get())).isOne();
+            }
+            assertThat(creator.asked).containsExactly(first, second);
             assertThat(source.generator()).containsSame(creator.made.get(1));
         });
     }

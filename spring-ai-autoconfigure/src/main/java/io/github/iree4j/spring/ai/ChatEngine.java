@@ -13,7 +13,6 @@ import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
@@ -236,10 +235,8 @@ public final class ChatEngine implements AutoCloseable {
                             .formatted(highest, tokenizer.size() - 1));
         }
         int length = request.prompt().length;
-        int most = Objects.requireNonNullElse(request.maxTokens(), settings.maxTokens());
-        if (most == settings.maxTokens()) { // the default is as many as fit
-            most = Math.clamp(source.maximumTokens() - length, 1, most);
-        }
+        Integer given = request.maxTokens();
+        int most = given != null ? given : Math.clamp(source.maximumTokens() - length, 1, settings.maxTokens());
         Duration timeout = request.timeout();
         check(
                 timeout == null || timeout.isPositive(),

@@ -115,7 +115,7 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
     public ChatOptions getOptions() {
         return IreeChatOptions.builder()
                 .model(model())
-                .maxTokens(settings.maxTokens())
+                .defaultMaxTokens(settings.maxTokens())
                 .temperature(settings.temperature())
                 .topK(settings.topK())
                 .topP(settings.topP())
@@ -249,7 +249,7 @@ public final class IreeChatModel implements ChatModel, AutoCloseable {
                     chat.toolCalls(),
                     isCall,
                     List.copyOf(Objects.requireNonNullElse(options.getStopSequences(), List.of())),
-                    options.getMaxTokens(),
+                    options.givenMaxTokens(),
                     sampling(chat, isCall),
                     options.getTimeout(),
                     Objects.requireNonNullElse(options.getTenant(), ""),

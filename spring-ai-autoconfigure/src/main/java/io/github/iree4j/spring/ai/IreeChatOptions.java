@@ -19,6 +19,8 @@ import org.springframework.ai.tool.ToolCallback;
  * }</pre>
  */
 public final class IreeChatOptions extends DefaultToolCallingChatOptions implements StructuredOutputChatOptions {
+    private final @Nullable Integer givenMaxTokens;
+    private final @Nullable Integer defaultMaxTokens;
     private final @Nullable Double minP;
     private final @Nullable Double repetitionPenalty;
     private final @Nullable String outputSchema;
@@ -37,12 +39,14 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
                 Objects.requireNonNullElse(toolContext, Map.of()),
                 portable.getModel(),
                 portable.getFrequencyPenalty(),
-                portable.getMaxTokens(),
+                portable.getMaxTokens() != null ? portable.getMaxTokens() : builder.defaultMaxTokens,
                 portable.getPresencePenalty(),
                 portable.getStopSequences(),
                 portable.getTemperature(),
                 portable.getTopK(),
                 portable.getTopP());
+        this.givenMaxTokens = portable.getMaxTokens();
+        this.defaultMaxTokens = builder.defaultMaxTokens;
         this.minP = builder.minP;
         this.repetitionPenalty = builder.repetitionPenalty;
         this.outputSchema = builder.outputSchema;
@@ -55,6 +59,12 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
     /** Returns a builder without options. */
     public static Builder builder() {
         return new Builder();
+    }
+
+    /** Returns the maximum number of tokens that the request asks for; null for the default, or as many as fit. */
+    @Nullable
+    Integer givenMaxTokens() {
+        return givenMaxTokens;
     }
 
     /** Returns the smallest share of the highest probability that a token to choose from has; null for 0. */
@@ -100,7 +110,8 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
                 .toolContext(getToolContext())
                 .model(getModel())
                 .frequencyPenalty(getFrequencyPenalty())
-                .maxTokens(getMaxTokens())
+                .maxTokens(givenMaxTokens)
+                .defaultMaxTokens(defaultMaxTokens)
                 .presencePenalty(getPresencePenalty())
                 .stopSequences(getStopSequences())
                 .temperature(getTemperature())
@@ -119,6 +130,8 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
     public boolean equals(@Nullable Object other) {
         return other instanceof IreeChatOptions that
                 && super.equals(other)
+                && Objects.equals(givenMaxTokens, that.givenMaxTokens)
+                && Objects.equals(defaultMaxTokens, that.defaultMaxTokens)
                 && Objects.equals(minP, that.minP)
                 && Objects.equals(repetitionPenalty, that.repetitionPenalty)
                 && Objects.equals(outputSchema, that.outputSchema)
@@ -130,12 +143,13 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
 
     @Override
     public int hashCode() {
-        return Objects.hash(super.hashCode(), minP, repetitionPenalty, outputSchema, toolChoice, seed, timeout, tenant);
+        return Objects.hash(super.hashCode(), givenMaxTokens, minP, repetitionPenalty, outputSchema, toolChoice, seed, timeout, tenant);
     }
 
     /** Builder of options. Not thread-safe. */
     public static final class Builder extends DefaultToolCallingChatOptions.Builder<Builder>
             implements StructuredOutputChatOptions.Builder<Builder> {
+        private @Nullable Integer defaultMaxTokens;
         private @Nullable Double minP;
         private @Nullable Double repetitionPenalty;
         private @Nullable String outputSchema;
@@ -145,6 +159,12 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
         private @Nullable String tenant;
 
         private Builder() {}
+
+        /** Sets the maximum number of tokens unless given, shortened where a sequence has less room. */
+        Builder defaultMaxTokens(@Nullable Integer tokens) {
+            this.defaultMaxTokens = tokens;
+            return this;
+        }
 
         /**
          * Restricts the choice to probable tokens.
@@ -238,6 +258,7 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
                 outputSchema = structured.getOutputSchema();
             }
             if (other instanceof Builder that) {
+                defaultMaxTokens = that.defaultMaxTokens != null ? that.defaultMaxTokens : defaultMaxTokens;
                 minP = that.minP != null ? that.minP : minP;
                 repetitionPenalty = that.repetitionPenalty != null ? that.repetitionPenalty : repetitionPenalty;
                 toolChoice = that.toolChoice != null ? that.toolChoice : toolChoice;

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.ai.chat.client.ChatClient;
 import org.springframework.ai.chat.messages.AssistantMessage;
 import org.springframework.ai.chat.messages.AssistantMessage.ToolCall;
 import org.springframework.ai.chat.messages.SystemMessage;
@@ -112,6 +113,33 @@ class IreeChatModelTests {
         assertThat(usage.getTotalTokens()).isEqualTo(prompt + 21);
         assertThat(usage.getCacheReadInputTokens()).isEqualTo(16);
         assertThat(script.prompt(0)).isEqualTo("<|begin|><|system|>Be kind.<|end|><|user|>Hi<|end|><|assistant|>");
+    }
+
+    /** With a default of 4096 tokens, as many as a sequence has. */
+    @Test
+    void onlyTheDefaultOfMaximumTokensIsShortened() {
+        ScriptedTokens script = ScriptedTokens.text("x");
+        IreeChatModel model = model(script, settings -> settings.maxTokens(4096));
+        ChatClient client = ChatClient.create(model);
+        model.call(new Prompt("Hi"));
+        model.call(new Prompt("Hi", model.getOptions()));
+        model.call(new Prompt("Hi", ChatOptions.builder().temperature(0.5).build()));
+        client.prompt("Hi").call().content();
+        client.prompt("Hi").options(IreeChatOptions.builder().seed(1L)).call().content();
+        int room = 4096 - script.requests.getFirst().promptLength();
+        assertThat(script.requests)
+                .extracting(GenerationRequest::maximumTokens)
+                .containsExactly(room, room, room, room, room);
+        script.requests.clear();
+        model.call(new Prompt("Hi", ChatOptions.builder().maxTokens(4096).build()));
+        model.call(new Prompt(
+                "Hi",
+                ((IreeChatOptions) model.getOptions()).mutate().maxTokens(4096).build()));
+        client.prompt("Hi").options(ChatOptions.builder().maxTokens(4096)).call().content();
+        assertThat(script.requests)
+                .extracting(GenerationRequest::maximumTokens)
+                .containsExactly(4096, 4096, 4096);
+        assertThat(model.getOptions().getMaxTokens()).isEqualTo(4096);
     }
 
     @Test

@@ -64,29 +64,30 @@ public final class ChatSettings {
         between(1, MOST_STEPS_AHEAD, stepsAhead, "steps-ahead", "1 is for one step after the other");
         EncoderSettings.atLeast(0, hostPages, "host-pages");
         if (draft != null && proposedTokens == 0) {
-            throw new IllegalArgumentException(
-                    "proposed-tokens must be at least 1 with the draft '%s', not 0".formatted(draft));
+            throw new SettingException(
+                    "draft.module", draft, "needs proposed-tokens of at least 1, not 0; 8 is a common number");
         }
         if (draft == null && draftConfig != null) {
-            throw new IllegalArgumentException("draft.config needs draft.module");
+            throw new SettingException(
+                    "draft.config", draftConfig, "needs draft.module; name the program of the draft");
         }
         EncoderSettings.atLeast(0, topK, "top-k");
         EncoderSettings.atLeast(0, pages, "pages");
         if (!(temperature >= 0 && temperature <= 100)) {
-            throw new IllegalArgumentException("temperature must be from 0 to 100, not " + temperature);
+            throw new SettingException("temperature", temperature, "must be from 0 to 100, not " + temperature);
         }
         if (!(topP > 0 && topP <= 1)) {
-            throw new IllegalArgumentException("top-p must be greater than 0 and at most 1, not " + topP);
+            throw new SettingException("top-p", topP, "must be greater than 0 and at most 1, not " + topP);
         }
         if (timeout != null && (timeout.isNegative() || timeout.isZero())) {
-            throw new IllegalArgumentException("timeout must be positive, not " + DurationText.of(timeout));
+            throw new SettingException("timeout", timeout, "must be positive, not " + DurationText.of(timeout));
         }
     }
 
     private static void between(int least, int most, int value, String name, String remedy) {
         if (value < least || value > most) {
-            throw new IllegalArgumentException(
-                    "%s must be from %d to %d, not %d; %s".formatted(name, least, most, value, remedy));
+            throw new SettingException(
+                    name, value, "must be from %d to %d, not %d; %s".formatted(least, most, value, remedy));
         }
     }
 

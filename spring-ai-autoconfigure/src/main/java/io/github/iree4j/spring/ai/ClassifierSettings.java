@@ -15,12 +15,15 @@ public final class ClassifierSettings {
         encoder = builder.encoder.build();
         labels = List.copyOf(builder.labels);
         activation = builder.activation;
-        EncoderSettings.atLeast(1, labels.size(), "number of labels");
+        if (labels.isEmpty()) {
+            throw new SettingException("labels", labels, "must be one or more, not none");
+        }
         if (new HashSet<>(labels).size() < labels.size() || labels.stream().anyMatch(String::isBlank)) {
-            throw new IllegalArgumentException("labels must differ and not be blank: " + labels);
+            throw new SettingException("labels", labels, "must differ and not be blank: " + labels);
         }
         if (labels.size() == 1 && activation == Activation.SOFTMAX) {
-            throw new IllegalArgumentException("activation must be sigmoid or none: a single label has no softmax");
+            throw new SettingException(
+                    "activation", "softmax", "must be sigmoid or none: a single label has no softmax");
         }
     }
 

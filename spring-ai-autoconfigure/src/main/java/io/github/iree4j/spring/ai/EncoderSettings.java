@@ -45,10 +45,10 @@ public final class EncoderSettings {
         paddingId = builder.paddingId;
         timeout = builder.timeout;
         if (inputs.stream().distinct().count() < inputs.size()) {
-            throw new IllegalArgumentException("inputs must differ: " + inputs);
+            throw new SettingException("inputs", inputs, "must differ: " + inputs);
         }
         if (!inputs.isEmpty() && !inputs.contains(TokenInput.INPUT_IDS)) {
-            throw new IllegalArgumentException("inputs must contain input-ids: " + inputs);
+            throw new SettingException("inputs", inputs, "must contain input-ids: " + inputs);
         }
         atLeast(0, result, "result");
         atLeast(1, maxTokens == null ? 1 : maxTokens, "max-tokens");
@@ -58,13 +58,13 @@ public final class EncoderSettings {
         atLeast(1, maxBatchTokens, "max-batch-tokens");
         atLeast(1, padTo.isEmpty() ? 1 : padTo.getFirst(), "pad-to");
         if (timeout != null && (timeout.isNegative() || timeout.isZero())) {
-            throw new IllegalArgumentException("timeout must be positive, not " + DurationText.of(timeout));
+            throw new SettingException("timeout", timeout, "must be positive, not " + DurationText.of(timeout));
         }
     }
 
-    static void atLeast(long least, long value, String what) {
+    static void atLeast(long least, long value, String setting) {
         if (value < least) {
-            throw new IllegalArgumentException("%s must be at least %d, not %d".formatted(what, least, value));
+            throw new SettingException(setting, value, "must be at least %d, not %d".formatted(least, value));
         }
     }
 

@@ -20,11 +20,12 @@ public final class RerankerSettings {
         minScore = builder.minScore;
         metadataMode = builder.metadataMode;
         if (activation == Activation.SOFTMAX) {
-            throw new IllegalArgumentException("activation must be sigmoid or none: a single score has no softmax");
+            throw new SettingException(
+                    "activation", "softmax", "must be sigmoid or none: a single score has no softmax");
         }
         EncoderSettings.atLeast(1, topK == null ? 1 : topK, "top-k");
         if (minScore != null && !Double.isFinite(minScore)) {
-            throw new IllegalArgumentException("min-score must be a number, not " + minScore);
+            throw new SettingException("min-score", minScore, "must be a number, not " + minScore);
         }
     }
 

@@ -81,7 +81,7 @@ public record IreeChatProperties(
                     "Set it to the tokenizer.json of the model, for example 'file:models/chat/tokenizer.json'.",
                     null);
         }
-        return TextModelSetup.settings(PREFIX, this, () -> {
+        return TextModelSetup.settings(PREFIX, () -> {
             ChatSettings.Builder builder = ChatSettings.builder(String.valueOf(module), file)
                     .maxTokens(maxTokens)
                     .temperature(temperature)

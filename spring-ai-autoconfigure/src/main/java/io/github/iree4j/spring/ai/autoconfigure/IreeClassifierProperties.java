@@ -74,7 +74,6 @@ public record IreeClassifierProperties(
         List<String> known = known();
         return TextModelSetup.settings(
                 PREFIX,
-                this,
                 () -> ClassifierSettings.builder(String.valueOf(module), known)
                         .encoder(this::configure)
                         .activation(activation)

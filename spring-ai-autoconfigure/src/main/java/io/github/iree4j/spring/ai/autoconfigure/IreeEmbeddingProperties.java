@@ -95,7 +95,7 @@ public record IreeEmbeddingProperties(
     }
 
     EmbeddingSettings settings() {
-        return TextModelSetup.settings(PREFIX, this, () -> {
+        return TextModelSetup.settings(PREFIX, () -> {
             EmbeddingSettings.Builder builder = EmbeddingSettings.builder(String.valueOf(module))
                     .encoder(this::configure)
                     .normalize(normalize)

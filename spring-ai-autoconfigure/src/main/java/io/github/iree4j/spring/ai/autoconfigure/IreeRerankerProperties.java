@@ -72,7 +72,7 @@ public record IreeRerankerProperties(
     }
 
     RerankerSettings settings() {
-        return TextModelSetup.settings(PREFIX, this, () -> {
+        return TextModelSetup.settings(PREFIX, () -> {
             RerankerSettings.Builder builder = RerankerSettings.builder(String.valueOf(module))
                     .encoder(this::configure)
                     .activation(activation)

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.ai.autoconfigure;
 
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.ai.HuggingFaceTextTokenizer;
+import io.github.iree4j.spring.ai.SettingException;
 import io.github.iree4j.spring.ai.TextTokenizer;
 import io.github.iree4j.status.IreeException;
 import java.util.function.Supplier;
@@ -10,7 +11,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.core.io.Resource;
-import org.springframework.util.StringUtils;
 
 /**
  * The common part of the set-up of chat model, embedding model, reranker and classifier.
@@ -74,13 +74,13 @@ record TextModelSetup(
         }
     }
 
-    /** Returns settings, whose failures name the properties. */
-    static <T> T settings(String prefix, Object properties, Supplier<T> settings) {
+    /** Returns settings, whose failures name the property. */
+    static <T> T settings(String prefix, Supplier<T> settings) {
         try {
             return settings.get();
-        } catch (IllegalArgumentException e) {
+        } catch (SettingException e) {
             throw new InvalidConfigurationPropertyValueException(
-                    prefix, properties, StringUtils.capitalize(String.valueOf(e.getMessage())) + ".");
+                    "%s.%s".formatted(prefix, e.setting()), e.value(), "It %s.".formatted(e.reason()));
         }
     }
 }

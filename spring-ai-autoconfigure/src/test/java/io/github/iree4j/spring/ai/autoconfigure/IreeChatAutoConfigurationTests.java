@@ -1,5 +1,17 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
+import java.util.Objects;
+import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import java.util.Map;
+import io.github.iree4j.spring.ai.TextTokenizer;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.ParameterizedTest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.Mockito.mock;
@@ -252,10 +264,50 @@ class IreeChatAutoConfigurationTests {
                 .withPropertyValues("iree.ai.chat.pages=1")
                 .run(context -> assertThat(analysis(context.getStartupFailure()).getDescription())
                         .contains("cannot generate text"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "chat | max-tokens | 0 | 'It must be at least 1, not 0'",
+        "chat | requests-per-tenant | 0 | 'It must be at least 1, not 0'",
+        "chat | proposed-tokens | 65 | 'It must be from 0 to 64, not 65; 8 is a common number'",
+        "chat | probe-prompts | 0 | 'It must be from 1 to 1024, not 0; 1 is the shortest'",
+        "chat | steps-ahead | 65 | 'It must be from 1 to 64, not 65'",
+        "chat | host-pages | -1 | 'It must be at least 0, not -1'",
+        "chat | top-k | -1 | 'It must be at least 0, not -1'",
+        "chat | pages | -1 | 'It must be at least 0, not -1'",
+        "chat | temperature | 101.0 | 'It must be from 0 to 100, not 101.0'",
+        "chat | top-p | 2.0 | 'It must be greater than 0 and at most 1, not 2.0'",
+        "chat | timeout | 0s | 'It must be positive, not 0'",
+        "chat | draft.module | chat | 'It needs proposed-tokens of at least 1, not 0'",
+        "embedding | dimensions | 0 | 'It must be at least 1, not 0'",
+        "embedding | max-batch-size | 0 | 'It must be at least 1, not 0'",
+        "embedding | pad-to | 0 | 'It must be at least 1, not 0'",
+        "reranker | min-score | NaN | 'It must be a number, not NaN'",
+        "reranker | activation | softmax | 'It must be sigmoid or none'",
+        "classifier | labels | 'a, a' | 'It must differ'"
+    })
+    void aValueOutOfRangeIsReportedByItsPropertyAlone(String model, String property, String value, String reason) {
+        String name = "iree.ai.%s.%s".formatted(model, property);
         configured
-                .withPropertyValues("iree.ai.chat.top-p=2")
-                .run(context ->
-                        assertThat(context.getStartupFailure()).rootCause().hasMessageContaining("iree.ai.chat"));
+                .withConfiguration(AutoConfigurations.of(
+                        IreeEmbeddingAutoConfiguration.class,
+                        IreeRerankerAutoConfiguration.class,
+                        IreeClassifierAutoConfiguration.class))
+                .withBean(TextTokenizer.class, () -> _ -> {
+                    throw new IllegalStateException("no text is read");
+                })
+                .withPropertyValues(
+                        "iree.lazy=true", "iree.ai.%s.module=chat".formatted(model), "%s=%s".formatted(name, value))
+                .run(context -> {
+                    Throwable failure = context.getStartupFailure();
+                    assertThat(failure).rootCause().hasMessageStartingWith("Property %s with value ".formatted(name));
+                    assertThat(failure).rootCause().message().hasSizeLessThan(250);
+                    FailureAnalysis analysis = analysisOfSpring(failure, name, value);
+                    assertThat(analysis.getDescription())
+                            .contains("Invalid value '%s' for configuration property '%s'".formatted(value, name))
+                            .contains(reason);
+                });
     }
 
     @Test
@@ -264,8 +316,7 @@ class IreeChatAutoConfigurationTests {
                 .withPropertyValues("iree.lazy=true", "iree.ai.chat.proposed-tokens=65")
                 .run(context -> assertThat(context.getStartupFailure())
                         .rootCause()
-                        .hasMessageContaining("iree.ai.chat")
-                        .hasMessageContaining("Proposed-tokens must be from 0 to 64, not 65"));
+                        .hasMessageContaining("iree.ai.chat.proposed-tokens with value '65'"));
     }
 
     @Test
@@ -291,5 +342,18 @@ class IreeChatAutoConfigurationTests {
         assertThat(analysis).as("analysis of " + failure).isNotNull();
         assertThat(analysis.getAction()).endsWith(".");
         return analysis;
+    }
+
+    private static FailureAnalysis analysisOfSpring(Throwable failure, String property, String value) {
+        StandardEnvironment environment = new StandardEnvironment();
+        environment.getPropertySources().addFirst(new MapPropertySource("test", Map.of(property, value)));
+        ConfigurationPropertySources.attach(environment);
+        return SpringFactoriesLoader.forDefaultResourceLocation()
+                .load(FailureAnalyzer.class, ArgumentResolver.of(Environment.class, environment), (_, _, _) -> {})
+                .stream()
+                .map(analyzer -> analyzer.analyze(failure))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElseThrow();
     }
 }

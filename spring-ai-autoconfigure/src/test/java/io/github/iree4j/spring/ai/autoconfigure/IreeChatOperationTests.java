@@ -206,12 +206,12 @@ class IreeChatOperationTests {
                 .withPropertyValues("iree.ai.chat.draft.module=chat")
                 .run(context -> assertThat(context.getStartupFailure())
                         .rootCause()
-                        .hasMessageContaining("Proposed-tokens must be at least 1 with the draft 'chat', not 0"));
+                        .hasMessageContaining("Property iree.ai.chat.draft.module with value 'chat' is invalid: It needs proposed-tokens of at least 1, not 0; 8 is a common number"));
         configured
                 .withPropertyValues("iree.ai.chat.draft.config=file:none.json")
                 .run(context -> assertThat(context.getStartupFailure())
                         .rootCause()
-                        .hasMessageContaining("Draft.config needs draft.module"));
+                        .hasMessageContaining("Property iree.ai.chat.draft.config"));
     }
 
     private static String text(ChatResponse response) {

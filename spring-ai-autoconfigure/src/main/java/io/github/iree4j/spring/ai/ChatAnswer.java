@@ -83,11 +83,15 @@ public final class ChatAnswer {
     /**
      * A token with a log probability.
      *
+     * @param token number of the token
+     * @param offset number of code points of the answer before the token; a token that begins in a character has the
+     *     offset of this character
      * @param bytes the text, possibly a part of a character; none for a special token; not to be modified
      * @param logProbability 0 or less; minus infinity for a token that the model excludes
      * @param alternatives the most probable tokens in this place, as requested, without alternatives themselves
      */
-    public record ScoredToken(byte[] bytes, float logProbability, List<ScoredToken> alternatives) {}
+    public record ScoredToken(
+            int token, int offset, byte[] bytes, float logProbability, List<ScoredToken> alternatives) {}
 
     private record Pending(int start, ScoredToken token) {}
 
@@ -140,10 +144,10 @@ public final class ChatAnswer {
 
     /** Returns the text that a token completes, before a stop sequence. */
     private String accept(int token, Reader reader) {
+        String text = decoder.add(token);
         if (scored) {
             pending.add(new Pending(decoded, scored(token, running.logProbabilities(completionTokens - 1))));
         }
-        String text = decoder.add(token);
         decoded += text.length();
         String before = stops.add(text);
         accepted += before.length();
@@ -156,9 +160,13 @@ public final class ChatAnswer {
     private ScoredToken scored(int token, LogProbabilities values) {
         List<ScoredToken> alternatives = new ArrayList<>(values.size());
         for (int i = 0; i < values.size(); i++) {
-            alternatives.add(new ScoredToken(tokenizer.bytes(values.token(i)), values.value(i), List.of()));
+            alternatives.add(scored(values.token(i), values.value(i), List.of()));
         }
-        return new ScoredToken(tokenizer.bytes(token), values.chosen(), alternatives);
+        return scored(token, values.chosen(), alternatives);
+    }
+
+    private ScoredToken scored(int token, float logProbability, List<ScoredToken> alternatives) {
+        return new ScoredToken(token, decoder.start(), tokenizer.bytes(token), logProbability, alternatives);
     }
 
     /** Passes on the tokens that begin before a number of characters. */

@@ -106,6 +106,8 @@ final class ChatTokenizer implements AutoCloseable {
         private final TokenBytes tokens;
         private final Utf8Pieces text = new Utf8Pieces();
         private boolean isStart;
+        private int length; // of the text so far, in code points
+        private int start;
 
         private Decoder(TokenBytes tokens, boolean stripsFirstSpace) {
             this.tokens = tokens;
@@ -119,7 +121,25 @@ final class ChatTokenizer implements AutoCloseable {
                 isStart = false;
                 bytes = bytes[0] == ' ' ? Arrays.copyOfRange(bytes, 1, bytes.length) : bytes;
             }
-            return text.add(bytes);
+            String begin = "";
+            start = length;
+            if (text.isUnfinished() && bytes.length > 0) { // the first byte may end the character or begin another
+                begin = text.add(Arrays.copyOf(bytes, 1));
+                bytes = Arrays.copyOfRange(bytes, 1, bytes.length);
+                start += size(begin) - (text.isUnfinished() ? 0 : 1);
+            }
+            String piece = begin + text.add(bytes);
+            length += size(piece);
+            return piece;
+        }
+
+        private static int size(String text) {
+            return text.codePointCount(0, text.length());
+        }
+
+        /** Returns how many code points are before the character with the first byte of the token added last. */
+        int start() {
+            return start;
         }
 
         /** Ends the text, and returns U+FFFD for an unfinished character. */

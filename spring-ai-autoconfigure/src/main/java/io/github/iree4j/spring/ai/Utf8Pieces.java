@@ -27,6 +27,11 @@ final class Utf8Pieces {
         return decoded(in, false);
     }
 
+    /** Returns whether bytes of an unfinished character are held back. */
+    boolean isUnfinished() {
+        return unfinished.length > 0;
+    }
+
     /** Ends the text, and returns U+FFFD for an unfinished character. */
     String finish() {
         return decoded(ByteBuffer.wrap(unfinished), true);

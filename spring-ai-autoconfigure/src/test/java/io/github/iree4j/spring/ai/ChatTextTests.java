@@ -71,6 +71,26 @@ class ChatTextTests {
     }
 
     @Test
+    void aTokenBeginsInTheCharacterOfItsFirstByte() {
+        int[][] answer = {
+            // byte, offset
+            {0xf0, 0}, {0x9f, 0}, {0x8e, 0}, {0x89, 0}, {'a', 1}, // a character of two UTF-16 units
+            {0xe4, 2}, {'b', 3}, // the rest is missing
+            {0xe0, 4}, {0x80, 5}, {0x80, 6}, // overlong: three characters U+FFFD
+            {ByteTokenizer.END, 7}, {0xc3, 7}, {ByteTokenizer.END, 7}, {0xa9, 7}, {'c', 8}
+        };
+        try (ChatTokenizer tokenizer = ChatTokenizer.load(TestTokenizers.file(ByteTokenizer.json()))) {
+            ChatTokenizer.Decoder decoder = tokenizer.decoder(true);
+            StringBuilder text = new StringBuilder();
+            for (int[] each : answer) {
+                text.append(decoder.add(each[0]));
+                assertThat(decoder.start()).as("of %x behind %s", each[0], text).isEqualTo(each[1]);
+            }
+            assertThat(text).hasToString("🎉a\ufffdb\ufffd\ufffd\ufffdéc");
+        }
+    }
+
+    @Test
     void holdsBackUnfinishedCharacters() {
         Utf8Pieces pieces = new Utf8Pieces();
         assertThat(pieces.add(new byte[] {'a', (byte) 0xf0, (byte) 0x9f})).isEqualTo("a");

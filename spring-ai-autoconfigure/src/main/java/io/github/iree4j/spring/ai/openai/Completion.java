@@ -174,7 +174,6 @@ final class Completion {
         private final BooleanSupplier gone;
         private final LongConsumer memory;
         private final List<ScoredToken> unwritten = new ArrayList<>();
-        private int offset; // characters of written scores
 
         Watching(BooleanSupplier gone, LongConsumer memory) {
             this.gone = gone;
@@ -213,10 +212,7 @@ final class Completion {
                 choice.putNull("logprobs");
                 return;
             }
-            call.form().scores(choice, unwritten, offset);
-            for (ScoredToken token : unwritten) {
-                offset += CompletionForm.text(token).length();
-            }
+            call.form().scores(choice, unwritten);
             unwritten.clear();
         }
     }

@@ -2,6 +2,7 @@ package io.github.iree4j.spring.ai.openai;
 
 import io.github.iree4j.spring.ai.ChatAnswer.ScoredToken;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import org.springframework.ai.chat.messages.AssistantMessage.ToolCall;
 import tools.jackson.databind.node.ArrayNode;
@@ -47,7 +48,7 @@ enum CompletionForm {
         }
 
         @Override
-        void scores(ObjectNode choice, List<ScoredToken> tokens, int offset) {
+        void scores(ObjectNode choice, List<ScoredToken> tokens) {
             ObjectNode scores = choice.putObject("logprobs");
             ArrayNode content = scores.putArray("content");
             for (ScoredToken token : tokens) {
@@ -107,21 +108,36 @@ enum CompletionForm {
         }
 
         @Override
-        void scores(ObjectNode choice, List<ScoredToken> tokens, int offset) {
+        void scores(ObjectNode choice, List<ScoredToken> tokens) {
             ObjectNode scores = choice.putObject("logprobs");
             ArrayNode texts = scores.putArray("tokens");
             ArrayNode values = scores.putArray("token_logprobs");
             ArrayNode alternatives = scores.putArray("top_logprobs");
             ArrayNode offsets = scores.putArray("text_offset");
-            int next = offset;
             for (ScoredToken token : tokens) {
-                texts.add(text(token));
+                texts.add(key(token));
                 values.add(value(token));
                 ObjectNode top = alternatives.addObject();
-                token.alternatives().forEach(each -> top.put(text(each), value(each)));
-                offsets.add(next);
-                next += text(token).length();
+                for (ScoredToken each : token.alternatives()) { // the most probable first
+                    String key = key(each);
+                    top.put(top.has(key) ? "token_id:" + each.token() : key, value(each));
+                }
+                offsets.add(token.offset());
             }
+        }
+
+        /** Returns the text of a token; for parts of characters, the bytes as OpenAI writes bytes in texts. */
+        private static String key(ScoredToken token) {
+            String text = text(token);
+            if (Arrays.equals(text.getBytes(StandardCharsets.UTF_8), token.bytes())) {
+                return text;
+            }
+            StringBuilder key = new StringBuilder("bytes:");
+            for (byte each : token.bytes()) {
+                boolean isPrintable = each >= ' ' && each <= '~' && each != '\\';
+                key.append(isPrintable ? String.valueOf((char) each) : "\\x%02x".formatted(each));
+            }
+            return key.toString();
         }
     };
 
@@ -162,15 +178,11 @@ enum CompletionForm {
     /** Writes the end of a streamed answer. */
     abstract void last(ObjectNode choice);
 
-    /**
-     * Writes log probabilities.
-     *
-     * @param offset number of characters of the tokens before
-     */
-    abstract void scores(ObjectNode choice, List<ScoredToken> tokens, int offset);
+    /** Writes log probabilities. */
+    abstract void scores(ObjectNode choice, List<ScoredToken> tokens);
 
     /** Returns the text of a token, with U+FFFD for parts of characters. */
-    static String text(ScoredToken token) {
+    private static String text(ScoredToken token) {
         return new String(token.bytes(), StandardCharsets.UTF_8);
     }
 

@@ -155,6 +155,34 @@ class OpenAiDecoderTests {
                 .isEqualTo(scores.path("text_offset").size());
     }
 
+    /** Tokens are bytes, and most of these answers are no UTF-8. */
+    @Test
+    void eachTokenOfACompletionHasItsPlaceAndEachAlternativeItsKey() throws Exception {
+        int parts = 0;
+        for (int seed = 0; seed < 5; seed++) {
+            JsonNode choice = answer(
+                            "completions",
+                            "{\"prompt\": \"Hi\", \"max_tokens\": 60, \"temperature\": 2, \"seed\": %d, \"logprobs\": 20}"
+                                    .formatted(seed))
+                    .path("choices")
+                    .get(0);
+            int[] text = choice.path("text").stringValue().codePoints().toArray();
+            JsonNode scores = choice.path("logprobs");
+            for (int i = 0; i < scores.path("tokens").size(); i++) {
+                String token = scores.path("tokens").get(i).stringValue();
+                int offset = scores.path("text_offset").get(i).intValue();
+                if (token.startsWith("bytes:\\x")) {
+                    parts++;
+                    assertThat(text[offset]).as("%d of %s", i, choice).isGreaterThan(0x7f);
+                } else if (!token.isEmpty()) {
+                    assertThat(text[offset]).as("%d of %s", i, choice).isEqualTo(token.codePointAt(0));
+                }
+                assertThat(scores.path("top_logprobs").get(i).size()).isEqualTo(20);
+            }
+        }
+        assertThat(parts).isGreaterThan(20);
+    }
+
     @Test
     void formatsAreKept() throws Exception {
         for (int seed = 0; seed < 5; seed++) {

@@ -115,11 +115,11 @@ final class PropertyChecks {
 
     /** Checks that each key names an existing device or program. */
     private static void named(String prefix, Map<String, ?> given, String kind, Map<String, ?> known) {
-        given.forEach((name, value) -> {
+        given.keySet().forEach(name -> {
             if (!known.containsKey(name)) {
                 throw invalid(
                         prefix + name,
-                        value,
+                        name,
                         "There is no %s of that name; there are %s.".formatted(kind, new TreeSet<>(known.keySet())));
             }
         });

@@ -85,6 +85,7 @@ class InvalidPropertiesTests {
         InvalidConfigurationPropertyValueException invalid = (InvalidConfigurationPropertyValueException) cause;
         assertThat(invalid.getName()).isEqualTo(property);
         assertThat(invalid.getReason()).contains(reason);
+        assertThat(String.valueOf(invalid.getValue())).as("no record").doesNotContain("=");
     }
 
     @ParameterizedTest

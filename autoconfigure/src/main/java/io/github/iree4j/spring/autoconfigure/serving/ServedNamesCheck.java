@@ -39,16 +39,16 @@ final class ServedNamesCheck implements SmartInitializingSingleton {
     public void afterSingletonsInstantiated() {
         TreeSet<String> known = new TreeSet<>();
         programs.statuses().forEach(status -> known.add(status.source().name()));
-        functions.forEach((program, function) -> checkKnown(known, FUNCTIONS, program, function));
-        strings.forEach((program, names) -> checkKnown(known, STRINGS, program, names));
-        ranges.forEach((program, inputs) -> checkKnown(known, RANGES, program, inputs));
+        functions.keySet().forEach(program -> checkKnown(known, FUNCTIONS, program));
+        strings.keySet().forEach(program -> checkKnown(known, STRINGS, program));
+        ranges.keySet().forEach(program -> checkKnown(known, RANGES, program));
         programs.addCheck(this::check);
     }
 
-    private static void checkKnown(Set<String> known, String property, String program, Object value) {
+    private static void checkKnown(Set<String> known, String property, String program) {
         if (!known.contains(program)) {
             throw new InvalidConfigurationPropertyValueException(
-                    property + program, value, "There is no program of that name; there are %s.".formatted(known));
+                    property + program, program, "There is no program of that name; there are %s.".formatted(known));
         }
     }
 

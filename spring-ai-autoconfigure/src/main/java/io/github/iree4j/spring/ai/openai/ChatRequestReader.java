@@ -41,15 +41,16 @@ final class ChatRequestReader {
      *
      * @param request the body
      * @param engine tokenizes the conversation
+     * @param tenant the tenant; null for the parameter of the request
      * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT for parameters that are wrong or not supported
      */
-    static GenerationCall read(RequestObject request, ChatEngine engine) {
-        return new ChatRequestReader(request).read(engine);
+    static GenerationCall read(RequestObject request, ChatEngine engine, @Nullable String tenant) {
+        return new ChatRequestReader(request).read(engine, tenant);
     }
 
-    private GenerationCall read(ChatEngine engine) {
+    private GenerationCall read(ChatEngine engine, @Nullable String tenant) {
         GenerationParameters parameters =
-                GenerationParameters.read(request, engine, readAlternatives(), readFormat(engine));
+                GenerationParameters.read(request, engine, readAlternatives(), readFormat(engine), tenant);
         List<RequestObject> given = request.objects("messages", MOST_MESSAGES);
         if (given == null || given.isEmpty()) {
             throw request.invalid("messages", "is missing or empty; give a message or more");

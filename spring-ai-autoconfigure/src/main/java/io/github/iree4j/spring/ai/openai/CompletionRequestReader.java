@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.springframework.ai.observation.conventions.AiOperationType;
 import tools.jackson.databind.JsonNode;
 
@@ -20,11 +21,12 @@ final class CompletionRequestReader {
      *
      * @param request the body
      * @param engine tokenizes the prompts
+     * @param tenant the tenant; null for the parameter of the request
      * @throws io.github.iree4j.status.IreeException INVALID_ARGUMENT for parameters that are wrong or not supported
      */
-    static GenerationCall read(RequestObject request, ChatEngine engine) {
+    static GenerationCall read(RequestObject request, ChatEngine engine, @Nullable String tenant) {
         Long alternatives = request.whole("logprobs", 0, GenerationParameters.MOST_ALTERNATIVES);
-        GenerationParameters parameters = GenerationParameters.read(request, engine, alternatives, null);
+        GenerationParameters parameters = GenerationParameters.read(request, engine, alternatives, null, tenant);
         List<JsonNode> prompts = prompts(request);
         if ((long) prompts.size() * parameters.choices() > GenerationParameters.MOST_CHOICES) {
             throw request.invalid(

@@ -21,7 +21,7 @@ import tools.jackson.databind.JsonNode;
  * @param stops texts that end an answer
  * @param maxTokens maximum number of tokens of an answer; null for the default
  * @param sampling the choice of tokens of the first answer
- * @param user the tenant of the request; empty for none
+ * @param tenant the tenant of the request; empty for none
  */
 record GenerationParameters(
         int choices,
@@ -30,7 +30,7 @@ record GenerationParameters(
         List<String> stops,
         @Nullable Integer maxTokens,
         SamplingOptions sampling,
-        String user) {
+        String tenant) {
 
     /** Maximum number of answers of a request. */
     static final int MOST_CHOICES = 32;
@@ -56,12 +56,14 @@ record GenerationParameters(
      * @param alternatives number of the most probable tokens whose log probabilities are requested; null for no log
      *     probabilities
      * @param constraint what the text must be; null for any text
+     * @param tenant the tenant; null for the user of the request
      */
     static GenerationParameters read(
             RequestObject request,
             ChatEngine engine,
             @Nullable Long alternatives,
-            @Nullable TokenConstraint constraint) {
+            @Nullable TokenConstraint constraint,
+            @Nullable String tenant) {
         checkModel(request, engine.model());
         request.ignore(IGNORED);
         boolean stream = request.flag("stream", false);
@@ -75,6 +77,7 @@ record GenerationParameters(
             streaming.ignore(Set.of("include_obfuscation"));
             streaming.refuseOthers();
         }
+        String user = user(request);
         Long choices = request.whole("n", 1, MOST_CHOICES);
         return new GenerationParameters(
                 choices == null ? 1 : choices.intValue(),
@@ -83,7 +86,7 @@ record GenerationParameters(
                 stops(request),
                 maxTokens(request),
                 sampling(request, engine, alternatives).constraint(constraint).build(),
-                user(request));
+                tenant == null ? user : tenant);
     }
 
     private static String user(RequestObject request) {
@@ -211,7 +214,7 @@ record GenerationParameters(
                 stops,
                 maxTokens,
                 sampling.toBuilder().constraint(constraint).build(),
-                user);
+                tenant);
     }
 
     /** Returns the requests of a prompt, one for each answer; the seeds follow the seed of the first. */
@@ -235,7 +238,7 @@ record GenerationParameters(
                             ? sampling
                             : sampling.toBuilder().seed(sampling.seed() + i).build(),
                     engine.settings().timeout(),
-                    user,
+                    tenant,
                     operation));
         }
         return requests;

@@ -8,6 +8,7 @@ import io.github.iree4j.status.IreeException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.security.Principal;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
@@ -112,10 +113,12 @@ public final class OpenAiController {
     }
 
     private static RequestHead head(HttpServletRequest request) {
+        Principal principal = request.getUserPrincipal();
         return new RequestHead(
                 request.getContentLengthLong(),
                 request.getContentType(),
-                request.getHeader(HttpHeaders.CONTENT_ENCODING));
+                request.getHeader(HttpHeaders.CONTENT_ENCODING),
+                principal == null ? null : principal.getName());
     }
 
     private void send(OpenAiAnswer answer, HttpServletResponse response) throws IOException {

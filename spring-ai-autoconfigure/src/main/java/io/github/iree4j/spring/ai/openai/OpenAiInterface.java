@@ -65,9 +65,13 @@ final class OpenAiInterface {
      * @param length length of the body in bytes; negative when unknown
      * @param type content type; null for none
      * @param encoding content encoding; null for none
+     * @param principal name of the authenticated caller; null for none
      */
     record RequestHead(
-            long length, @Nullable String type, @Nullable String encoding) {
+            long length,
+            @Nullable String type,
+            @Nullable String encoding,
+            @Nullable String principal) {
 
         private void requireReadable() {
             String plain = type == null ? "" : type.strip().toLowerCase(Locale.ROOT);
@@ -129,13 +133,21 @@ final class OpenAiInterface {
      */
     OpenAiAnswer chat(RequestHead head, InputStream in, BooleanSupplier gone) {
         ChatEngine engine = require(chat);
-        return generate(engine, read(head, in, request -> ChatRequestReader.read(request, engine)), gone);
+        return generate(engine, read(head, in, request -> ChatRequestReader.read(request, engine, tenant(head))), gone);
     }
 
     /** Answers a request for completions, as {@link #chat}. */
     OpenAiAnswer completions(RequestHead head, InputStream in, BooleanSupplier gone) {
         ChatEngine engine = require(chat);
-        return generate(engine, read(head, in, request -> CompletionRequestReader.read(request, engine)), gone);
+        return generate(engine, read(head, in, request -> CompletionRequestReader.read(request, engine, tenant(head))), gone);
+    }
+
+    /** Returns the tenant of a request; null for the parameter of the request. */
+    private @Nullable String tenant(RequestHead head) {
+        return switch (options.tenant()) {
+            case USER -> null;
+            case PRINCIPAL -> Objects.requireNonNullElse(head.principal(), "");
+        };
     }
 
     private static ChatEngine require(@Nullable ChatEngine engine) {

@@ -6,8 +6,12 @@ import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.ReactiveAnswer;
 import io.github.iree4j.spring.serving.ReactiveBody;
 import io.github.iree4j.status.IreeException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.security.Principal;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -90,31 +94,42 @@ public final class ReactiveOpenAiController {
 
     @PostMapping("/chat/completions")
     Mono<Void> chat(ServerWebExchange exchange) {
-        return answer(exchange, body -> protocol.chat(head(exchange), body, () -> false));
+        return answer(exchange, (head, body) -> protocol.chat(head, body, () -> false));
     }
 
     @PostMapping("/completions")
     Mono<Void> completions(ServerWebExchange exchange) {
-        return answer(exchange, body -> protocol.completions(head(exchange), body, () -> false));
+        return answer(exchange, (head, body) -> protocol.completions(head, body, () -> false));
     }
 
     @PostMapping("/embeddings")
     Mono<Void> embeddings(ServerWebExchange exchange) {
-        return answer(exchange, body -> protocol.embeddings(head(exchange), body));
+        return answer(exchange, (head, body) -> protocol.embeddings(head, body));
     }
 
-    private static RequestHead head(ServerWebExchange exchange) {
+    private static RequestHead head(ServerWebExchange exchange, Optional<String> principal) {
         HttpHeaders headers = exchange.getRequest().getHeaders();
         return new RequestHead(
                 headers.getContentLength(),
                 headers.getFirst(HttpHeaders.CONTENT_TYPE),
-                headers.getFirst(HttpHeaders.CONTENT_ENCODING));
+                headers.getFirst(HttpHeaders.CONTENT_ENCODING),
+                principal.orElse(null));
     }
 
-    private Mono<Void> answer(ServerWebExchange exchange, ReactiveBody.Reader<OpenAiAnswer> reader) {
+    @FunctionalInterface
+    private interface Operation {
+        OpenAiAnswer answer(RequestHead head, InputStream body) throws IOException;
+    }
+
+    private Mono<Void> answer(ServerWebExchange exchange, Operation operation) {
         Holder holder = new Holder();
-        return ReactiveBody.read(
-                        exchange.getRequest(), protocol.limits().timeout(), body -> holder.keep(reader.read(body)))
+        return exchange.getPrincipal()
+                .map(Principal::getName)
+                .singleOptional()
+                .flatMap(name -> ReactiveBody.read(
+                        exchange.getRequest(),
+                        protocol.limits().timeout(),
+                        body -> holder.keep(operation.answer(head(exchange, name), body))))
                 .onErrorComplete(_ -> ReactiveBody.isAnswered(exchange.getResponse()))
                 .flatMap(answer -> write(answer, exchange.getResponse()))
                 .doFinally(_ -> holder.close());

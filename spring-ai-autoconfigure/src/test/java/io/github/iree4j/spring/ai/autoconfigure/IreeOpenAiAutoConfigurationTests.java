@@ -115,7 +115,7 @@ class IreeOpenAiAutoConfigurationTests {
     void controllersBackOff() {
         OpenAiController own = new OpenAiController(
                 new OpenAiModels(null, null),
-                new OpenAiOptions(1 << 20, 1),
+                new OpenAiOptions(1 << 20, 1, OpenAiOptions.Tenant.USER),
                 new BodyLimits(1 << 20, Duration.ofSeconds(1), 1));
         enabled.withBean(OpenAiController.class, () -> own)
                 .run(context ->

@@ -237,6 +237,7 @@ class OpenAiInterfaceTests extends OpenAiServer {
         assertThat(script.requests()).hasSize(2);
         GenerationRequest first = script.requests().getFirst();
         assertThat(first.maximumTokens()).isEqualTo(9);
+        assertThat(first.tenant()).isEqualTo("me");
         assertThat(first.sampling().temperature()).isEqualTo(0.5f);
         assertThat(first.sampling().topP()).isEqualTo(0.25f);
         assertThat(first.sampling().topK()).isEqualTo(3);

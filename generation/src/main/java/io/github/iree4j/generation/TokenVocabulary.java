@@ -1,5 +1,6 @@
 package io.github.iree4j.generation;
 
+import java.io.ByteArrayOutputStream;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -14,6 +15,7 @@ import java.util.stream.IntStream;
  * <pre>
  *   texts     a   ab   abc   abd   b
  *   shared    0   1    2     2     0     bytes in common with the text before
+ *   ends      a   b    c     d     b     the other bytes, side by side: following them in memory takes most of the time
  * </pre>
  */
 public final class TokenVocabulary {
@@ -25,6 +27,8 @@ public final class TokenVocabulary {
     private final byte[][] texts; // by token; empty for a token without text
     private final int[] order; // tokens with text, by text
     private final int[] shared; // by place in the order
+    private final byte[] ends; // in the order
+    private final int[] starts; // of the ends, by place in the order, and the size of all
     private final int longest;
 
     private TokenVocabulary(byte[][] texts) {
@@ -36,10 +40,16 @@ public final class TokenVocabulary {
                 .mapToInt(each -> each)
                 .toArray();
         this.shared = new int[order.length];
-        for (int i = 1; i < order.length; i++) {
-            int differs = Arrays.mismatch(texts[order[i - 1]], texts[order[i]]);
-            shared[i] = differs < 0 ? texts[order[i]].length : differs;
+        this.starts = new int[order.length + 1];
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        for (int i = 0; i < order.length; i++) {
+            byte[] text = texts[order[i]];
+            int differs = i == 0 ? 0 : Arrays.mismatch(texts[order[i - 1]], text);
+            shared[i] = differs < 0 ? text.length : differs;
+            bytes.write(text, shared[i], text.length - shared[i]);
+            starts[i + 1] = bytes.size();
         }
+        this.ends = bytes.toByteArray();
         this.longest = Arrays.stream(texts).mapToInt(each -> each.length).max().orElse(0);
     }
 
@@ -81,14 +91,16 @@ public final class TokenVocabulary {
             if (shared[i] > dead) {
                 continue;
             }
-            byte[] text = texts[order[i]];
             dead = Integer.MAX_VALUE;
-            for (int at = shared[i]; at < text.length; at++) {
-                states[at + 1] = automaton.next(states[at], Byte.toUnsignedInt(text[at]));
-                if (states[at + 1] == ByteAutomaton.DEAD) {
-                    dead = at;
+            int length = shared[i];
+            int now = states[length];
+            for (int at = starts[i]; at < starts[i + 1]; at++) {
+                now = automaton.next(now, Byte.toUnsignedInt(ends[at]));
+                if (now == ByteAutomaton.DEAD) {
+                    dead = length;
                     break;
                 }
+                states[++length] = now;
             }
             if (dead == Integer.MAX_VALUE) {
                 tokens[order[i] / Long.SIZE] |= 1L << order[i];

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * A deterministic automaton over bytes. Every state but {@link #DEAD} leads to an accepting state. Immutable.
@@ -21,6 +22,7 @@ final class ByteAutomaton {
     private static final int BYTES = 256;
     private static final int MOST_STATES = 1 << 15;
     private static final int MOST_ENTRIES = 1 << 19;
+    private static final int MOST_STEPS = 1 << 24; // to find kinds
 
     private final byte[] classes; // of bytes: bytes of a class lead to the same states
     private final int classCount;
@@ -63,6 +65,41 @@ final class ByteAutomaton {
 
     int size() {
         return table.length / classCount;
+    }
+
+    /**
+     * Returns a kind for each state: states of a kind are followed by the same texts of at most a number of bytes. Each
+     * state is a kind of its own where finding out takes too long.
+     *
+     * @param bytes maximum number of bytes of a text
+     */
+    int[] kinds(int bytes) {
+        int[] kinds = new int[size()];
+        Arrays.fill(kinds, 1);
+        kinds[DEAD] = 0;
+        int count = 2;
+        for (int round = 1; round <= bytes; round++) {
+            if ((long) round * table.length > MOST_STEPS) {
+                return IntStream.range(0, size()).toArray();
+            }
+            Map<IntKey, Integer> refined = new HashMap<>(); // by kind, and kinds of the next states
+            int[] next = new int[size()];
+            for (int state = 0; state < size(); state++) {
+                int[] key = new int[classCount + 1];
+                for (int i = 0; i < classCount; i++) {
+                    key[i] = kinds[table[state * classCount + i]];
+                }
+                key[classCount] = kinds[state];
+                Integer known = refined.putIfAbsent(new IntKey(key), refined.size());
+                next[state] = known == null ? refined.size() - 1 : known;
+            }
+            if (refined.size() == count) {
+                return kinds;
+            }
+            count = refined.size();
+            kinds = next;
+        }
+        return kinds;
     }
 
     /** The subset construction. A state is the states of the NFA that read a byte or accept, ascending. */

@@ -20,11 +20,13 @@ public final class TokenConstraint {
     private final TokenVocabulary vocabulary;
     private final ByteAutomaton automaton;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<Integer, long[]> following = new LinkedHashMap<>(16, 0.75f, true); // guarded by lock; by state
+    private final int[] kinds; // of states: the same tokens follow states of a kind
+    private final Map<Integer, long[]> following = new LinkedHashMap<>(16, 0.75f, true); // guarded by lock; by kind
 
     private TokenConstraint(TokenVocabulary vocabulary, String what, Expression expression) {
         this.vocabulary = vocabulary;
         this.automaton = ByteAutomaton.of(what, expression);
+        this.kinds = automaton.kinds(vocabulary.longest());
         if (IntStream.range(0, 256).allMatch(each -> automaton.next(ByteAutomaton.START, each) == ByteAutomaton.DEAD)) {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
@@ -85,9 +87,10 @@ public final class TokenConstraint {
 
     /** Returns the tokens whose texts may follow in a state, a set of bits; not to be changed. */
     long[] following(int state) {
+        int kind = kinds[state];
         lock.lock();
         try {
-            long[] known = following.get(state);
+            long[] known = following.get(kind);
             if (known != null) {
                 return known;
             }
@@ -97,7 +100,7 @@ public final class TokenConstraint {
         long[] computed = vocabulary.following(automaton, state);
         lock.lock();
         try {
-            following.put(state, computed);
+            following.put(kind, computed);
             if (keptBytes() > MOST_BYTES) {
                 following.remove(following.keySet().iterator().next());
             }

@@ -76,6 +76,11 @@ public final class TokenVocabulary {
         return texts.length;
     }
 
+    /** Returns the number of bytes of the longest text. */
+    int longest() {
+        return longest;
+    }
+
     /** Returns the bytes of a token, not copied; empty for a token unknown or without text. */
     byte[] text(int token) {
         return token < texts.length ? texts[token] : NONE;

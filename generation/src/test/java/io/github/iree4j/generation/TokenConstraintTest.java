@@ -232,6 +232,38 @@ class TokenConstraintTest {
     }
 
     @Test
+    void eachStateHasTheSetOfItsKind() {
+        for (int round = 0; round < ROUNDS / 4; round++) {
+            SplittableRandom random = new SplittableRandom(SEED + round);
+            TokenVocabulary vocabulary = vocabulary(random);
+            TokenConstraint constraint = TokenConstraint.jsonSchema(
+                    vocabulary,
+                    "{\"items\":{\"type\":\"string\",\"minLength\":%d,\"maxLength\":%d},\"maxItems\":2}"
+                            .formatted(random.nextInt(3), random.nextInt(3, 9)));
+            for (int state = 0; state < constraint.automaton().size(); state++) {
+                assertThat(constraint.following(state))
+                        .as("state %d, round %d, seed %d", state, round, SEED)
+                        .isEqualTo(vocabulary.following(constraint.automaton(), state));
+            }
+        }
+    }
+
+    /** The longest token is shorter than both maximums. */
+    @Test
+    void aLongMaximumLengthNeedsFewSets() {
+        TokenVocabulary vocabulary = vocabulary(new SplittableRandom(1));
+        long set = 8L * Math.ceilDiv(vocabulary.size(), 64);
+        long[] kept = new long[2];
+        for (int i = 0; i < 2; i++) {
+            TokenConstraint constraint = TokenConstraint.jsonSchema(
+                    vocabulary, "{\"type\":\"string\",\"maxLength\":%d}".formatted(20 + 400 * i));
+            IntStream.range(0, constraint.automaton().size()).forEach(constraint::following);
+            kept[i] = constraint.keptBytes() / set;
+        }
+        assertThat(kept[1]).isEqualTo(kept[0]).isLessThan(200);
+    }
+
+    @Test
     void theSameConstraintServesManyThreads() throws InterruptedException {
         TokenConstraint constraint = TokenConstraint.jsonSchema(vocabulary(new SplittableRandom(1)), SCHEMA);
         List<Thread> threads = new ArrayList<>();
@@ -262,6 +294,7 @@ class TokenConstraintTest {
         for (int i = 0; i < 1 << 20; i++) { // 128 KiB for a set
             texts.add(new byte[] {'a'});
         }
+        texts.set(63, "a".repeat(200).getBytes(StandardCharsets.UTF_8)); // so that each state has a set of its own
         TokenConstraint constraint = TokenConstraint.regex(TokenVocabulary.of(texts), "a{200}");
         for (int state = 1; state <= 200; state++) {
             constraint.following(state);

@@ -143,7 +143,16 @@ public final class IreeChatOptions extends DefaultToolCallingChatOptions impleme
 
     @Override
     public int hashCode() {
-        return Objects.hash(super.hashCode(), givenMaxTokens, minP, repetitionPenalty, outputSchema, toolChoice, seed, timeout, tenant);
+        return Objects.hash(
+                super.hashCode(),
+                givenMaxTokens,
+                minP,
+                repetitionPenalty,
+                outputSchema,
+                toolChoice,
+                seed,
+                timeout,
+                tenant);
     }
 
     /** Builder of options. Not thread-safe. */

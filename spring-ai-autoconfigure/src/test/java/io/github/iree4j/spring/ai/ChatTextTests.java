@@ -74,10 +74,21 @@ class ChatTextTests {
     void aTokenBeginsInTheCharacterOfItsFirstByte() {
         int[][] answer = {
             // byte, offset
-            {0xf0, 0}, {0x9f, 0}, {0x8e, 0}, {0x89, 0}, {'a', 1}, // a character of two UTF-16 units
-            {0xe4, 2}, {'b', 3}, // the rest is missing
-            {0xe0, 4}, {0x80, 5}, {0x80, 6}, // overlong: three characters U+FFFD
-            {ByteTokenizer.END, 7}, {0xc3, 7}, {ByteTokenizer.END, 7}, {0xa9, 7}, {'c', 8}
+            {0xf0, 0},
+            {0x9f, 0},
+            {0x8e, 0},
+            {0x89, 0},
+            {'a', 1}, // a character of two UTF-16 units
+            {0xe4, 2},
+            {'b', 3}, // the rest is missing
+            {0xe0, 4},
+            {0x80, 5},
+            {0x80, 6}, // overlong: three characters U+FFFD
+            {ByteTokenizer.END, 7},
+            {0xc3, 7},
+            {ByteTokenizer.END, 7},
+            {0xa9, 7},
+            {'c', 8}
         };
         try (ChatTokenizer tokenizer = ChatTokenizer.load(TestTokenizers.file(ByteTokenizer.json()))) {
             ChatTokenizer.Decoder decoder = tokenizer.decoder(true);
@@ -160,7 +171,20 @@ class ChatTextTests {
 
     @Test
     void theEndOfACallInAStringEndsNoCall() {
-        String[] parts = {"</tool_call>", "<tool_call>", "\"", "\\", "{", "}", "a", "\n", "</tool_call", ">", "é", "{\"name\": \"time\"}"};
+        String[] parts = {
+            "</tool_call>",
+            "<tool_call>",
+            "\"",
+            "\\",
+            "{",
+            "}",
+            "a",
+            "\n",
+            "</tool_call",
+            ">",
+            "é",
+            "{\"name\": \"time\"}"
+        };
         long seed = Long.getLong("iree4j.test.seed", 20261130);
         Random random = new Random(seed);
         for (int round = 0; round < 500; round++) {

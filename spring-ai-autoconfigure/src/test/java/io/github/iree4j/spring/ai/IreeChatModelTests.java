@@ -135,10 +135,11 @@ class IreeChatModelTests {
         model.call(new Prompt(
                 "Hi",
                 ((IreeChatOptions) model.getOptions()).mutate().maxTokens(4096).build()));
-        client.prompt("Hi").options(ChatOptions.builder().maxTokens(4096)).call().content();
-        assertThat(script.requests)
-                .extracting(GenerationRequest::maximumTokens)
-                .containsExactly(4096, 4096, 4096);
+        client.prompt("Hi")
+                .options(ChatOptions.builder().maxTokens(4096))
+                .call()
+                .content();
+        assertThat(script.requests).extracting(GenerationRequest::maximumTokens).containsExactly(4096, 4096, 4096);
         assertThat(model.getOptions().getMaxTokens()).isEqualTo(4096);
     }
 

@@ -31,8 +31,6 @@ public record IreeOpenAiProperties(
 
     OpenAiOptions options(IreeHttpProperties http, int requests) {
         return new OpenAiOptions(
-                http.maxRequestSize().toBytes(),
-                maxConcurrentRequests == 0 ? requests : maxConcurrentRequests,
-                tenant);
+                http.maxRequestSize().toBytes(), maxConcurrentRequests == 0 ? requests : maxConcurrentRequests, tenant);
     }
 }

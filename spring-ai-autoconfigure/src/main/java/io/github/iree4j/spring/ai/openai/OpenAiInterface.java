@@ -139,7 +139,8 @@ final class OpenAiInterface {
     /** Answers a request for completions, as {@link #chat}. */
     OpenAiAnswer completions(RequestHead head, InputStream in, BooleanSupplier gone) {
         ChatEngine engine = require(chat);
-        return generate(engine, read(head, in, request -> CompletionRequestReader.read(request, engine, tenant(head))), gone);
+        return generate(
+                engine, read(head, in, request -> CompletionRequestReader.read(request, engine, tenant(head))), gone);
     }
 
     /** Returns the tenant of a request; null for the parameter of the request. */

@@ -1,17 +1,5 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
-import java.util.Objects;
-import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
-import org.springframework.core.io.support.SpringFactoriesLoader;
-import org.springframework.core.env.Environment;
-import org.springframework.core.env.StandardEnvironment;
-import org.springframework.core.env.MapPropertySource;
-import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
-import java.util.Map;
-import io.github.iree4j.spring.ai.TextTokenizer;
-import org.springframework.boot.diagnostics.FailureAnalyzer;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.ParameterizedTest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.Mockito.mock;
@@ -25,6 +13,7 @@ import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.ai.IreeChatModel;
 import io.github.iree4j.spring.ai.IreeChatOptions;
 import io.github.iree4j.spring.ai.SmallDecoder;
+import io.github.iree4j.spring.ai.TextTokenizer;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -35,6 +24,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -45,16 +36,25 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.ai.chat.model.ChatModel;
 import org.springframework.ai.chat.model.ChatResponse;
 import org.springframework.ai.chat.prompt.ChatOptions;
 import org.springframework.ai.chat.prompt.Prompt;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
 
 /** With a compiled decoder of random weights. */
 @Timeout(900)
@@ -267,26 +267,28 @@ class IreeChatAutoConfigurationTests {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
-        "chat | max-tokens | 0 | 'It must be at least 1, not 0'",
-        "chat | requests-per-tenant | 0 | 'It must be at least 1, not 0'",
-        "chat | proposed-tokens | 65 | 'It must be from 0 to 64, not 65; 8 is a common number'",
-        "chat | probe-prompts | 0 | 'It must be from 1 to 1024, not 0; 1 is the shortest'",
-        "chat | steps-ahead | 65 | 'It must be from 1 to 64, not 65'",
-        "chat | host-pages | -1 | 'It must be at least 0, not -1'",
-        "chat | top-k | -1 | 'It must be at least 0, not -1'",
-        "chat | pages | -1 | 'It must be at least 0, not -1'",
-        "chat | temperature | 101.0 | 'It must be from 0 to 100, not 101.0'",
-        "chat | top-p | 2.0 | 'It must be greater than 0 and at most 1, not 2.0'",
-        "chat | timeout | 0s | 'It must be positive, not 0'",
-        "chat | draft.module | chat | 'It needs proposed-tokens of at least 1, not 0'",
-        "embedding | dimensions | 0 | 'It must be at least 1, not 0'",
-        "embedding | max-batch-size | 0 | 'It must be at least 1, not 0'",
-        "embedding | pad-to | 0 | 'It must be at least 1, not 0'",
-        "reranker | min-score | NaN | 'It must be a number, not NaN'",
-        "reranker | activation | softmax | 'It must be sigmoid or none'",
-        "classifier | labels | 'a, a' | 'It must differ'"
-    })
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "chat | max-tokens | 0 | 'It must be at least 1, not 0'",
+                "chat | requests-per-tenant | 0 | 'It must be at least 1, not 0'",
+                "chat | proposed-tokens | 65 | 'It must be from 0 to 64, not 65; 8 is a common number'",
+                "chat | probe-prompts | 0 | 'It must be from 1 to 1024, not 0; 1 is the shortest'",
+                "chat | steps-ahead | 65 | 'It must be from 1 to 64, not 65'",
+                "chat | host-pages | -1 | 'It must be at least 0, not -1'",
+                "chat | top-k | -1 | 'It must be at least 0, not -1'",
+                "chat | pages | -1 | 'It must be at least 0, not -1'",
+                "chat | temperature | 101.0 | 'It must be from 0 to 100, not 101.0'",
+                "chat | top-p | 2.0 | 'It must be greater than 0 and at most 1, not 2.0'",
+                "chat | timeout | 0s | 'It must be positive, not 0'",
+                "chat | draft.module | chat | 'It needs proposed-tokens of at least 1, not 0'",
+                "embedding | dimensions | 0 | 'It must be at least 1, not 0'",
+                "embedding | max-batch-size | 0 | 'It must be at least 1, not 0'",
+                "embedding | pad-to | 0 | 'It must be at least 1, not 0'",
+                "reranker | min-score | NaN | 'It must be a number, not NaN'",
+                "reranker | activation | softmax | 'It must be sigmoid or none'",
+                "classifier | labels | 'a, a' | 'It must differ'"
+            })
     void aValueOutOfRangeIsReportedByItsPropertyAlone(String model, String property, String value, String reason) {
         String name = "iree.ai.%s.%s".formatted(model, property);
         configured

@@ -204,9 +204,11 @@ class IreeChatOperationTests {
         assertThat(answers.getFirst()).isNotEmpty().isEqualTo(answers.getLast());
         configured
                 .withPropertyValues("iree.ai.chat.draft.module=chat")
-                .run(context -> assertThat(context.getStartupFailure())
-                        .rootCause()
-                        .hasMessageContaining("Property iree.ai.chat.draft.module with value 'chat' is invalid: It needs proposed-tokens of at least 1, not 0; 8 is a common number"));
+                .run(
+                        context -> assertThat(context.getStartupFailure())
+                                .rootCause()
+                                .hasMessageContaining(
+                                        "Property iree.ai.chat.draft.module with value 'chat' is invalid: It needs proposed-tokens of at least 1, not 0; 8 is a common number"));
         configured
                 .withPropertyValues("iree.ai.chat.draft.config=file:none.json")
                 .run(context -> assertThat(context.getStartupFailure())

@@ -82,7 +82,7 @@ final class ToolCallParser {
         boolean ends = last == '>' && end >= 0 && call.indexOf(END, end) == end;
         if (ends && !inString) {
             String body = call.substring(0, end);
-            return parsed(body, begin + body + END);
+            return inner >= 0 && parse(body) == null ? unquoted(call) : parsed(body, begin + body + END);
         }
         if (ends && inner < 0) {
             inner = end;
@@ -98,8 +98,8 @@ final class ToolCallParser {
     }
 
     /**
-     * Ends a call with a string that cannot end at the first end in the string, if there is one. The rest is read again,
-     * once: its calls end at their first ends.
+     * Ends a call whose strings are broken at the first end in a string, if there is one. The rest is read again, once: its
+     * calls end at their first ends.
      *
      * @return the text outside of calls
      */

@@ -223,6 +223,18 @@ class ChatTextTests {
                         broken.formatted("", ""), List.of(new ToolCall("call-3", "function", "time", "{}"))));
     }
 
+    @Test
+    void aBrokenCallTakesNoOtherCallWithIt() {
+        String broken = "<tool_call>{\"name\": \"weather, \"arguments\": 1}</tool_call> it's 5\" <tool_call>";
+        String call = "{\"name\": \"time\"}</tool_call>";
+        for (int piece = 1; piece <= broken.length(); piece++) {
+            assertThat(parsed(broken + call, false, piece))
+                    .isEqualTo(new Parsed(
+                            broken.replaceFirst("<tool_call>$", ""),
+                            List.of(new ToolCall("call-3", "function", "time", "{}"))));
+        }
+    }
+
     /** Each call has an end in a string, and the last string no end. */
     @Test
     @Timeout(30)

@@ -8,7 +8,6 @@ enum FrameType {
     HELLO(1, PeerStream.CONTROL),
     HELLO_ACK(2, PeerStream.CONTROL),
     REJECT(3, PeerStream.CONTROL),
-    GOAWAY(4, PeerStream.CONTROL),
     READY(5, PeerStream.CONTROL),
     SUBSCRIBE(16, PeerStream.QUEUE),
     UNSUBSCRIBE(17, PeerStream.QUEUE),
@@ -30,6 +29,7 @@ enum FrameType {
     PONG(54, PeerStream.QUEUE),
     LINK(55, PeerStream.QUEUE),
     FETCH(56, PeerStream.QUEUE),
+    GOAWAY(57, PeerStream.QUEUE),
     CREDIT(64, PeerStream.BULK),
     DATA(65, PeerStream.BULK),
     ABORT(66, PeerStream.BULK);

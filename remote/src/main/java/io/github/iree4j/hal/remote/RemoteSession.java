@@ -65,6 +65,8 @@ public final class RemoteSession {
     private State state = State.NEW; // guarded by this
     private volatile @Nullable Hello peer; // once admitted
     private volatile @Nullable IreeException draining;
+    private final Object notice = new Object();
+    private boolean noticed; // whether the peer was notified that this node drains; guarded by notice
     private volatile boolean isUsed; // whether either side has sent more than the greeting, or waits for the other
 
     RemoteSession(RemoteNode node, PeerConnection connection) {
@@ -448,16 +450,22 @@ public final class RemoteSession {
         actions.forEach(Runnable::run);
     }
 
+    /** Notifies the peer, once, that this node accepts no more work: ahead of everything posted after this call. */
     void goAway(IreeException cause) {
-        whenOpen(List.of(() -> post(new FrameWriter(FrameType.GOAWAY).status(cause))));
+        synchronized (notice) { // REMOTE-9: so that no refusal of another thread comes before the notice
+            if (!noticed) {
+                noticed = true;
+                whenOpen(List.of(() -> post(new FrameWriter(FrameType.GOAWAY).status(cause))));
+            }
+        }
     }
 
     void goAway(FrameReader in) {
         IreeException why = in.status(this + ": ");
         in.end();
-        checkOpen(in);
-        draining = why != null ? why : IreeException.of(StatusCode.UNAVAILABLE, this + " drains");
-        node.draining(this, Objects.requireNonNull(draining));
+        IreeException reason = why != null ? why : IreeException.of(StatusCode.UNAVAILABLE, this + " drains");
+        draining = reason;
+        whenOpen(List.of(() -> node.draining(this, reason)));
     }
 
     /** Checks the admission of the peer, required for frames of QUEUE and BULK. */

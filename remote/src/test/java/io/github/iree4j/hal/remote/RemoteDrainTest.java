@@ -73,6 +73,23 @@ class RemoteDrainTest {
         }
     }
 
+    /** REMOTE-9: whoever makes a refused call again must not choose the same node again; the streams of a connection have no order. */
+    @Test
+    void whoeverIsRefusedKnowsThatTheNodeDrains() throws InterruptedException {
+        Link back = links.get(1).back;
+        BufferParams params = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
+        try (Buffer buffer = far.getLast().allocator().allocate(params, 64);
+                TimelineSemaphore line = TimelineSemaphore.create(0);
+                Fence refused = Fence.at(line, 1)) {
+            back.hold(PeerStream.CONTROL, true);
+            nodes.getLast().goAway("it stops");
+            far.getLast().queue(0).fill(null, refused, buffer, 0, 64, 3, 1, 0);
+            assertThatThrownBy(() -> refused.await(LIMIT)).hasMessageContaining("it stops");
+            assertThat(far.getLast().draining()).isPresent();
+            back.hold(PeerStream.CONTROL, false);
+        }
+    }
+
     private static void awaitRoundTrip(RemoteSession session) {
         session.measure();
         while (session.statistics().roundTripNanos() == 0) {

@@ -365,7 +365,8 @@ final class LastingConnection implements PeerConnection {
             }
             if (isFinal) {
                 end(
-                        IreeException.of(cause.code(), "%s is gone: %s".formatted(peer, cause.getMessage())),
+                        // Calls fail with this status: NOT_FOUND and PERMISSION_DENIED would be of something else.
+                        IreeException.of(StatusCode.UNAVAILABLE, "%s is gone: %s".formatted(peer, cause.getMessage())),
                         interruption,
                         false);
             } else {

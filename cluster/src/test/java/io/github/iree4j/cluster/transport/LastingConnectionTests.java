@@ -252,7 +252,10 @@ class LastingConnectionTests {
         far.connection.close(IreeException.of(StatusCode.CANCELLED, "the other side does not hear this"));
         Ends.take(far.closed);
         relay.silence(false);
-        assertThat(Ends.take(near.closed).code()).isEqualTo(StatusCode.NOT_FOUND);
+        assertThat(Ends.take(near.closed))
+                .hasMessageContaining("no such connection to continue")
+                .isInstanceOfSatisfying(
+                        IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE));
     }
 
     @Test

@@ -2,33 +2,72 @@ package io.github.iree4j.cluster.transport;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 
-/** A place in the network between two nodes: passes the bytes of connections on, resets the connections, or passes nothing. */
-final class Relay implements AutoCloseable {
-    private final ServerSocket listening;
-    private final int target;
+/** A place in the network before a node: passes the bytes of connections on, resets the connections, passes nothing, or refuses. */
+public final class Relay implements AutoCloseable {
+    private final InetSocketAddress place;
+    private final InetSocketAddress target;
+    private ServerSocket listening; // guarded by this
+    private Thread accepting; // guarded by this
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private final Set<Socket> muted = ConcurrentHashMap.newKeySet(); // pass nothing any more
     private volatile boolean silent;
     private volatile long most = Long.MAX_VALUE; // bytes of a connection and a direction
+    private volatile long delayNanos; // of each piece
 
     Relay(int target) throws IOException {
+        this(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), target));
+    }
+
+    /** Passes connections to one address on to another one. */
+    public Relay(InetSocketAddress place, InetSocketAddress target) throws IOException {
         this.target = target;
-        listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-        start(this::accept);
+        listening = listen(place);
+        this.place = new InetSocketAddress(place.getAddress(), listening.getLocalPort());
+    }
+
+    private ServerSocket listen(InetSocketAddress at) throws IOException {
+        ServerSocket socket = new ServerSocket(at.getPort(), 50, at.getAddress());
+        accepting = start(() -> accept(socket));
+        return socket;
     }
 
     int port() {
-        return listening.getLocalPort();
+        return place.getPort();
+    }
+
+    /** Resets all connections and refuses further ones, as a machine without the process does. */
+    public synchronized void down() throws IOException {
+        listening.close();
+        try {
+            accepting.join(); // until then the address is in use
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        reset();
+    }
+
+    /** Accepts connections again. */
+    public synchronized void up() throws IOException {
+        listening = listen(place);
+    }
+
+    /** Passes each piece of a connection on after so many nanoseconds; 0 for at once. */
+    public void delay(long nanos) {
+        delayNanos = nanos;
     }
 
     /** Resets all connections, as a switch or a firewall does. */
-    void reset() {
+    public void reset() {
         for (Socket each : sockets) {
             try {
                 each.setSoLinger(true, 0);
@@ -41,7 +80,7 @@ final class Relay implements AutoCloseable {
     }
 
     /** Passes nothing on and resets nothing, or goes on. Bytes meanwhile are lost with their connections. */
-    void silence(boolean silent) {
+    public void silence(boolean silent) {
         this.silent = silent;
         if (silent) {
             muted.addAll(sockets);
@@ -51,21 +90,32 @@ final class Relay implements AutoCloseable {
     }
 
     /** Resets each connection after so many bytes, as a network that loses long packets. */
-    void passAtMost(long bytes) {
+    public void passAtMost(long bytes) {
         most = bytes;
     }
 
-    private void accept() throws IOException {
+    private void accept(ServerSocket socket) throws IOException {
         while (true) {
-            Socket from = listening.accept();
+            Socket from = socket.accept();
             sockets.add(from);
-            start(() -> {
-                Socket to = new Socket(InetAddress.getLoopbackAddress(), target);
-                sockets.add(to);
-                start(() -> pass(to, from));
-                pass(from, to);
-            });
+            start(() -> connect(from));
         }
+    }
+
+    private void connect(Socket from) throws IOException {
+        Socket to;
+        try {
+            to = new Socket(target.getAddress(), target.getPort());
+        } catch (IOException e) { // nothing listens there
+            sockets.remove(from);
+            from.close();
+            return;
+        }
+        sockets.add(to);
+        from.setTcpNoDelay(true); // as the nodes do
+        to.setTcpNoDelay(true);
+        start(() -> pass(to, from));
+        pass(from, to);
     }
 
     private void pass(Socket from, Socket to) throws IOException {
@@ -79,6 +129,7 @@ final class Relay implements AutoCloseable {
                     to.setSoLinger(true, 0);
                     return;
                 }
+                LockSupport.parkNanos(delayNanos);
                 if (silent) {
                     muted.add(from);
                 }
@@ -97,8 +148,8 @@ final class Relay implements AutoCloseable {
         void run() throws IOException;
     }
 
-    private static void start(Task task) {
-        Thread.ofVirtual().start(() -> {
+    private static Thread start(Task task) {
+        return Thread.ofVirtual().start(() -> {
             try {
                 task.run();
             } catch (SocketException e) {
@@ -111,7 +162,6 @@ final class Relay implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        listening.close();
-        reset();
+        down();
     }
 }

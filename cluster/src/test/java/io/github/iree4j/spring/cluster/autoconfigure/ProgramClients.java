@@ -1,0 +1,218 @@
+package io.github.iree4j.spring.cluster.autoconfigure;
+
+import io.github.iree4j.CallOptions;
+import io.github.iree4j.Program;
+import io.github.iree4j.Results;
+import io.github.iree4j.Submission;
+import io.github.iree4j.spring.InvocationSpec;
+import io.github.iree4j.spring.LoadedProgram;
+import io.github.iree4j.spring.cluster.autoconfigure.FaultyCluster.Node;
+import io.github.iree4j.spring.cluster.autoconfigure.ProgramHistory.Call;
+import io.github.iree4j.status.IreeException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+
+/** Threads that call the programs of all nodes, one call after the other, and keep the history. */
+final class ProgramClients implements AutoCloseable {
+    static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+    private static final CallOptions LIMITED = CallOptions.DEFAULTS.timeout(TIMEOUT);
+    private static final List<String> PIPELINE = List.of("near", "far", "other", "near", "other", "far");
+
+    private final FaultyCluster cluster;
+    private final ProgramHistory history;
+    private final long seed;
+    private final List<Thread> threads = new ArrayList<>();
+    private final AtomicInteger retried = new AtomicInteger();
+    private volatile boolean stopped;
+
+    private interface Work {
+        void callOn(Node node, int index, Random random);
+    }
+
+    ProgramClients(FaultyCluster cluster, ProgramHistory history, long seed) {
+        this.cluster = cluster;
+        this.history = history;
+        this.seed = seed;
+    }
+
+    /** Starts clients of each node: of single programs, of a pipeline, and two of the sum. */
+    void startCalls() {
+        start(this::single, this::pipeline, this::sum, this::sum);
+    }
+
+    /** Starts two clients of each node, whose calls are made once more where they fail, on a node that runs. */
+    void startJobs() {
+        start(this::job, this::job);
+    }
+
+    private void start(Work... all) {
+        for (int node = 0; node < FaultyCluster.NODES; node++) {
+            for (Work work : all) {
+                int index = node;
+                Random random = new Random(seed + threads.size());
+                threads.add(Thread.ofPlatform()
+                        .daemon()
+                        .name("client-" + threads.size())
+                        .start(() -> run(index, work, random)));
+            }
+        }
+    }
+
+    private void run(int index, Work work, Random random) {
+        while (!stopped) {
+            Node node = cluster.node(index);
+            try {
+                if (node != null) {
+                    work.callOn(node, index, random);
+                }
+            } catch (RuntimeException | Error e) {
+                history.fault("%s: %s".formatted(Thread.currentThread().getName(), stack(e)));
+            }
+            LockSupport.parkNanos(random.nextInt(8_000_000));
+        }
+    }
+
+    private static String stack(Throwable failure) {
+        StringWriter text = new StringWriter();
+        failure.printStackTrace(new PrintWriter(text));
+        return text.toString();
+    }
+
+    private static float[] values(Random random) {
+        return new float[] {1, random.nextInt(100), random.nextInt(100), random.nextInt(100)};
+    }
+
+    private void single(Node node, int index, Random random) {
+        String program = FaultyCluster.PROGRAMS.get(random.nextInt(4));
+        float[] a = values(random);
+        float[] b = values(random);
+        Call call = history.begin(program, ProgramHistory.plus(a, b));
+        try (Results results = request(node, program).inputs(a, b).invoke()) {
+            call.answered(results.tensor(0).toFloatArray());
+        } catch (IreeException e) {
+            call.failed(e);
+        }
+    }
+
+    private void job(Node node, int index, Random random) {
+        String program = random.nextInt(4) == 0 ? "near" : "spread";
+        float[] a = values(random);
+        float[] b = values(random);
+        Call job = history.begin(program, ProgramHistory.plus(a, b));
+        try (Results results = request(node, program).inputs(a, b).invoke()) {
+            job.answered(results.tensor(0).toFloatArray());
+            return;
+        } catch (IreeException e) {
+            // once more
+        }
+        Node again = cluster.node(index);
+        for (int other = 1; again == null; other++) {
+            again = cluster.node((index + other) % FaultyCluster.NODES);
+        }
+        try (Results results = request(again, program).inputs(a, b).invoke()) {
+            job.answered(results.tensor(0).toFloatArray());
+            retried.incrementAndGet();
+        } catch (IreeException e) {
+            job.failed(e);
+        }
+    }
+
+    /** Returns the number of jobs that succeeded when made once more. */
+    int retried() {
+        return retried.get();
+    }
+
+    private static InvocationSpec request(Node node, String program) {
+        return node.invocations().request(program + ".add").timeout(TIMEOUT);
+    }
+
+    /** Each stage adds to the result of the stage before, on another node, and is submitted before that has run. */
+    private void pipeline(Node node, int index, Random random) {
+        List<Call> calls = new ArrayList<>();
+        List<Submission<Results>> stages = new ArrayList<>();
+        float[] sum = values(random);
+        for (String program : PIPELINE) {
+            float[] more = values(random);
+            Submission<Results> before = stages.isEmpty() ? null : stages.getLast();
+            float[] first = sum;
+            sum = ProgramHistory.plus(sum, more);
+            Call call = history.begin("pipeline." + program, sum);
+            calls.add(call);
+            try {
+                stages.add(
+                        before == null
+                                ? request(node, program).inputs(first, more).submit()
+                                : request(node, program)
+                                        .inputs(before.results().join().tensor(0), more)
+                                        .after(before.fence())
+                                        .submit());
+            } catch (CompletionException e) {
+                call.failed((IreeException) e.getCause());
+                break;
+            } catch (IreeException e) {
+                call.failed(e);
+                break;
+            }
+        }
+        boolean failed = false;
+        for (int i = 0; i < stages.size(); i++) {
+            Call call = calls.get(i);
+            try (Results results = stages.get(i).await()) {
+                if (failed) {
+                    history.fault(call + " has results though the stage before has failed");
+                }
+                read(results, call); // which may fail, where the node is lost after it has given the results on
+            } catch (IreeException e) {
+                call.failed(e);
+                failed = true;
+            }
+        }
+    }
+
+    private static void read(Results results, Call call) {
+        try {
+            call.answered(results.tensor(0).toFloatArray());
+        } catch (IreeException e) {
+            call.failed(e);
+        }
+    }
+
+    private void sum(Node node, int index, Random random) {
+        Optional<LoadedProgram> loaded = node.programs().find("sum");
+        if (loaded.isEmpty()) {
+            return;
+        }
+        Program program = loaded.get().program();
+        float[] values = values(random);
+        Call call = history.add("sum", program, values);
+        try (Results results = program.function("add").call(LIMITED, values).await()) {
+            call.answered(results.tensor(0).toFloatArray());
+        } catch (IreeException e) {
+            call.failed(e);
+        }
+    }
+
+    /** Waits for the calls under way. */
+    @Override
+    public void close() {
+        stopped = true;
+        for (Thread each : threads) {
+            try {
+                if (!each.join(TIMEOUT.multipliedBy(PIPELINE.size()))) {
+                    history.fault(each.getName() + " hangs: " + List.of(each.getStackTrace()));
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+package io.github.iree4j.spring.cluster.autoconfigure;
+
+import io.github.iree4j.status.IreeException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls of programs as their clients see them, and what must hold of them: every call ends once and in time, an answer is right for the
+ * arguments, a call fails only while faults of nodes last, and only with a failure that the pages name, and the calls of a program with a sum
+ * are linearizable as long as the program is not loaded again. Thread-safe.
+ */
+final class ProgramHistory {
+    /** What a call with a sum adds to in a program that was just loaded. */
+    static final float[] INITIAL = {0.5f, 0.25f, 0, -1};
+
+    private final LongSupplier nanoTime;
+    private final long limitNanos;
+    private final Predicate<IreeException> named;
+    private final List<Call> calls = new ArrayList<>(); // guarded by this, like the rest
+    private final List<Span> harm = new ArrayList<>();
+    private final List<String> faults = new ArrayList<>();
+
+    /** A time in which calls may fail. */
+    private record Span(long begin, long end) {}
+
+    /**
+     * Creates an empty history.
+     *
+     * @param nanoTime the clock
+     * @param limit how long a call may take
+     * @param named whether the pages name a failure, which a call may have while a fault of a node lasts
+     */
+    ProgramHistory(LongSupplier nanoTime, Duration limit, Predicate<IreeException> named) {
+        this.nanoTime = nanoTime;
+        this.limitNanos = limit.toNanos();
+        this.named = named;
+    }
+
+    /** A call under way or ended. */
+    final class Call {
+        private final String name;
+        private final @Nullable Object state; // the loaded program whose sum it adds to; null for a call without state
+        private final float[] given; // what it adds, or the right answer of a call without state
+        private final long begin = nanoTime.getAsLong();
+        private long end;
+        private float @Nullable [] answer;
+        private @Nullable IreeException failure;
+
+        private Call(String name, @Nullable Object state, float[] given) {
+            this.name = name;
+            this.state = state;
+            this.given = given;
+        }
+
+        void answered(float[] values) {
+            end(values, null);
+        }
+
+        void failed(IreeException cause) {
+            end(null, cause);
+        }
+
+        private void end(float @Nullable [] values, @Nullable IreeException cause) {
+            long now = nanoTime.getAsLong();
+            synchronized (ProgramHistory.this) {
+                if (answer != null || failure != null) {
+                    faults.add(this + " ended twice");
+                }
+                end = now;
+                answer = values;
+                failure = cause;
+            }
+        }
+
+        private boolean isOver() {
+            return answer != null || failure != null;
+        }
+
+        private boolean overlaps(Span span) {
+            return begin < span.end && end > span.begin;
+        }
+
+        @Override
+        public String toString() {
+            return "%s of %s from %d to %d us: %s"
+                    .formatted(
+                            name,
+                            Arrays.toString(given),
+                            begin / 1000,
+                            end / 1000,
+                            failure == null ? Arrays.toString(answer) : failure);
+        }
+    }
+
+    private synchronized Call keep(Call call) {
+        calls.add(call);
+        return call;
+    }
+
+    /** Begins a call whose right answer is known. */
+    Call begin(String name, float[] answer) {
+        return keep(new Call(name, null, answer));
+    }
+
+    /** Begins a call that adds values to the sum of a loaded program, the first of them 1, and answers the sum. */
+    Call add(String name, Object program, float[] values) {
+        return keep(new Call(name, program, values));
+    }
+
+    /** Notes something wrong that is not of one call. */
+    synchronized void fault(String what) {
+        faults.add(what);
+    }
+
+    /** Notes that calls could fail from a time on, by the clock, until now. */
+    synchronized void harmedSince(long begin) {
+        harm.add(new Span(begin, nanoTime.getAsLong()));
+    }
+
+    /** Returns the number of calls with an answer. */
+    synchronized int answers() {
+        return (int) calls.stream().filter(each -> each.answer != null).count();
+    }
+
+    /** Returns the number of failures, by name and status. */
+    synchronized Map<String, Integer> failures() {
+        Map<String, Integer> failures = new TreeMap<>();
+        for (Call each : calls) {
+            if (each.failure != null) {
+                failures.merge(each.name + " " + each.failure.code(), 1, Integer::sum);
+            }
+        }
+        return failures;
+    }
+
+    /** Returns what is wrong; no call may be under way. */
+    synchronized List<String> check() {
+        List<String> found = new ArrayList<>(faults);
+        Map<Object, List<Call>> sums = new IdentityHashMap<>();
+        for (Call each : calls) {
+            if (!each.isOver()) {
+                found.add(each + " never ended");
+                continue;
+            }
+            if (each.end - each.begin > limitNanos) {
+                found.add(each + " took too long");
+            }
+            IreeException failure = each.failure;
+            if (failure != null && !named.test(failure)) {
+                found.add(each + " failed in a way that no page names");
+            } else if (failure != null && harm.stream().noneMatch(each::overlaps)) {
+                found.add(each + " failed without a fault of a node");
+            }
+            if (each.state != null) {
+                sums.computeIfAbsent(each.state, _ -> new ArrayList<>()).add(each);
+            } else if (each.answer != null && !Arrays.equals(each.answer, each.given)) {
+                found.add(each + " has a wrong answer");
+            }
+        }
+        sums.values().forEach(each -> checkSum(each, found));
+        return found;
+    }
+
+    /** Adds vectors, exactly for what is added here: the sums are small multiples of a quarter. */
+    static float[] plus(float[] a, float[] b) {
+        float[] sum = new float[a.length];
+        for (int i = 0; i < a.length; i++) {
+            sum[i] = a[i] + b[i];
+        }
+        return sum;
+    }
+
+    /**
+     * The number of the call in the one order there must be is in the first element of its answer. The order has to be one of the real time, each
+     * answer has to follow from the one before, and numbers without an answer must belong to calls that failed, and that began early enough.
+     */
+    private static void checkSum(List<Call> calls, List<String> found) {
+        List<Call> failed = new ArrayList<>();
+        Map<Long, Call> byNumber = new HashMap<>();
+        for (Call each : calls) {
+            if (each.answer == null) {
+                failed.add(each);
+                continue;
+            }
+            Call other = byNumber.put((long) Math.floor(each.answer[0]), each);
+            if (other != null) {
+                found.add(each + " and " + other + " have one place in the order");
+            }
+        }
+        List<Long> numbers = byNumber.keySet().stream().sorted().toList();
+        long[] earliestEnd = new long[numbers.size() + 1]; // of the calls from a place on
+        earliestEnd[numbers.size()] = Long.MAX_VALUE;
+        for (int i = numbers.size() - 1; i >= 0; i--) {
+            Call each = byNumber.get(numbers.get(i));
+            if (earliestEnd[i + 1] < each.begin) {
+                found.add(each + " began when a call behind it had ended");
+            }
+            earliestEnd[i] = Math.min(earliestEnd[i + 1], each.end);
+        }
+        failed.sort(Comparator.comparingLong(each -> each.begin));
+        long missing = 0;
+        long last = 0;
+        float[] sum = INITIAL;
+        for (int i = 0; i < numbers.size(); i++) {
+            Call each = byNumber.get(numbers.get(i));
+            long gap = numbers.get(i) - last - 1;
+            missing += gap;
+            long until = earliestEnd[i];
+            if (failed.stream().filter(call -> call.begin < until).count() < missing) {
+                found.add("%d calls without an answer are in the sum of %s, more than failed".formatted(missing, each));
+                missing -= gap;
+            }
+            float[] before = sum;
+            sum = each.answer;
+            boolean follows = switch ((int) Math.min(gap, 2)) {
+                case 0 -> Arrays.equals(plus(before, each.given), sum);
+                case 1 ->
+                    failed.stream()
+                            .filter(call -> call.begin < until)
+                            .anyMatch(call -> Arrays.equals(plus(plus(before, call.given), each.given), each.answer));
+                default -> true;
+            };
+            if (!follows) {
+                found.add(each + " does not follow from " + Arrays.toString(before));
+            }
+            last = numbers.get(i);
+        }
+    }
+}

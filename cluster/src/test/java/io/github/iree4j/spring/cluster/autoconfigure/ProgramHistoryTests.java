@@ -1,0 +1,151 @@
+package io.github.iree4j.spring.cluster.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.spring.cluster.autoconfigure.ProgramHistory.Call;
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** The checker of histories accepts those that there may be, and finds each kind of fault. */
+class ProgramHistoryTests {
+    private static final float[] ONES = {1, 1, 1, 1};
+    private static final float[] TWOS = {1, 2, 2, 2};
+    private static final float[] AFTER_ONES = {1.5f, 1.25f, 1, 0};
+    private static final float[] AFTER_BOTH = {2.5f, 3.25f, 3, 2};
+
+    private final Object program = new Object();
+    private long now;
+    private final ProgramHistory history =
+            new ProgramHistory(() -> now++, Duration.ofNanos(100), each -> each.code() == StatusCode.ABORTED);
+
+    private void failed(Call call) {
+        call.failed(IreeException.of(StatusCode.ABORTED, "lost"));
+    }
+
+    private void isFound(String fault) {
+        assertThat(history.check()).singleElement().asString().contains(fault);
+    }
+
+    @Test
+    void rightAnswersAndFailuresDuringAFaultAreAccepted() {
+        history.begin("a", ONES).answered(ONES.clone());
+        long begin = now;
+        Call call = history.begin("a", ONES);
+        history.harmedSince(begin);
+        failed(call);
+        assertThat(history.check()).isEmpty();
+        assertThat(history.answers()).isOne();
+        assertThat(history.failures()).containsEntry("a ABORTED", 1);
+    }
+
+    @Test
+    void aWrongAnswerIsFound() {
+        history.begin("a", ONES).answered(TWOS);
+        isFound("wrong answer");
+    }
+
+    @Test
+    void aCallThatNeverEndedOrEndedTwiceIsFound() {
+        Call call = history.begin("a", ONES);
+        isFound("never ended");
+        call.answered(ONES);
+        call.answered(ONES);
+        isFound("ended twice");
+    }
+
+    @Test
+    void aLateEndIsFound() {
+        Call call = history.begin("a", ONES);
+        now += 200;
+        call.answered(ONES);
+        isFound("too long");
+    }
+
+    @Test
+    void aFailureThatNoPageNamesIsFound() {
+        long begin = now;
+        history.begin("a", ONES).failed(IreeException.of(StatusCode.INTERNAL, "?"));
+        history.harmedSince(begin);
+        isFound("no page names");
+    }
+
+    @Test
+    void aFailureWithoutAFaultIsFound() {
+        history.harmedSince(now);
+        failed(history.begin("a", ONES));
+        isFound("without a fault");
+    }
+
+    @Test
+    void whateverIsNotedIsFound() {
+        history.fault("a thread hangs");
+        isFound("a thread hangs");
+    }
+
+    @Test
+    void callsOfASumMayTakePlaceInEitherOrderWhileTheyOverlap() {
+        Call two = history.add("sum", program, TWOS);
+        Call one = history.add("sum", program, ONES);
+        two.answered(AFTER_BOTH);
+        one.answered(AFTER_ONES);
+        history.add("sum", new Object(), ONES).answered(AFTER_ONES); // loaded again
+        assertThat(history.check()).isEmpty();
+    }
+
+    @Test
+    void anOrderOtherThanThatOfTheTimeIsFound() {
+        history.add("sum", program, TWOS).answered(AFTER_BOTH);
+        history.add("sum", program, ONES).answered(AFTER_ONES);
+        isFound("had ended");
+    }
+
+    @Test
+    void aCallThatIsLostFromTheSumIsFound() {
+        history.add("sum", program, ONES).answered(AFTER_ONES);
+        history.add("sum", program, ONES).answered(AFTER_ONES);
+        assertThat(history.check()).anyMatch(each -> each.contains("one place in the order"));
+    }
+
+    @Test
+    void aCallThatIsInTheSumTwiceIsFound() {
+        history.add("sum", program, ONES).answered(new float[] {2.5f, 2.25f, 2, 1});
+        assertThat(history.check()).anyMatch(each -> each.contains("more than failed"));
+    }
+
+    @Test
+    void aFailedCallMayBeInTheSumOrNot() {
+        long begin = now;
+        failed(history.add("sum", program, ONES));
+        failed(history.add("sum", program, ONES));
+        history.harmedSince(begin);
+        history.add("sum", program, TWOS).answered(AFTER_BOTH);
+        assertThat(history.check()).isEmpty();
+    }
+
+    @Test
+    void aFailedCallThatBeganTooLateToBeInTheSumIsFound() {
+        history.add("sum", program, TWOS).answered(AFTER_BOTH);
+        long begin = now;
+        failed(history.add("sum", program, ONES));
+        history.harmedSince(begin);
+        assertThat(history.check()).anyMatch(each -> each.contains("more than failed"));
+    }
+
+    @Test
+    void aSumThatDoesNotFollowFromTheOneBeforeIsFound() {
+        history.add("sum", program, ONES).answered(AFTER_ONES);
+        history.add("sum", program, ONES).answered(AFTER_BOTH);
+        isFound("does not follow");
+        long begin = now;
+        failed(history.add("sum", program, ONES));
+        history.harmedSince(begin);
+        Object other = new Object();
+        failed(history.add("sum", other, TWOS));
+        history.add("sum", other, TWOS).answered(AFTER_BOTH);
+        assertThat(history.check())
+                .filteredOn(each -> each.contains("does not follow"))
+                .hasSize(2);
+    }
+}

@@ -53,8 +53,8 @@ class ModelView {
 
   show({ statistics, state, slowTokens = [] }) {
     const of = (part, whole) => (whole === 0 ? "–" : `${Math.round((100 * part) / whole)} %`);
-    const { running, waiting, generatedTokens, promptTokens, sharedTokens, proposedTokens, acceptedTokens, preemptions } = statistics;
-    setText(this.sentence, `${plural(running, "sequence")} with pages, ${count(waiting)} waiting; ${plural(generatedTokens, "token")} generated so far, ${of(sharedTokens, promptTokens)} of the prompts’ tokens found in the cache, ${plural(preemptions, "preemption")}${proposedTokens > 0 ? `, ${of(acceptedTokens, proposedTokens)} of the proposals accepted` : ""}`);
+    const { running, waiting, generatedTokens, promptTokens, sharedTokens, decodeSteps, proposedTokens, acceptedTokens, pausedSteps, preemptions } = statistics;
+    setText(this.sentence, `${plural(running, "sequence")} with pages, ${count(waiting)} waiting; ${plural(generatedTokens, "token")} generated so far, ${of(sharedTokens, promptTokens)} of the prompts’ tokens found in the cache, ${plural(preemptions, "preemption")}${proposedTokens > 0 ? `, ${of(acceptedTokens, proposedTokens)} of the proposals accepted, no search for proposals in ${of(pausedSteps, decodeSteps)} of the decode steps` : ""}`);
     this.slowest.hidden = slowTokens.length === 0;
     fill(this.slow, slowTokens.slice(0, SLOW).map(slowOf));
     this.state = state ?? this.state; // null while a step is long

@@ -29,7 +29,7 @@ class GenerationPanelTest {
     private static final String STATISTICS = """
             {"pages": 15, "freePages": 7, "keptPages": 2, "running": 2, "waiting": 1, "prefillSteps": 4, "decodeSteps": 9,
              "promptTokens": 40, "sharedTokens": 10, "generatedTokens": 12, "preemptions": 1, "proposedTokens": 8,
-             "acceptedTokens": 6}""";
+             "acceptedTokens": 6, "pausedSteps": 3}""";
 
     private static final String STATE = """
             {"pages": 16, "pageTokens": 4, "keptPages": [14, 15], "sequences": [
@@ -141,7 +141,8 @@ class GenerationPanelTest {
         assertThat(browser.text("#live-generation .sentence"))
                 .isEqualTo(
                         "2 sequences with pages, 1 waiting; 12 tokens generated so far, 25 % of the prompts\u2019 tokens"
-                                + " found in the cache, 1 preemption, 75 % of the proposals accepted");
+                                + " found in the cache, 1 preemption, 75 % of the proposals accepted, no search for proposals in"
+                                + " 33 % of the decode steps");
         assertThat(browser.text("#live-generation .sequence"))
                 .isEqualTo("3 anna prompt 9, generated 4 of at most 20; 12 computed, 4 pages, 1 shared");
         assertThat(browser.text("#live-generation .waits"))

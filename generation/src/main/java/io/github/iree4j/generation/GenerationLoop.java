@@ -298,7 +298,7 @@ final class GenerationLoop implements AutoCloseable {
         for (int row = 0; row < step.sequences().size(); row++) {
             accepted += choose(step, row, now);
         }
-        planner.took(step, Math.max(1, now - began), accepted);
+        planner.took(step, Math.max(1, nanoTime.getAsLong() - began), accepted);
         wakeReaders();
     }
 
@@ -320,7 +320,8 @@ final class GenerationLoop implements AutoCloseable {
         private final Step first;
         private final int[] ends; // length of each ended row's sequence, otherwise -1
         private final boolean[] spoiled; // rows whose pages may hold infinities behind the end
-        private long before = nanoTime.getAsLong();
+        private final long began = nanoTime.getAsLong();
+        private long before = began;
 
         StepsAhead(Step first) {
             this.first = first;
@@ -332,6 +333,7 @@ final class GenerationLoop implements AutoCloseable {
         void run() {
             try {
                 runner.runAll(first, logits, this::completed);
+                planner.took(first, Math.max(1, (before - began) / first.steps()), 0);
             } catch (DeviceLostException e) {
                 throw e.during(first.toString());
             } catch (IreeException e) {
@@ -357,7 +359,6 @@ final class GenerationLoop implements AutoCloseable {
             long now = nanoTime.getAsLong();
             decodeSteps++;
             planner.passed(step, false, now - before);
-            planner.took(step, Math.max(1, now - before), 0);
             planner.completed(step);
             endLate();
             for (int row = 0; row < ends.length; row++) {

@@ -16,6 +16,7 @@ package io.github.iree4j.generation;
  * @param preemptions sequences that lost their pages to a sequence that began earlier
  * @param proposedTokens tokens proposed by look-up or by a draft, and read by a step
  * @param acceptedTokens proposed tokens that were the tokens chosen
+ * @param pausedSteps decode steps without a search for proposals, since proposals did not pay
  * @param restoredPages pages copied back from the memory of the host
  */
 public record GeneratorStatistics(
@@ -32,4 +33,5 @@ public record GeneratorStatistics(
         long preemptions,
         long proposedTokens,
         long acceptedTokens,
+        long pausedSteps,
         long restoredPages) {}

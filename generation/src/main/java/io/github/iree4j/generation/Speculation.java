@@ -2,37 +2,91 @@ package io.github.iree4j.generation;
 
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides whether a step verifies proposed tokens, by the times of earlier steps: a verifying step takes longer than a
  * decode step, and computes more tokens for each sequence. Tokens are the same either way. Not thread-safe.
  *
- * <p>An unknown time is measured by a step. Verification that does not pay is tried again after twice as many steps as
- * before, and while verification pays, a decode step is tried now and then. A trial replaces the mean of earlier times:
- * a single slow step decides until the next trial only.
+ * <p>The latest times and numbers of accepted tokens, and their spread, give three answers. Verification that <em>pays</em>
+ * is used, with a decode step now and then. While the answer is <em>unknown</em>, verifying and decode steps take turns.
+ * Verification that <em>does not pay</em> is tried more and more rarely.
+ *
+ * <p>Invariant: the verifying steps of a function lose at most 1/32 of the time of the decode steps between them, beyond the
+ * time gained before and the loss of two steps. Whatever the answer is, an account enforces the invariant. A verifying step
+ * adds the time of the decode steps that it saves, and takes its time. Decode steps repay a debt from 1/32 of their time, and
+ * while there is a debt, no step verifies. The account keeps the gains of a few steps only, so that old gains do not hide
+ * new losses.
  */
 final class Speculation {
-    private static final double WEIGHT = 0.125; // of the latest time in the mean
-    private static final int SHORTEST_PAUSE = 16;
-    private static final int LONGEST_PAUSE = 1024;
+    private static final double PART = 0.125; // of an earlier time for reading that a verifying step pays
+    private static final double SHARE = 1.0 / 32; // of the time of decode steps that repays a debt
+    private static final int RAREST = 8; // divides the share, while trials do not pay
+    private static final int ERRORS = 2; // standard errors: one of twenty answers is wrong
+    private static final int KEPT_GAINS = 8; // steps without accepted tokens that earlier gains allow
     private static final int DECODE_TRIAL = 64; // verifying steps between two decode steps
 
     private final int proposals;
     private final boolean always;
-    private final Map<Entry, Double> decodeNanos = new HashMap<>();
+    private final Map<Entry, Recent> decodeNanos = new HashMap<>();
     private final Map<Entry, Verification> verifications = new HashMap<>();
+    private @Nullable Verification looked; // for the step in progress
     private double unpaidNanos;
     private long proposedTokens;
     private long acceptedTokens;
+    private long pausedSteps;
+
+    private enum Answer {
+        PAYS,
+        UNKNOWN,
+        DOES_NOT_PAY
+    }
 
     /** Verifying steps of a function. */
     private static final class Verification {
-        double nanos;
-        double acceptedPerSequence;
-        int pause = SHORTEST_PAUSE;
-        int left = SHORTEST_PAUSE; // decode steps until the next trial
-        boolean trial; // whether the next verifying step is a trial
+        final Recent nanos = new Recent(true);
+        final Recent acceptedPerSequence = new Recent(false);
+        Recent decode; // of the decode step instead
+        double account; // nanoseconds; a debt is negative
+        int rarity = 1; // divides the share
         int sinceDecode; // verifying steps since the last decode step
+        boolean trial; // whether a verifying step is a trial though verification does not pay
+        boolean pauses; // whether the step in progress may not verify
+
+        Verification(Recent decode) {
+            this.decode = decode;
+        }
+
+        /** Answers whether a verifying step computes more tokens in its time than a decode step. */
+        Answer answer(int sequences, int proposing) {
+            if (!nanos.isKnown() || !decode.isKnown()) {
+                return Answer.UNKNOWN;
+            }
+            double part = (double) proposing / sequences;
+            double ratio = nanos.mean() / decode.mean();
+            double gain = 1 + part * acceptedPerSequence.mean() - ratio; // in decode steps
+            double errors = ERRORS
+                    * Math.hypot(
+                            part * acceptedPerSequence.error(),
+                            ratio * Math.hypot(nanos.error() / nanos.mean(), decode.error() / decode.mean()));
+            if (Math.abs(gain) <= errors) {
+                return Answer.UNKNOWN;
+            }
+            return gain > 0 ? Answer.PAYS : Answer.DOES_NOT_PAY;
+        }
+
+        /** Returns the time that a verifying step without accepted tokens loses; negative if such a step gains. */
+        double loss() {
+            return nanos.mean() - decode.mean();
+        }
+
+        /** Returns how many verifying steps may follow each other while it is unknown whether they pay: as many as earlier gains pay for. */
+        int turn() {
+            if (nanos.isEmpty()) {
+                return 1;
+            }
+            return loss() * DECODE_TRIAL <= account ? DECODE_TRIAL : Math.max(1, (int) (account / loss()));
+        }
     }
 
     /**
@@ -59,26 +113,31 @@ final class Speculation {
         return acceptedTokens;
     }
 
+    /** Returns the number of decode steps that looked for no proposals, since earlier proposals did not pay. */
+    long pausedSteps() {
+        return pausedSteps;
+    }
+
     /**
-     * Decides whether proposals are worth looking for, before each decode step. Counts the steps of a pause.
+     * Decides whether proposals are worth looking for, before each decode step.
      *
      * @param verify the function of a verifying step
      * @param decode the function of the decode step instead
      */
     boolean look(Entry verify, Entry decode) {
-        Verification known = verifications.get(verify);
-        if (always || known == null) {
+        if (always) {
             return true;
         }
-        Double plain = decodeNanos.get(decode);
-        if (plain == null || known.sinceDecode >= DECODE_TRIAL) {
-            return false;
-        }
-        if (pays(known, plain, 1, 1)) {
-            return true;
-        }
-        known.trial = --known.left <= 0;
-        return known.trial;
+        Recent plain = decodeNanos.computeIfAbsent(decode, _ -> new Recent(true));
+        Verification known = verifications.computeIfAbsent(verify, _ -> new Verification(plain));
+        known.decode = plain;
+        looked = known;
+        Answer answer = known.answer(1, 1);
+        known.trial = answer == Answer.DOES_NOT_PAY;
+        known.pauses = known.account < 0;
+        return !known.pauses
+                && plain.isKnown()
+                && known.sinceDecode < (answer == Answer.PAYS ? DECODE_TRIAL : known.turn());
     }
 
     /**
@@ -87,75 +146,85 @@ final class Speculation {
      * @param sequences number of sequences of the step
      * @param proposing number of sequences with proposed tokens, at least 1
      */
-    boolean isWorthwhile(Entry verify, Entry decode, int sequences, int proposing) {
-        Verification known = verifications.get(verify);
-        Double plain = decodeNanos.get(decode);
-        return always || known == null || known.trial || plain != null && pays(known, plain, sequences, proposing);
-    }
-
-    private static boolean pays(Verification known, double plain, int sequences, int proposing) {
-        return (sequences + proposing * known.acceptedPerSequence) * plain > sequences * known.nanos;
-    }
-
-    /** Records the time of a decode step. */
-    void decoded(Entry entry, long nanos) {
-        boolean trial = false;
-        for (Verification each : verifications.values()) {
-            trial |= each.sinceDecode >= DECODE_TRIAL;
-            each.sinceDecode = 0;
-        }
-        if (trial) {
-            decodeNanos.put(entry, (double) nanos);
-        } else {
-            decodeNanos.merge(entry, (double) nanos, Speculation::mean);
-        }
+    boolean isWorthwhile(int sequences, int proposing) {
+        return looked == null || looked.trial || looked.answer(sequences, proposing) != Answer.DOES_NOT_PAY;
     }
 
     /**
-     * Records the time in which a draft read prompts, or proposed tokens that no step verifies. Later verifying steps pay
-     * for the time, a part each, since later proposals use the same reading.
+     * Records decode steps.
+     *
+     * @param nanos mean time of a step
+     * @param steps number of steps submitted at once
      */
+    void decoded(Entry entry, long nanos, int steps) {
+        Recent known = decodeNanos.computeIfAbsent(entry, _ -> new Recent(true));
+        Verification instead = looked;
+        looked = null;
+        if (instead != null) {
+            if (instead.sinceDecode >= DECODE_TRIAL && known.isOutside(nanos)) {
+                known.clear(); // times have changed, or a pause of the machine: the next decode steps will tell
+            }
+            instead.sinceDecode = 0;
+            if (instead.account < 0) {
+                instead.account = Math.min(0, instead.account + SHARE / instead.rarity * nanos * steps);
+            }
+            pausedSteps += instead.pauses ? steps : 0;
+        }
+        known.add(nanos);
+    }
+
+    /** Records the time in which a draft read prompts. Later proposals pay a part each, since they use the same reading. */
     void drafted(long nanos) {
         unpaidNanos += nanos;
+    }
+
+    /** Records the time of proposals that no step verifies. */
+    void vain(long nanos) {
+        if (looked != null) {
+            looked.account -= nanos + payPart();
+        }
+    }
+
+    private double payPart() {
+        double paid = PART * unpaidNanos;
+        unpaidNanos -= paid;
+        return paid;
     }
 
     /**
      * Records a verifying step.
      *
      * @param stepNanos time of the step, and of its proposals
+     * @param sequences number of sequences of the step
      * @param proposing number of sequences with proposed tokens, at least 1
      * @param proposed number of proposed tokens
      * @param accepted number of accepted tokens
      */
-    void verified(Entry entry, long stepNanos, int proposing, int proposed, int accepted) {
+    void verified(long stepNanos, int sequences, int proposing, int proposed, int accepted) {
         proposedTokens += proposed;
         acceptedTokens += accepted;
-        double paid = WEIGHT * unpaidNanos;
-        unpaidNanos -= paid;
-        double nanos = stepNanos + paid;
-        double each = (double) accepted / proposing;
-        Verification known = verifications.get(entry);
+        Verification known = looked;
+        looked = null;
         if (known == null) {
-            known = new Verification();
-            known.trial = true;
-            verifications.put(entry, known);
+            return;
         }
-        if (known.trial) {
-            known.trial = false;
-            known.nanos = nanos;
-            known.acceptedPerSequence = each;
-            known.left = known.pause;
-            known.pause = Math.min(LONGEST_PAUSE, 2 * known.pause);
-        } else { // it pays
-            known.nanos = mean(known.nanos, nanos);
-            known.acceptedPerSequence = mean(known.acceptedPerSequence, each);
-            known.pause = SHORTEST_PAUSE;
-            known.left = SHORTEST_PAUSE;
+        double nanos = stepNanos + payPart();
+        double each = (double) accepted / proposing;
+        double plain = known.decode.mean();
+        if (known.trial && (1 + each) * plain <= nanos) {
+            known.rarity = Math.min(RAREST, 2 * known.rarity);
+            known.account = Math.min(0, known.account); // old gains pay for no trials
+        } else {
+            known.rarity = 1;
         }
+        if (!known.nanos.isEmpty()) { // the first steps of a function are slow
+            double saved = (sequences + accepted) * plain / sequences;
+            double blamed = Math.min(nanos, known.nanos.highest()); // longer is perhaps a pause of the machine
+            double most = KEPT_GAINS * (Math.max(0, known.loss()) + known.nanos.deviation());
+            known.account = Math.min(known.account + saved - blamed, most);
+        }
+        known.nanos.add(nanos);
+        known.acceptedPerSequence.add(each);
         known.sinceDecode++;
-    }
-
-    private static double mean(double before, double latest) {
-        return before + WEIGHT * (latest - before);
     }
 }

@@ -116,6 +116,7 @@ final class StepPlanner {
                 preemptions,
                 speculation.proposedTokens(),
                 speculation.acceptedTokens(),
+                speculation.pausedSteps(),
                 restoredPages);
     }
 
@@ -201,16 +202,22 @@ final class StepPlanner {
         }
     }
 
-    /** Records the time of a step, and how many of the proposed tokens were chosen. */
+    /**
+     * Records the time of a step, with the choice of its tokens.
+     *
+     * @param nanos time; of {@linkplain Step#steps() several steps}, the mean
+     * @param accepted how many of the proposed tokens were chosen
+     */
     void took(Step step, long nanos, int accepted) {
         if (step.proposing() > 0) {
             int proposed = 0;
             for (int row = 0; row < step.sequences().size(); row++) {
                 proposed += step.proposed(row);
             }
-            speculation.verified(step.entry(), nanos + step.draftNanos(), step.proposing(), proposed, accepted);
+            speculation.verified(
+                    nanos + step.draftNanos(), step.sequences().size(), step.proposing(), proposed, accepted);
         } else if (!step.entry().prefill()) {
-            speculation.decoded(step.entry(), nanos);
+            speculation.decoded(step.entry(), nanos, step.steps());
         }
     }
 
@@ -381,19 +388,19 @@ final class StepPlanner {
             return null;
         }
         int[] most = mostProposals(rows);
-        if (!isWorthwhile(entry, decode, rows, most)) {
+        if (!isWorthwhile(rows, most)) {
             return null;
         }
         if (proposer.needsPages()) {
             takePages(rows, most);
         }
         Proposals proposals = proposer.propose(rows, most);
-        if (!isWorthwhile(entry, decode, rows, proposals.counts())) {
+        speculation.drafted(proposals.readNanos());
+        if (!isWorthwhile(rows, proposals.counts())) {
             vainNanos = proposals.readNanos() + proposals.nanos();
-            speculation.drafted(vainNanos);
+            speculation.vain(proposals.nanos());
             return null;
         }
-        speculation.drafted(proposals.readNanos());
         takePages(rows, proposals.counts());
         int read = pagesRead(rows, proposals.counts());
         int columns = Math.max(lastFirst(rows) + read, StepShapes.MINIMUM_COLUMNS);
@@ -422,14 +429,14 @@ final class StepPlanner {
         return proposals;
     }
 
-    private boolean isWorthwhile(Entry verify, Entry decode, List<Sequence> rows, int[] proposals) {
+    private boolean isWorthwhile(List<Sequence> rows, int[] proposals) {
         int proposing = 0;
         for (int each : proposals) {
             proposing += each > 0 ? 1 : 0;
         }
         return proposing > 0
                 && lastFirst(rows) + pagesRead(rows, proposals) <= shapes.maximumColumns()
-                && speculation.isWorthwhile(verify, decode, rows.size(), proposing);
+                && speculation.isWorthwhile(rows.size(), proposing);
     }
 
     /** Returns the page from which the row with the longest past reads. */

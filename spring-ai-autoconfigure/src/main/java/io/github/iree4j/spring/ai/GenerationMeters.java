@@ -60,6 +60,13 @@ enum GenerationMeters implements MeterDocumentation {
     GENERATED_TOKENS(PROMPT_TOKENS, "generated", GeneratorStatistics::generatedTokens),
     PROPOSED_TOKENS(PROMPT_TOKENS, "proposed", GeneratorStatistics::proposedTokens),
     ACCEPTED_TOKENS(PROMPT_TOKENS, "accepted", GeneratorStatistics::acceptedTokens),
+    PAUSED(
+            "iree.generation.paused",
+            "Decode steps without a search for proposals, since proposals did not pay.",
+            Meter.Type.COUNTER,
+            null,
+            "",
+            GeneratorStatistics::pausedSteps),
     PREEMPTIONS(
             "iree.generation.preemptions",
             "Sequences that lost their pages to a sequence that began earlier.",

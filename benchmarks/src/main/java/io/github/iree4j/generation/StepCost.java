@@ -38,6 +38,7 @@ final class StepCost implements StepRunner {
                 loop.shapes(),
                 new Measured(model.prefills(), model.decodes(), true, true, true, true),
                 loop.config().pages(),
+                new Admission(false),
                 new Speculation(0, false),
                 new PromptLookup(),
                 1,

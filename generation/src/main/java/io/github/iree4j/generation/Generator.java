@@ -48,6 +48,7 @@ public final class Generator implements AutoCloseable {
             @Nullable DraftModel draft,
             GeneratorOptions options,
             LongSupplier nanoTime,
+            Admission admission,
             Speculation speculation) {
         this.model = model;
         this.draft = draft;
@@ -88,6 +89,7 @@ public final class Generator implements AutoCloseable {
                             shapes,
                             measured,
                             config.pages(),
+                            admission,
                             speculation,
                             proposer,
                             stepsAhead,
@@ -123,17 +125,27 @@ public final class Generator implements AutoCloseable {
      *     fit, or too few pages; RESOURCE_EXHAUSTED when the device has not enough memory for the pages; any failure of a step
      */
     public static Generator create(Program program, GeneratorOptions options) {
-        return create(program, options, System::nanoTime, new Speculation(options.proposedTokens(), false));
+        return create(
+                program,
+                options,
+                System::nanoTime,
+                new Admission(false),
+                new Speculation(options.proposedTokens(), false));
     }
 
-    static Generator create(Program program, GeneratorOptions options, LongSupplier nanoTime, Speculation speculation) {
+    static Generator create(
+            Program program,
+            GeneratorOptions options,
+            LongSupplier nanoTime,
+            Admission admission,
+            Speculation speculation) {
         ModelConfig config = ModelConfig.of(options.configName(), options.config());
         if (options.pages() > 0) {
             config = config.withPages(options.pages());
         }
         ModelInterface model = ModelInterface.of(program, config);
         DraftModel draft = DraftModel.of(options, model, config);
-        return new Generator(model, config, draft, options, nanoTime, speculation);
+        return new Generator(model, config, draft, options, nanoTime, admission, speculation);
     }
 
     private String name() {

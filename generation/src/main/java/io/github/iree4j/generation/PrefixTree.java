@@ -80,6 +80,16 @@ final class PrefixTree {
         return count;
     }
 
+    /** Returns how many nodes become idle when a pinned path is unpinned, after another path is pinned. */
+    static int freed(List<Node> path, List<Node> other) {
+        int count = 0;
+        for (int i = 0; i < path.size(); i++) {
+            boolean common = i < other.size() && other.get(i) == path.get(i);
+            count += path.get(i).pins == 1 && !common ? 1 : 0;
+        }
+        return count;
+    }
+
     /** Pins a path. */
     void pin(List<Node> path) {
         for (Node each : path) {

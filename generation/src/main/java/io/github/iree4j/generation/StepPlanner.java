@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * Decides which sequences the next step reads, and which pages the sequences use. Deterministic, without device and
  * clock. Not thread-safe.
  *
- * <p>Sequences begin in the order of {@link WaitingLine}, as soon as there are pages for their known tokens. A sequence
- * without a page for its next token takes the pages of the sequence that began last, which begins again when there is
+ * <p>Sequences begin in the order of {@link WaitingLine}, as soon as {@link Admission} expects enough pages for all running
+ * sequences, or no sequence runs. A sequence without a page for its next token takes the pages of the sequence that began last, which begins again when there is
  * room. So the oldest sequence always advances, and every sequence whose most pages fit into the pool ends.
  *
  * <p>Prefill and decode steps alternate while sequences need both: a long prompt delays other sequences by a chunk.
@@ -33,6 +33,7 @@ final class StepPlanner {
     private final PageMover mover;
     private final PrefixTree tree;
     private final WaitingLine waiting = new WaitingLine();
+    private final Admission admission;
     private final TreeSet<Sequence> running = new TreeSet<>(Comparator.comparingLong(Sequence::place));
     private boolean decodeNext;
     private long vainNanos; // of proposals that the step does not verify
@@ -46,6 +47,7 @@ final class StepPlanner {
      *
      * @param prefillPosition whether prefill functions take positions
      * @param pages pages of the cache, page 0 included
+     * @param admission says when sequences begin
      * @param proposer proposes tokens, as far as the policy says
      * @param stepsAhead most decode steps to submit before the first ends; 1 if the program cannot
      * @param hostPages pages of sequences that the host keeps
@@ -56,6 +58,7 @@ final class StepPlanner {
             StepShapes shapes,
             Measured measured,
             int pages,
+            Admission admission,
             Speculation speculation,
             Proposer proposer,
             int stepsAhead,
@@ -65,6 +68,7 @@ final class StepPlanner {
         this.host = new PagePool(hostPages + 1);
         this.mover = mover;
         this.shapes = shapes;
+        this.admission = admission;
         this.measured = measured;
         this.prefillPosition = prefillPosition;
         this.alike = measured.alike();
@@ -141,6 +145,7 @@ final class StepPlanner {
 
     /** Removes a sequence; shared pages stay for later prompts. */
     void remove(Sequence sequence) {
+        admission.ended(sequence);
         forgetSaved(sequence);
         running.remove(sequence);
         waiting.end(sequence);
@@ -243,8 +248,8 @@ final class StepPlanner {
                 return;
             }
             List<Node> path = known(first);
-            int needed = shapes.pagesFor(Math.min(first.length() + 1, first.mostTokens())) - path.size();
-            if (availablePages() - PrefixTree.unpinned(path) < needed && !running.isEmpty()) {
+            int available = availablePages() - PrefixTree.unpinned(path);
+            if (!running.isEmpty() && !admission.suffices(shapes, running, first, path, available)) {
                 return;
             }
             tree.pin(path);

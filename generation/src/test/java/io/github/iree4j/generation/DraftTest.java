@@ -122,6 +122,7 @@ class DraftTest {
                     .rows(4, 4)
                     .alike(3)
                     .hostPages(hostPages)
+                    .hasty()
                     .proposer(draft.proposer(PREFILL, DECODE))
                     .waitFor(submitted)
                     .start();
@@ -294,6 +295,39 @@ class DraftTest {
     void aDraftThatTakesTooLongIsTriedNowAndThenOnly() {
         assertThat(steps(50)).as("five tokens in 1.2 ms").isGreaterThan(150);
         assertThat(steps(2000)).as("five tokens in 9 ms").isLessThan(40);
+    }
+
+    @Test
+    void aDraftThatTakesTimeAndProposesNothingIsAskedNowAndThenOnly() {
+        AtomicLong now = new AtomicLong();
+        AtomicInteger asked = new AtomicInteger();
+        Proposer nothing = new Proposer() {
+            @Override
+            public int most(Sequence sequence) {
+                return Integer.MAX_VALUE;
+            }
+
+            @Override
+            public boolean needsPages() {
+                return false;
+            }
+
+            @Override
+            public Proposals propose(List<Sequence> sequences, int[] most) {
+                asked.incrementAndGet();
+                now.addAndGet(1_000_000);
+                return new Proposals(new int[most.length], 0, 1_000_000);
+            }
+        };
+        FakeLoop loop = new FakeLoop(new StepShapes(4, 58, 58), 60)
+                .alike(new Speculation(4, false))
+                .proposer(nothing)
+                .clock(now::get)
+                .before(_ -> now.addAndGet(1_000_000))
+                .start();
+        loop.submit(GenerationRequest.of(200, 1, 2, 3)).result().await();
+        loop.close();
+        assertThat(asked.get()).as("of 200 steps").isBetween(2, 10);
     }
 
     @Test

@@ -15,6 +15,7 @@ final class FakeLoop implements AutoCloseable {
     private int prefillRows = 1;
     private int decodeRows = 1;
     private boolean alike;
+    private Admission admission = new Admission(false);
     private Speculation speculation = new Speculation(0, true);
     private Proposer proposer = new PromptLookup();
     private int hostPages;
@@ -52,6 +53,12 @@ final class FakeLoop implements AutoCloseable {
     FakeLoop alike(Speculation policy) {
         alike = true;
         speculation = policy;
+        return this;
+    }
+
+    /** Lets sequences begin that soon lose their pages. */
+    FakeLoop hasty() {
+        admission = new Admission(true);
         return this;
     }
 
@@ -130,7 +137,8 @@ final class FakeLoop implements AutoCloseable {
                 true,
                 alike,
                 alike);
-        planner = new StepPlanner(true, shapes, measured, pages, speculation, proposer, stepsAhead, hostPages, model);
+        planner = new StepPlanner(
+                true, shapes, measured, pages, admission, speculation, proposer, stepsAhead, hostPages, model);
         loop = new GenerationLoop("fake", planner, runner, scrub, maximumWaiting, requestsPerTenant, clock, atEnd);
         return this;
     }

@@ -208,7 +208,16 @@ class GenerationFaultsTest {
             }
         };
         StepPlanner planner = new StepPlanner(
-                true, shapes, measured, 10, new Speculation(0, false), new PromptLookup(), 1, 20, mover);
+                true,
+                shapes,
+                measured,
+                10,
+                new Admission(true),
+                new Speculation(0, false),
+                new PromptLookup(),
+                1,
+                20,
+                mover);
         GenerationLoop loop =
                 new GenerationLoop("fake", planner, model, model::scrub, 100, 100, System::nanoTime, () -> {});
         List<Generation> all = new ArrayList<>();

@@ -71,7 +71,9 @@ class GenerationLoopTest {
             draft = random.nextInt(3) == 0 ? null : draft(random);
             Proposer proposer =
                     draft == null ? new PromptLookup() : draft.proposer(entries(random, true), entries(random, false));
-            planner = new StepPlanner(position, shapes, measured, pages, speculation, proposer, 1, hostPages, model);
+            Admission admission = new Admission(random.nextBoolean());
+            planner = new StepPlanner(
+                    position, shapes, measured, pages, admission, speculation, proposer, 1, hostPages, model);
             loop = new GenerationLoop("fake", planner, model, model::scrub, 10_000, 3_000, clock, () -> {});
         }
 

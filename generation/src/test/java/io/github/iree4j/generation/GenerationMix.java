@@ -85,7 +85,8 @@ public final class GenerationMix implements AutoCloseable {
             options.draft(program).draftConfig(config).proposedTokens(1); // the policy says how many
         }
         Speculation speculation = new Speculation(random.nextInt(3) * random.nextInt(1, 12), random.nextInt(4) > 0);
-        try (Generator generator = Generator.create(program, options.build(), System::nanoTime, speculation)) {
+        try (Generator generator =
+                Generator.create(program, options.build(), System::nanoTime, new Admission(true), speculation)) {
             Set<Integer> cancelled = new HashSet<>();
             List<Generation> generations = new ArrayList<>();
             for (GenerationRequest each : all) {

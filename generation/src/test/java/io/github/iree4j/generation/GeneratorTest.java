@@ -83,7 +83,8 @@ class GeneratorTest {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime, module);
                 Generator plain = Generator.create(program, options);
-                Generator proposing = Generator.create(program, options, System::nanoTime, new Speculation(8, true))) {
+                Generator proposing = Generator.create(
+                        program, options, System::nanoTime, new Admission(true), new Speculation(8, true))) {
             List<Generation> expected = new ArrayList<>();
             List<Generation> proposed = new ArrayList<>();
             for (int prompt = 0; prompt < 8; prompt++) {
@@ -111,7 +112,8 @@ class GeneratorTest {
                 .draftConfig(config(DECODER))
                 .build();
         try (Generator alone = Generator.create(program, plain);
-                Generator generator = Generator.create(program, drafting, System::nanoTime, new Speculation(4, true))) {
+                Generator generator = Generator.create(
+                        program, drafting, System::nanoTime, new Admission(true), new Speculation(4, true))) {
             assertThat(alone.description()).doesNotContain("draft");
             assertThat(generator.description()).contains("the draft 'chat' proposes tokens, up to 1009 tokens");
             List<Generation> expected = new ArrayList<>();
@@ -174,7 +176,8 @@ class GeneratorTest {
                     .draft(draft)
                     .draftConfig(config(DECODER))
                     .build();
-            try (Generator generator = Generator.create(program, options, System::nanoTime, new Speculation(4, true))) {
+            try (Generator generator = Generator.create(
+                    program, options, System::nanoTime, new Admission(true), new Speculation(4, true))) {
                 GenerationRequest request = GenerationRequest.of(21, 1, 2, 3);
                 List<Integer> before =
                         generator.submit(request).result().await().tokens();
@@ -243,7 +246,11 @@ class GeneratorTest {
                 Program program = load(runtime, TOP_ONE);
                 Generator plain = Generator.create(program, options);
                 Generator ahead = Generator.create(
-                        program, options.toBuilder().stepsAhead(5).build())) {
+                        program,
+                        options.toBuilder().stepsAhead(5).build(),
+                        System::nanoTime,
+                        new Admission(true),
+                        new Speculation(0, false))) {
             assertThat(plain.description()).contains("one after the other");
             assertThat(ahead.description()).contains("up to 5 decode steps are submitted at once");
             List<Generation> expected = new ArrayList<>();

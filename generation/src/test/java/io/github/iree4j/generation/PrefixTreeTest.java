@@ -49,7 +49,13 @@ class PrefixTreeTest {
                 while (pinned.size() > 3) {
                     List<Node> removed = pinned.remove(random.nextInt(pinned.size()));
                     if (random.nextInt(4) > 0) {
+                        List<Node> other = tree.match(random.ints(8, 0, 2).toArray(), random.nextInt(5));
+                        int freed = PrefixTree.freed(removed, other);
+                        tree.pin(other);
+                        int before = tree.idlePages();
                         tree.unpin(removed);
+                        assertThat(tree.idlePages()).isEqualTo(before + freed);
+                        tree.unpin(other);
                         continue;
                     }
                     for (int page : tree.discard(removed)) {

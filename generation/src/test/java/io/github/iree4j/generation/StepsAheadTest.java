@@ -180,7 +180,7 @@ class StepsAheadTest {
         FakeLoop loop = new FakeLoop(shapes, columns + random.nextInt(1, 20))
                 .rows(1 << random.nextInt(3), 1 << random.nextInt(4))
                 .stepsAhead(random.nextInt(2, 9));
-        return random.nextBoolean() ? loop.alike(random.nextInt(4)) : loop;
+        return random.nextBoolean() ? loop.alike(random.nextInt(4)).hasty() : loop;
     }
 
     private static List<Generation> submit(FakeLoop loop, SplittableRandom random) {

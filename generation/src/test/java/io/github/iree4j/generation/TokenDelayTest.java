@@ -34,7 +34,7 @@ class TokenDelayTest {
         AtomicLong clock = new AtomicLong();
         AtomicInteger steps = new AtomicInteger();
         List<Generation> generations = new ArrayList<>();
-        FakeLoop loop = new FakeLoop(shapes, pages).rows(1, 4).clock(clock::get);
+        FakeLoop loop = new FakeLoop(shapes, pages).rows(1, 4).hasty().clock(clock::get);
         loop.before(step -> {
             int number = steps.incrementAndGet();
             clock.addAndGet(number == 1 ? 0 : nanos.applyAsLong(step));

@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
  * clock. Not thread-safe.
  *
  * <p>Sequences begin in the order of {@link WaitingLine}, as soon as {@link Admission} expects enough pages for all running
- * sequences, or no sequence runs. A sequence without a page for its next token takes the pages of the sequence that began last, which begins again when there is
- * room. So the oldest sequence always advances, and every sequence whose most pages fit into the pool ends.
+ * sequences, or no sequence runs. A sequence without a page for its next token takes the pages of the sequence that began
+ * last, which begins again when there is room. So the oldest sequence always advances, and every sequence whose most pages
+ * fit into the pool ends.
  *
  * <p>Prefill and decode steps alternate while sequences need both: a long prompt delays other sequences by a chunk.
  */

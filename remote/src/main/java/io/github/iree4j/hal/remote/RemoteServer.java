@@ -217,8 +217,7 @@ final class RemoteServer {
             waits.forEach(each -> await(command.addWait(each), each.incarnation(), each.axis(), each.epoch()));
             IreeException leaving = node.leaving();
             if (leaving != null && command.isNewWork()) {
-                session.goAway(
-                        leaving); // ahead of the refusal, so that the peer chooses another node for the next call
+                session.goAway(leaving); // REMOTE-9
                 command.refuse(leaving);
             }
         } catch (RuntimeException | Error e) {

@@ -23,8 +23,10 @@ final class HardwareQueue {
      * queue never holds back the awaited work.
      *
      * STREAM-13: the driver stays while a thread gives submissions. The given operations may end meanwhile, and another
-     * thread may report the end, so the thread's operations do not keep the driver: the thread is a user of the driver
-     * until the submissions are given.
+     * thread may report the end, so the given operations do not keep the driver. A thread that issues operations keeps
+     * the driver by the scheduler's line, on which the closing device waits (whenGiven()); the waiter, by the proactor; its
+     * helpers, as work.
+     * Other threads are users of the driver until the submissions are given: lockedInUse().
      */
     private static final Logger LOG = LoggerFactory.getLogger(HardwareQueue.class);
 
@@ -201,30 +203,30 @@ final class HardwareQueue {
         return true;
     }
 
-    /** Submits only the signal of the next ticket, to wake the waiter. Called while the waiter keeps the driver. */
+    /** Submits only the signal of the next ticket, to wake the waiter. */
     void nudge() {
-        submitLocked(() -> {
+        locked(() -> {
             submit(TimelineWaits.NONE, null, 0, null);
             flush();
         });
     }
 
-    /**
-     * Runs a submitting action under the lock, then has the lane give the submissions without the lock. Does nothing
-     * once all work of the device has ended: nothing is left to be submitted. STREAM-13.
-     */
-    void locked(Runnable action) {
+    /** As {@link #locked}, by any thread. Does nothing once all work of the device has ended: nothing is left to be submitted. */
+    void lockedInUse(Runnable action) {
         if (calls.tryEnter()) {
             try {
-                submitLocked(action);
+                locked(action);
             } finally {
                 calls.exit();
             }
         }
     }
 
-    /** As {@link #locked}, for callers that keep the driver by other means. */
-    private void submitLocked(Runnable action) {
+    /**
+     * Runs a submitting action under the lock, then has the lane give the submissions without the lock. For threads that
+     * keep the driver: STREAM-13.
+     */
+    void locked(Runnable action) {
         try {
             synchronized (this) {
                 action.run();
@@ -257,17 +259,14 @@ final class HardwareQueue {
         return reached + 1;
     }
 
-    /**
-     * Reads the hardware's progress, and ends completed entries; returns the number of ended operations. For the
-     * waiter, which keeps the driver.
-     */
+    /** Reads the hardware's progress, and ends completed entries; returns the number of ended operations. For the waiter and its helpers. */
     int look() {
         long now = timeline.seenValue();
         if (!isNews(now)) {
             return 0;
         }
         Ended ended = new Ended();
-        submitLocked(() -> {
+        locked(() -> {
             reached = Math.max(reached, now);
             endBroken();
             for (HardwareStream stream : streams) {

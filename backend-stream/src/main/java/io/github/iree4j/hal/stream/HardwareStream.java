@@ -415,7 +415,7 @@ final class HardwareStream implements FifoBackend {
      */
     void stop(IreeException cause, boolean failing) {
         Ended ended = new Ended();
-        queue.locked(() -> {
+        queue.lockedInUse(() -> {
             if (gone == null) {
                 gone = cause;
             }

@@ -72,7 +72,7 @@ final class StepRun implements Consumer<@Nullable IreeException> {
             clear();
         }
         Ended ended = new Ended();
-        stream.queue().locked(() -> {
+        stream.queue().lockedInUse(() -> {
             entry.fail(failure);
             StreamEntry following = stream.stepOver(entry, ended);
             if (following != null) {

@@ -14,16 +14,6 @@ final class PromptLookup implements Proposer {
     private static final int FARTHEST = 4096; // tokens to look back, since each step looks for each sequence
 
     @Override
-    public int most(Sequence sequence) {
-        return Integer.MAX_VALUE;
-    }
-
-    @Override
-    public boolean needsPages() {
-        return false;
-    }
-
-    @Override
     public Proposals propose(List<Sequence> sequences, int[] most) {
         int[] counts = new int[most.length];
         for (int i = 0; i < counts.length; i++) {

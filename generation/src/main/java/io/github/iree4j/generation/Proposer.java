@@ -4,11 +4,15 @@ import java.util.List;
 
 /** Proposes the next tokens of sequences, for a step to verify. A wrong proposal costs time, and changes no token. */
 interface Proposer {
-    /** Returns the most tokens that can be proposed for a sequence; 0 for none. */
-    int most(Sequence sequence);
+    /** Returns the most tokens that can be proposed for a sequence; 0 for none. Without limit unless overridden. */
+    default int most(Sequence sequence) {
+        return Integer.MAX_VALUE;
+    }
 
-    /** Returns whether a sequence needs pages for its proposed tokens before they are proposed. */
-    boolean needsPages();
+    /** Returns whether a sequence needs pages for its proposed tokens before they are proposed. False unless overridden. */
+    default boolean needsPages() {
+        return false;
+    }
 
     /**
      * Writes proposed tokens behind the known tokens of sequences.

@@ -301,23 +301,10 @@ class DraftTest {
     void aDraftThatTakesTimeAndProposesNothingIsAskedNowAndThenOnly() {
         AtomicLong now = new AtomicLong();
         AtomicInteger asked = new AtomicInteger();
-        Proposer nothing = new Proposer() {
-            @Override
-            public int most(Sequence sequence) {
-                return Integer.MAX_VALUE;
-            }
-
-            @Override
-            public boolean needsPages() {
-                return false;
-            }
-
-            @Override
-            public Proposals propose(List<Sequence> sequences, int[] most) {
-                asked.incrementAndGet();
-                now.addAndGet(1_000_000);
-                return new Proposals(new int[most.length], 0, 1_000_000);
-            }
+        Proposer nothing = (_, most) -> {
+            asked.incrementAndGet();
+            now.addAndGet(1_000_000);
+            return new Proposer.Proposals(new int[most.length], 0, 1_000_000);
         };
         FakeLoop loop = new FakeLoop(new StepShapes(4, 58, 58), 60)
                 .alike(new Speculation(4, false))

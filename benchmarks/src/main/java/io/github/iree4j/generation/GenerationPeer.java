@@ -49,8 +49,10 @@ public final class GenerationPeer {
                 }
             }
             for (Entry each : loop.model().decodes()) {
-                SplittableRandom random = new SplittableRandom(SEED);
-                StepCost.print(loop, each, TOKENS, () -> prompts(loop, random, each.batch()), seconds);
+                for (boolean reading : new boolean[] {true, false}) {
+                    SplittableRandom random = new SplittableRandom(SEED);
+                    StepCost.print(loop, each, TOKENS, reading, () -> prompts(loop, random, each.batch()), seconds);
+                }
             }
         }
     }

@@ -4,6 +4,7 @@ import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -28,8 +29,13 @@ final class StepCost implements StepRunner {
         this.runner = new ProgramRunner(loop.model(), loop.cache());
     }
 
-    /** Generates for some seconds, after as many of warm-up, and prints the cost. */
-    static void print(BareLoop loop, Entry entry, int tokens, Supplier<int[][]> prompts, double seconds)
+    /**
+     * Generates for some seconds, after as many of warm-up, and prints the cost.
+     *
+     * @param reading whether a reader receives each token; otherwise the end of an answer only
+     */
+    static void print(
+            BareLoop loop, Entry entry, int tokens, boolean reading, Supplier<int[][]> prompts, double seconds)
             throws InterruptedException {
         StepCost cost = new StepCost(loop, entry);
         ModelInterface model = loop.model();
@@ -57,16 +63,24 @@ final class StepCost implements StepRunner {
                 cost.warm = turn > 0;
                 long start = System.nanoTime();
                 do {
-                    TokenTimes.Readers.start(steps::submit, tokens, prompts.get())
-                            .await();
+                    if (reading) {
+                        TokenTimes.Readers.start(steps::submit, tokens, prompts.get())
+                                .await();
+                    } else {
+                        Arrays.stream(prompts.get())
+                                .map(each -> steps.submit(GenerationRequest.of(tokens, each)))
+                                .toList()
+                                .forEach(each -> each.result().await());
+                    }
                 } while (System.nanoTime() - start < seconds * 1e9);
             }
         }
         double inside = (TokenTimes.quantile(cost.more.get(0), 0.5) + TokenTimes.quantile(cost.more.get(1), 0.5)) / 2;
         double outside = TokenTimes.quantile(cost.between, 0.5);
         System.out.printf(
-                "%s: bare call %.0f us; a generator's step %.1f us more: %.1f us for inputs and logits, %.1f us between calls (p99 %.1f us); medians of %d steps%n",
+                "%s, %s: bare call %.0f us; a generator's step %.1f us more: %.1f us for inputs and logits, %.1f us between calls (p99 %.1f us); medians of %d steps%n",
                 entry.name(),
+                reading ? "with readers" : "without readers",
                 TokenTimes.quantile(cost.bare, 0.5) / 1e3,
                 (inside + outside) / 1e3,
                 inside / 1e3,

@@ -4,6 +4,7 @@ import io.github.iree4j.generation.PrefixTree.Node;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.OptionalDouble;
 
 /**
  * Foresees whether the pages suffice when a waiting sequence begins. Not thread-safe.
@@ -12,30 +13,16 @@ import java.util.List;
  * take pages as they grow, and give their pages back when they end. A sequence may begin if there are enough pages all the
  * time. Where an expectation is wrong, {@link StepPlanner} preempts a sequence: every sequence ends all the same.
  */
-final class Admission {
+class Admission { // not final for tests of preemption
     private static final int ANSWERS = 64;
 
-    private final boolean hasty;
-    private final double[] parts = new double[ANSWERS]; // of the most tokens that the latest answers had, a ring
-    private int count;
-    private int next;
-
-    /**
-     * Creates a policy.
-     *
-     * @param hasty whether enough pages for its next token suffice for a sequence to begin, for tests of preemption
-     */
-    Admission(boolean hasty) {
-        this.hasty = hasty;
-    }
+    private final Recent answers = new Recent(ANSWERS, false); // lengths, as parts of the most tokens asked for
 
     /** Records that a sequence has ended, for whatever reason. */
     void ended(Sequence sequence) {
         int generated = sequence.length() - sequence.promptLength();
         if (generated > 0) {
-            parts[next] = (double) generated / sequence.generation().request().maximumTokens();
-            next = (next + 1) % ANSWERS;
-            count = Math.min(ANSWERS, count + 1);
+            answers.add((double) generated / sequence.generation().request().maximumTokens());
         }
     }
 
@@ -58,9 +45,6 @@ final class Admission {
      * @param available the pages that no sequence uses
      */
     boolean suffices(StepShapes shapes, Collection<Sequence> running, Sequence next, List<Node> known, int available) {
-        if (hasty) {
-            return available >= shapes.pagesFor(Math.min(next.length() + 1, next.mostTokens())) - known.size();
-        }
         List<Growth> all = new ArrayList<>();
         for (Sequence each : running) {
             int freed = each.pageCount() - each.shared().size() + PrefixTree.freed(each.shared(), known);
@@ -86,21 +70,13 @@ final class Admission {
      * so far, as parts of the most tokens asked for. While no answer has ended, the tokens of a page.
      */
     private int remaining(StepShapes shapes, Sequence sequence) {
-        int most = sequence.generation().request().maximumTokens();
-        int generated = sequence.length() - sequence.promptLength();
-        double sum = 0;
-        int longer = 0;
-        for (int i = 0; i < count; i++) {
-            double tokens = parts[i] * most;
-            if (tokens > generated) {
-                sum += tokens;
-                longer++;
-            }
-        }
         int left = sequence.mostTokens() - sequence.length();
-        if (count == 0) {
+        if (answers.isEmpty()) {
             return Math.min(left, shapes.stride());
         }
-        return longer == 0 ? left : Math.min(left, (int) Math.ceil(sum / longer) - generated);
+        int most = sequence.generation().request().maximumTokens();
+        int generated = sequence.length() - sequence.promptLength();
+        OptionalDouble part = answers.meanAbove((double) generated / most);
+        return part.isEmpty() ? left : Math.min(left, (int) Math.ceil(part.getAsDouble() * most) - generated);
     }
 }

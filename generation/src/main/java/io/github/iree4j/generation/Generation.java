@@ -222,6 +222,11 @@ public final class Generation {
         return limited && now - deadline >= 0;
     }
 
+    /** Returns whether the deadline is before the deadline of another generation. */
+    boolean isDueBefore(@Nullable Generation other) {
+        return limited && (other == null || !other.limited || deadline - other.deadline < 0);
+    }
+
     /** Records how many tokens of the prompt were found in the cache. */
     void shared(int count) {
         sharedTokens = count;

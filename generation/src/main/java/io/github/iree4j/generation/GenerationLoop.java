@@ -49,6 +49,8 @@ final class GenerationLoop implements AutoCloseable {
     private long decodeSteps;
     private long generatedTokens;
     private volatile GeneratorStatistics statistics; // written by the thread
+    private volatile boolean ended; // perhaps generations have arrived, or ended, since endLate has looked at all
+    private @Nullable Generation firstDue; // of these, the one with the earliest deadline
     private final Thread thread;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -125,6 +127,7 @@ final class GenerationLoop implements AutoCloseable {
             request.timeout()
                     .filter(limit -> limit.compareTo(LONGEST) < 0)
                     .ifPresent(limit -> generation.deadline(now + (limit.isNegative() ? 0 : limit.toNanos())));
+            generation.result().whenComplete((_, _) -> ended = true);
             live.add(generation);
             arrivals.add(generation);
             arrived.signal();
@@ -167,7 +170,6 @@ final class GenerationLoop implements AutoCloseable {
                 observe();
                 endLate();
                 step();
-                publish();
             }
             end(closedFailure());
         } catch (DeviceLostException e) {
@@ -209,16 +211,18 @@ final class GenerationLoop implements AutoCloseable {
 
     /** Takes the requests that have arrived, waiting for a request if there are no sequences. Returns false when closed. */
     private boolean takeArrivals() {
+        publish();
         lock.lock();
         try {
             while (arrivals.isEmpty() && observers.isEmpty() && planner.isIdle() && !closed) {
                 arrived.awaitUninterruptibly();
             }
-            for (Generation each : arrivals) {
-                planner.add(new Sequence(each));
+            if (!arrivals.isEmpty()) {
+                ended = true;
+                arrivals.forEach(each -> planner.add(new Sequence(each)));
+                arrivals.clear();
+                publish(); // before others take the lock: whoever has arrived waits still
             }
-            arrivals.clear();
-            publish(); // before others take the lock: whoever has arrived waits still
             return !closed;
         } finally {
             lock.unlock();
@@ -247,9 +251,18 @@ final class GenerationLoop implements AutoCloseable {
     /** Removes sequences that are cancelled or late. */
     private void endLate() {
         long now = nanoTime.getAsLong();
+        if (!ended && (firstDue == null || !firstDue.isLate(now))) {
+            return;
+        }
+        ended = false; // before looking
+        firstDue = null;
         for (Sequence each : planner.sequences()) {
             Generation generation = each.generation();
-            if (generation.isLate(now)) {
+            if (generation.result().isDone()) {
+                remove(each);
+            } else if (generation.isLate(now)) {
+                remove(each);
+                publish(); // before the failure: whoever has it may submit again
                 generation.fail(IreeException.of(
                         StatusCode.DEADLINE_EXCEEDED,
                         "generation with '%s' has %d of at most %d tokens after %s"
@@ -258,9 +271,8 @@ final class GenerationLoop implements AutoCloseable {
                                         each.length() - each.promptLength(),
                                         generation.request().maximumTokens(),
                                         generation.request().timeout().orElseThrow())));
-            }
-            if (generation.result().isDone()) {
-                remove(each);
+            } else if (generation.isDueBefore(firstDue)) {
+                firstDue = generation;
             }
         }
     }
@@ -463,10 +475,11 @@ final class GenerationLoop implements AutoCloseable {
 
     /** Fails a sequence whose pages may hold infinities. */
     private void fail(Sequence sequence, IreeException failure) {
-        sequence.generation().fail(failure); // before anything that may fail, too
         List<Integer> pages = planner.restart(sequence);
         remove(sequence);
-        pages.forEach(scrub::accept);
+        publish(); // before the failure: whoever has it may submit again
+        sequence.generation().fail(failure);
+        pages.forEach(scrub::accept); // may fail, too
     }
 
     /** Ends all generations, and waits for the step in progress, unless called by its thread. */

@@ -125,12 +125,7 @@ public final class Generator implements AutoCloseable {
      *     fit, or too few pages; RESOURCE_EXHAUSTED when the device has not enough memory for the pages; any failure of a step
      */
     public static Generator create(Program program, GeneratorOptions options) {
-        return create(
-                program,
-                options,
-                System::nanoTime,
-                new Admission(false),
-                new Speculation(options.proposedTokens(), false));
+        return create(program, options, System::nanoTime, new Admission(), new Speculation(options.proposedTokens()));
     }
 
     static Generator create(

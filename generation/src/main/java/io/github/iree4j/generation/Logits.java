@@ -67,6 +67,10 @@ final class Logits {
         long size = type.byteSize(perToken);
         MemorySegment target = allocate(count);
         Tensor host = values.onHost();
+        if (count == batch * tokensPerRow) {
+            host.copyPart(0, target);
+            return;
+        }
         for (int row = 0; row < batch; row++) {
             int end = row + 1 < batch ? places[row + 1] : count;
             long from = (long) row * tokensPerRow + kept[row];

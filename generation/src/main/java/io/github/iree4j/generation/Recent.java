@@ -1,28 +1,32 @@
 package io.github.iree4j.generation;
 
+import java.util.Arrays;
+import java.util.OptionalDouble;
+
 /** The latest values of a quantity: their mean, and how far the mean of many such values may be from it. Not thread-safe. */
 final class Recent {
-    private static final int MOST = 16;
     private static final int FEW = 4; // a spread of fewer values says little
 
     private final boolean times;
-    private final double[] values = new double[MOST];
+    private final double[] values;
     private int count;
     private int next;
 
     /**
      * Creates an empty window.
      *
+     * @param most number of values
      * @param times whether the longest of many values is left out: a pause of the machine is no time of a step
      */
-    Recent(boolean times) {
+    Recent(int most, boolean times) {
+        this.values = new double[most];
         this.times = times;
     }
 
     void add(double value) {
         values[next] = value;
-        next = (next + 1) % MOST;
-        count = Math.min(MOST, count + 1);
+        next = (next + 1) % values.length;
+        count = Math.min(values.length, count + 1);
     }
 
     /** Forgets all values. */
@@ -61,7 +65,7 @@ final class Recent {
     }
 
     private boolean leavesOut() {
-        return times && count >= MOST / 2;
+        return times && count >= values.length / 2;
     }
 
     private int used() {
@@ -75,6 +79,11 @@ final class Recent {
             sum += values[i];
         }
         return (leavesOut() ? sum - highest() : sum) / used();
+    }
+
+    /** Returns the mean of the values above a limit, or empty if there is no such value. */
+    OptionalDouble meanAbove(double limit) {
+        return Arrays.stream(values, 0, count).filter(each -> each > limit).average();
     }
 
     /** Returns the standard deviation of {@linkplain #isKnown() enough} values; 0 of fewer values. */

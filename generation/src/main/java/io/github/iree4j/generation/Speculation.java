@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * while there is a debt, no step verifies. The account keeps the gains of a few steps only, so that old gains do not hide
  * new losses.
  */
-final class Speculation {
+class Speculation { // not final for tests that verify every proposal
+    private static final int STEPS = 16; // whose times are known
     private static final double PART = 0.125; // of an earlier time for reading that a verifying step pays
     private static final double SHARE = 1.0 / 32; // of the time of decode steps that repays a debt
     private static final int RAREST = 8; // divides the share, while trials do not pay
@@ -27,7 +28,6 @@ final class Speculation {
     private static final int DECODE_TRIAL = 64; // verifying steps between two decode steps
 
     private final int proposals;
-    private final boolean always;
     private final Map<Entry, Recent> decodeNanos = new HashMap<>();
     private final Map<Entry, Verification> verifications = new HashMap<>();
     private @Nullable Verification looked; // for the step in progress
@@ -44,8 +44,8 @@ final class Speculation {
 
     /** Verifying steps of a function. */
     private static final class Verification {
-        final Recent nanos = new Recent(true);
-        final Recent acceptedPerSequence = new Recent(false);
+        final Recent nanos = new Recent(STEPS, true);
+        final Recent acceptedPerSequence = new Recent(STEPS, false);
         Recent decode; // of the decode step instead
         double account; // nanoseconds; a debt is negative
         int rarity = 1; // divides the share
@@ -93,11 +93,9 @@ final class Speculation {
      * Creates a policy.
      *
      * @param proposals most proposed tokens of each sequence; 0 for no verifying steps
-     * @param always whether every proposal is verified, for tests
      */
-    Speculation(int proposals, boolean always) {
+    Speculation(int proposals) {
         this.proposals = proposals;
-        this.always = always;
     }
 
     /** Returns the most tokens to propose for a sequence. */
@@ -125,10 +123,7 @@ final class Speculation {
      * @param decode the function of the decode step instead
      */
     boolean look(Entry verify, Entry decode) {
-        if (always) {
-            return true;
-        }
-        Recent plain = decodeNanos.computeIfAbsent(decode, _ -> new Recent(true));
+        Recent plain = decodeNanos.computeIfAbsent(decode, _ -> new Recent(STEPS, true));
         Verification known = verifications.computeIfAbsent(verify, _ -> new Verification(plain));
         known.decode = plain;
         looked = known;
@@ -157,7 +152,10 @@ final class Speculation {
      * @param steps number of steps submitted at once
      */
     void decoded(Entry entry, long nanos, int steps) {
-        Recent known = decodeNanos.computeIfAbsent(entry, _ -> new Recent(true));
+        if (proposals == 0) {
+            return;
+        }
+        Recent known = decodeNanos.computeIfAbsent(entry, _ -> new Recent(STEPS, true));
         Verification instead = looked;
         looked = null;
         if (instead != null) {

@@ -36,6 +36,7 @@ final class StepPlanner {
     private final WaitingLine waiting = new WaitingLine();
     private final Admission admission;
     private final TreeSet<Sequence> running = new TreeSet<>(Comparator.comparingLong(Sequence::place));
+    private final StepTimes.Totals times = new StepTimes.Totals();
     private boolean decodeNext;
     private long vainNanos; // of proposals that the step does not verify
     private long preemptions;
@@ -81,6 +82,7 @@ final class StepPlanner {
 
     /** Adds a sequence without pages, which needs at most as many pages as the pool has. */
     void add(Sequence sequence) {
+        sequence.generation().times().arrives(times);
         waiting.add(sequence);
     }
 
@@ -156,6 +158,7 @@ final class StepPlanner {
     /** Frees the pages of a sequence, which may hold infinities. Returns the pages. The sequence waits for pages again. */
     List<Integer> restart(Sequence sequence) {
         running.remove(sequence);
+        sequence.generation().times().waits();
         waiting.add(sequence);
         List<Integer> freed = tree.discard(sequence.shared());
         for (int i = sequence.shared().size(); i < sequence.pageCount(); i++) {
@@ -183,15 +186,8 @@ final class StepPlanner {
     /** Adds the time of a step to the delays of all sequences, before the step is {@link #completed}. */
     void passed(Step step, boolean prefill, long stepNanos) {
         long nanos = stepNanos + step.readNanos() + step.draftNanos();
-        for (Sequence each : running) {
-            StepTimes times = each.generation().times();
-            if (step.sequences().contains(each)) {
-                times.own(nanos);
-            } else {
-                times.others(prefill, nanos);
-            }
-        }
-        waiting.forEach(each -> each.generation().times().waited(nanos));
+        times.passed(prefill, nanos);
+        step.sequences().forEach(each -> each.generation().times().own(prefill, nanos));
     }
 
     /** Records that a step has computed keys and values, before tokens are appended. */
@@ -262,6 +258,7 @@ final class StepPlanner {
             }
             restore(first);
             waiting.begin(first);
+            first.generation().times().runs();
             running.add(first);
         }
     }
@@ -331,11 +328,10 @@ final class StepPlanner {
         if (rows.isEmpty()) {
             return null;
         }
-        rows = rows.stream()
-                .filter(Sequence::isSuspect)
-                .findFirst()
-                .map(List::of)
-                .orElse(rows);
+        Sequence suspect = firstSuspect(rows);
+        if (suspect != null) {
+            rows = List.of(suspect);
+        }
         Entry entry = Measured.smallest(measured.decodes(), rows.size());
         Step verify = verify(rows, entry);
         if (verify != null) {
@@ -354,6 +350,15 @@ final class StepPlanner {
         step.drafted(vainNanos, 0);
         rows.forEach(each -> step.add(each, 1));
         return step;
+    }
+
+    private static @Nullable Sequence firstSuspect(List<Sequence> rows) {
+        for (Sequence each : rows) {
+            if (each.isSuspect()) {
+                return each;
+            }
+        }
+        return null;
     }
 
     /** Returns how many decode steps to submit at once: all rows need all steps, and no other sequence loses pages. */
@@ -498,6 +503,7 @@ final class StepPlanner {
     private void preempt(Sequence sequence) {
         preemptions++;
         sequence.generation().times().preempted();
+        sequence.generation().times().waits();
         running.remove(sequence);
         save(sequence);
         takePages(sequence);

@@ -281,7 +281,7 @@ class DraftTest {
             steps.incrementAndGet();
         });
         FakeLoop loop = loop(shapes, draft, 4)
-                .alike(new Speculation(4, false))
+                .alike(new Speculation(4))
                 .proposer(draft.proposer(List.of(PREFILL), List.of(DECODE), now::get))
                 .clock(now::get)
                 .before(_ -> now.addAndGet(1_000_000))
@@ -307,7 +307,7 @@ class DraftTest {
             return new Proposer.Proposals(new int[most.length], 0, 1_000_000);
         };
         FakeLoop loop = new FakeLoop(new StepShapes(4, 58, 58), 60)
-                .alike(new Speculation(4, false))
+                .alike(new Speculation(4))
                 .proposer(nothing)
                 .clock(now::get)
                 .before(_ -> now.addAndGet(1_000_000))
@@ -328,7 +328,7 @@ class DraftTest {
             pieces.addAndGet(step.entry().prefill() ? 1 : 0);
         });
         FakeLoop loop = loop(shapes, draft, 4)
-                .alike(new Speculation(4, false))
+                .alike(new Speculation(4))
                 .proposer(draft.proposer(List.of(PREFILL), List.of(DECODE), now::get))
                 .clock(now::get)
                 .before(_ -> now.addAndGet(1_000_000))

@@ -15,8 +15,8 @@ final class FakeLoop implements AutoCloseable {
     private int prefillRows = 1;
     private int decodeRows = 1;
     private boolean alike;
-    private Admission admission = new Admission(false);
-    private Speculation speculation = new Speculation(0, true);
+    private Admission admission = new Admission();
+    private Speculation speculation = new EveryProposal(0);
     private Proposer proposer = new PromptLookup();
     private int hostPages;
     private int stepsAhead = 1;
@@ -46,7 +46,7 @@ final class FakeLoop implements AutoCloseable {
 
     /** Lets prefill functions read generated tokens, and verifies every proposal of so many tokens. */
     FakeLoop alike(int proposedTokens) {
-        return alike(new Speculation(proposedTokens, true));
+        return alike(new EveryProposal(proposedTokens));
     }
 
     /** Lets prefill functions read generated tokens, and verifies proposals by a policy. */
@@ -58,7 +58,7 @@ final class FakeLoop implements AutoCloseable {
 
     /** Lets sequences begin that soon lose their pages. */
     FakeLoop hasty() {
-        admission = new Admission(true);
+        admission = new HastyAdmission();
         return this;
     }
 

@@ -11,8 +11,10 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -176,6 +178,43 @@ class GenerationFaultsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
+    void whoeverHasTheFailureMaySubmitAgain(boolean late) {
+        CountDownLatch registered = new CountDownLatch(1);
+        FakeLoop loop = new FakeLoop(new StepShapes(4, 8, 8), 20).requestsPerTenant(1);
+        loop.before(step -> {
+            FakeLoop.await(registered);
+            if (!late
+                    && step.sequences()
+                            .getFirst()
+                            .generation()
+                            .request()
+                            .tenant()
+                            .equals("x")) {
+                throw IreeException.of(StatusCode.INTERNAL, "a step fails");
+            }
+        });
+        try (FakeLoop started = loop.start()) {
+            Generation other = started.submit(GenerationRequest.of(2, 1));
+            GenerationRequest request = GenerationRequest.of(2, 1).tenant("x");
+            Generation failing = started.submit(late ? request.timeout(Duration.ZERO) : request);
+            AtomicReference<Throwable> refusal = new AtomicReference<>();
+            CompletableFuture<?> again = failing.result().handle((_, _) -> {
+                try {
+                    return started.submit(request);
+                } catch (IreeException e) {
+                    refusal.set(e);
+                    return null;
+                }
+            });
+            registered.countDown();
+            again.join();
+            assertThat(refusal).hasNullValue();
+            assertThat(other.result().await().tokens()).hasSize(2);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
     void aPageThatCannotBeCopiedFailsNoRequest(boolean toHost) {
         StepShapes shapes = new StepShapes(2, 8, 8);
         Measured measured = new Measured(
@@ -208,16 +247,7 @@ class GenerationFaultsTest {
             }
         };
         StepPlanner planner = new StepPlanner(
-                true,
-                shapes,
-                measured,
-                10,
-                new Admission(true),
-                new Speculation(0, false),
-                new PromptLookup(),
-                1,
-                20,
-                mover);
+                true, shapes, measured, 10, new HastyAdmission(), new Speculation(0), new PromptLookup(), 1, 20, mover);
         GenerationLoop loop =
                 new GenerationLoop("fake", planner, model, model::scrub, 100, 100, System::nanoTime, () -> {});
         List<Generation> all = new ArrayList<>();

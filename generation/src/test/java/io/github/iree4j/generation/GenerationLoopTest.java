@@ -65,13 +65,14 @@ class GenerationLoopTest {
             boolean alike = position && rows && anyShape && random.nextInt(3) > 0;
             Measured measured =
                     new Measured(entries(random, true), entries(random, false), rows, anyShape, alike, alike);
-            speculation = new Speculation(random.nextInt(6), random.nextInt(3) > 0);
+            int proposals = random.nextInt(6);
+            speculation = random.nextInt(3) > 0 ? new EveryProposal(proposals) : new Speculation(proposals);
             model = new PagedModel(shapes, position, pages);
             hostPages = random.nextInt(3) * random.nextInt(8);
             draft = random.nextInt(3) == 0 ? null : draft(random);
             Proposer proposer =
                     draft == null ? new PromptLookup() : draft.proposer(entries(random, true), entries(random, false));
-            Admission admission = new Admission(random.nextBoolean());
+            Admission admission = random.nextBoolean() ? new HastyAdmission() : new Admission();
             planner = new StepPlanner(
                     position, shapes, measured, pages, admission, speculation, proposer, 1, hostPages, model);
             loop = new GenerationLoop("fake", planner, model, model::scrub, 10_000, 3_000, clock, () -> {});

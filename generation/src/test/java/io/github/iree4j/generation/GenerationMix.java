@@ -84,9 +84,11 @@ public final class GenerationMix implements AutoCloseable {
         if (plain.prefillPosition() && random.nextBoolean()) {
             options.draft(program).draftConfig(config).proposedTokens(1); // the policy says how many
         }
-        Speculation speculation = new Speculation(random.nextInt(3) * random.nextInt(1, 12), random.nextInt(4) > 0);
+        int proposals = random.nextInt(3) * random.nextInt(1, 12);
+        Speculation speculation = random.nextInt(4) > 0 ? new EveryProposal(proposals) : new Speculation(proposals);
+        Admission admission = random.nextInt(4) > 0 ? new HastyAdmission() : new Admission();
         try (Generator generator =
-                Generator.create(program, options.build(), System::nanoTime, new Admission(true), speculation)) {
+                Generator.create(program, options.build(), System::nanoTime, admission, speculation)) {
             Set<Integer> cancelled = new HashSet<>();
             List<Generation> generations = new ArrayList<>();
             for (GenerationRequest each : all) {

@@ -132,16 +132,7 @@ class RowProbeTest {
             Measured measured, Dependence dependence, List<GenerationRequest> requests, int pages) {
         PagedModel model = new PagedModel(SHAPES, true, PAGES).depends(dependence);
         StepPlanner planner = new StepPlanner(
-                true,
-                SHAPES,
-                measured,
-                pages,
-                new Admission(false),
-                new Speculation(3, true),
-                new PromptLookup(),
-                1,
-                0,
-                model);
+                true, SHAPES, measured, pages, new Admission(), new EveryProposal(3), new PromptLookup(), 1, 0, model);
         List<List<Integer>> tokens = new ArrayList<>();
         try (GenerationLoop loop =
                 new GenerationLoop("fake", planner, model, model::scrub, 100, 100, System::nanoTime, () -> {})) {

@@ -42,14 +42,6 @@ class ClusterArchitectureTests {
             .resideInAPackage("io.grpc..");
 
     @ArchTest
-    static final ArchRule onlyIdentityKnowsRatis = noClasses()
-            .that()
-            .resideOutsideOfPackage("io.github.iree4j.cluster.identity..")
-            .should()
-            .dependOnClassesThat()
-            .resideInAPackage("org.apache.ratis..");
-
-    @ArchTest
     static final ArchRule autoConfigurationsArePublicAndFinal = classes()
             .that()
             .areAnnotatedWith(AutoConfiguration.class)

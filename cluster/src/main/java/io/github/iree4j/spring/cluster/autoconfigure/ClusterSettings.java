@@ -1,6 +1,5 @@
 package io.github.iree4j.spring.cluster.autoconfigure;
 
-import io.github.iree4j.cluster.identity.RatisOptions;
 import io.github.iree4j.cluster.membership.MembershipOptions;
 import io.github.iree4j.cluster.transport.TransportOptions;
 import io.github.iree4j.hal.remote.RemoteOptions;
@@ -207,14 +206,6 @@ final class ClusterSettings {
             throw invalid(key, text, "It must be host:port, with a port within [1, %d].".formatted(LAST_PORT));
         }
         return new InetSocketAddress(parts.group(1), port);
-    }
-
-    /** TLS of the log of identities; null for plain text. */
-    RatisOptions.@Nullable Tls ratisTls() {
-        return ssl == null
-                ? null
-                : new RatisOptions.Tls(
-                        ssl.getManagers().getKeyManagers()[0], ssl.getManagers().getTrustManagers()[0]);
     }
 
     /** Returns a time longer than the detection of a dead process. */

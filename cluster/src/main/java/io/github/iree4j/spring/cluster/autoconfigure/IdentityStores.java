@@ -5,8 +5,6 @@ import io.github.iree4j.cluster.identity.IdentityStore;
 import io.github.iree4j.cluster.identity.JdbcIdentityStore;
 import io.github.iree4j.cluster.identity.KubernetesIdentityStore;
 import io.github.iree4j.cluster.identity.KubernetesOptions;
-import io.github.iree4j.cluster.identity.RatisIdentityStore;
-import io.github.iree4j.cluster.identity.RatisOptions;
 import io.github.iree4j.status.IreeException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -19,8 +17,6 @@ import org.springframework.util.StringUtils;
 
 /** Creates the store of identities selected by the properties. */
 final class IdentityStores {
-    private static final String RATIS_METRICS = "org.apache.ratis.metrics.impl.MetricRegistriesImpl"; // needed by Ratis
-    private static final String RATIS = "org.apache.ratis.grpc.GrpcTlsConfig";
     private static final String JACKSON = "tools.jackson.databind.json.JsonMapper";
 
     private final IreeClusterProperties properties;
@@ -45,7 +41,6 @@ final class IdentityStores {
             case STATIC -> files();
             case JDBC -> database(database.get());
             case KUBERNETES -> kubernetes();
-            case RATIS -> log();
         };
     }
 
@@ -94,37 +89,6 @@ final class IdentityStores {
         } catch (IreeException e) {
             throw ClusterSettings.invalid(
                     "identity.type", identity.type(), StringUtils.capitalize(String.valueOf(e.getMessage())) + ".");
-        }
-    }
-
-    private IdentityStore log() {
-        if (!ClassUtils.isPresent(RATIS, null) || !ClassUtils.isPresent(RATIS_METRICS, null)) {
-            throw ClusterSettings.invalid(
-                    "identity.type",
-                    identity.type(),
-                    "Add 'ratis-server', 'ratis-grpc', 'ratis-client' and 'ratis-metrics-default' of 'org.apache.ratis' to the dependencies.");
-        }
-        IreeClusterProperties.Ratis log = identity.ratis();
-        if (log.directory() == null) {
-            throw ClusterSettings.invalid(
-                    "identity.ratis.directory",
-                    null,
-                    "Set a directory of this node on a disk that outlives the process.");
-        }
-        try {
-            return new RatisIdentityStore(new RatisOptions(
-                    properties.name(),
-                    log.peers().stream()
-                            .map(each -> settings.address("identity.ratis.peers", each))
-                            .toList(),
-                    settings.machine(hostName()),
-                    Path.of(log.directory()),
-                    settings.ratisTls(),
-                    properties.insecure(),
-                    log.patience()));
-        } catch (IreeException e) {
-            throw ClusterSettings.invalid(
-                    "identity.ratis.peers", log.peers(), StringUtils.capitalize(String.valueOf(e.getMessage())) + ".");
         }
     }
 

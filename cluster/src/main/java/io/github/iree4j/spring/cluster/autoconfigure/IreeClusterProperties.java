@@ -67,9 +67,7 @@ public record IreeClusterProperties(
         /** In a database shared by the nodes. */
         JDBC,
         /** In leases of Kubernetes. */
-        KUBERNETES,
-        /** In a log kept together by three or more nodes, by Apache Ratis. */
-        RATIS
+        KUBERNETES
     }
 
     /**
@@ -98,15 +96,13 @@ public record IreeClusterProperties(
      * Machine index and session of this node.
      *
      * @param type Where sessions are counted.
-     * @param machine Machine index of this node, 0 to 255, when sessions are counted in files or in a log of the nodes.
-     *     The number at the end of the host name when unset.
+     * @param machine Machine index of this node, 0 to 255, when sessions are counted in files. The number at the end of the host name when unset.
      * @param file File counting the sessions of this machine index. The file must outlive the process, and only this
      *     node may use the file.
      * @param machines Number of machine indices, 1 to 256, when sessions are not counted in files.
      * @param createTables Whether to create the tables in the database unless they exist.
      * @param leaseDuration Time after which another node may use the machine index of a silent node.
      * @param kubernetes The API of Kubernetes, when sessions are counted in Kubernetes leases.
-     * @param ratis The log, when the nodes keep a log.
      */
     public record Identity(
             @DefaultValue("static") IdentityType type,
@@ -115,22 +111,7 @@ public record IreeClusterProperties(
             @DefaultValue("256") int machines,
             @DefaultValue("true") boolean createTables,
             @DefaultValue("60s") Duration leaseDuration,
-            @DefaultValue Kubernetes kubernetes,
-            @DefaultValue Ratis ratis) {}
-
-    /**
-     * The log of sessions kept together by the nodes.
-     *
-     * @param peers Hosts and ports of three or more nodes, as host:port: the same list on all nodes, in the order of
-     *     their machine indices.
-     * @param directory Directory of this node's log. The machine index selects this node in the list of peers. The
-     *     directory must outlive the process.
-     * @param patience Time to wait at the start for more than half of the nodes.
-     */
-    public record Ratis(
-            @DefaultValue List<String> peers,
-            @Nullable String directory,
-            @DefaultValue("60s") Duration patience) {}
+            @DefaultValue Kubernetes kubernetes) {}
 
     /**
      * The API of Kubernetes.

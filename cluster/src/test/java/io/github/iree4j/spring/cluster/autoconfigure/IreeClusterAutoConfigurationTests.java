@@ -333,15 +333,8 @@ class IreeClusterAutoConfigurationTests {
     void whatStoresLackIsNamed() {
         ApplicationContextRunner kubernetes = runner.withPropertyValues(
                 "iree.cluster.identity.type=kubernetes", "iree.cluster.identity.kubernetes.server=https://127.0.0.1:1");
-        ApplicationContextRunner ratis = runner.withPropertyValues("iree.cluster.identity.type=ratis");
         fails(kubernetes, "iree.cluster.identity.kubernetes.namespace");
         fails(kubernetes.withClassLoader(new FilteredClassLoader("tools.jackson")), "spring-boot-starter-jackson");
-        fails(ratis, "iree.cluster.identity.ratis.directory");
-        fails(ratis.withClassLoader(new FilteredClassLoader("org.apache.ratis")), "ratis-server");
-        ApplicationContextRunner kept =
-                ratis.withPropertyValues("iree.cluster.identity.ratis.directory=" + directory.resolve("log"));
-        fails(kept, "iree.cluster.identity.ratis.peers");
-        fails(kept.withPropertyValues("iree.cluster.identity.ratis.peers=one,two,three"), "host:port");
     }
 
     private static void fails(ApplicationContextRunner runner, String because) {

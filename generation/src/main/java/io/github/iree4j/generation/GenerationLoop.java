@@ -314,9 +314,17 @@ final class GenerationLoop implements AutoCloseable {
         wakeReaders();
     }
 
-    /** Has the readers of new tokens woken by another thread: waking takes microseconds for each, and the next step would wait. */
+    /**
+     * Has the readers of new tokens woken by another thread: waking takes microseconds for each, and the next step would
+     * wait. Waking the other thread takes as long as waking a single reader.
+     */
     private void wakeReaders() {
         if (awaited.isEmpty()) {
+            return;
+        }
+        if (awaited.size() == 1) {
+            awaited.getFirst().wakeReaders();
+            awaited.clear();
             return;
         }
         List<Generation> all = List.copyOf(awaited);

@@ -19,7 +19,7 @@ final class AsyncCall {
         WAITING,
         /** Take another step; other work may go first. */
         AGAIN,
-        /** The call has ended: {@link #values} or {@link #failure}. */
+        /** The call has ended: {@link Call#values} or {@link #failure}. */
         OVER
     }
 
@@ -58,7 +58,7 @@ final class AsyncCall {
     private final ProgramLock lock;
     private final boolean keepsLock;
     private final int priority;
-    private final ProgramCall steps;
+    private final Call call;
     /** Set on start, after the first place in line. */
     private volatile @Nullable Runnable runner;
 
@@ -66,19 +66,15 @@ final class AsyncCall {
     private @Nullable Place place;
     private @Nullable VmWait wait;
     private @Nullable WakeUp wakeUp;
-    private boolean begun;
-    private boolean holdsLock;
-    private boolean over;
-    private @Nullable Object @Nullable [] values;
     private volatile @Nullable Throwable failure; // set without the turn when the call is cancelled in line
 
     /** Takes ownership of nothing yet. */
-    AsyncCall(ProgramCalls program, ProgramCall steps, int priority) {
+    AsyncCall(ProgramCalls program, Call call, int priority) {
         this.program = program;
         this.lock = program.lock();
         this.priority = priority;
         this.keepsLock = !program.overlaps();
-        this.steps = steps;
+        this.call = call;
     }
 
     /**
@@ -92,7 +88,7 @@ final class AsyncCall {
         place = first;
         runner = waker;
         lineUp(first);
-        steps.call().onCancel(this::wake);
+        call.onCancel(this::wake);
     }
 
     private void lineUp(Place mine) {
@@ -102,7 +98,7 @@ final class AsyncCall {
     }
 
     Call call() {
-        return steps.call();
+        return call;
     }
 
     private void wake() {
@@ -117,17 +113,17 @@ final class AsyncCall {
         if (runner == null) {
             return Progress.WAITING; // not started yet
         }
-        if (over) {
+        if (isPastTurn()) {
             return Progress.OVER;
         }
         VmWait pending = wait;
         if (pending != null) {
-            if (!pending.isReady() && !call().isCancelled()) {
+            if (!pending.isReady() && !call.isCancelled()) {
                 return Progress.WAITING;
             }
             forgetWait();
-            call().inLine();
-            if (!holdsLock) {
+            call.inLine();
+            if (!keepsLock) {
                 Place again = new Place();
                 place = again;
                 lineUp(again);
@@ -137,17 +133,15 @@ final class AsyncCall {
         if (mine != null) {
             if (!mine.isGiven()) {
                 // A call that has begun must be abandoned in the program's turn.
-                if (begun || !call().isCancelled() || !lock.leave(mine)) {
+                if (call.hasBegun() || !call.isCancelled() || !lock.leave(mine)) {
                     return mine.isGiven() ? Progress.AGAIN : Progress.WAITING;
                 }
-                over = true;
                 failure = IreeException.of(
                         StatusCode.CANCELLED,
-                        "call of '%s' was cancelled".formatted(steps.function().fullName()));
+                        "call of '%s' was cancelled".formatted(call.function().fullName()));
                 return Progress.OVER;
             }
             place = null;
-            holdsLock = true;
             if (mine.waits) {
                 program.leftLine(mine.since);
             }
@@ -158,39 +152,29 @@ final class AsyncCall {
     /** Runs in the program's turn. */
     private Progress run() {
         lock.run();
-        call().runs();
+        call.runs();
         try {
-            boolean over = begun ? steps.resume() : begin();
-            if (!over) {
-                return waitFor(steps.pendingWait());
+            if (!call.advance()) {
+                return waitFor(call.pendingWait());
             }
-            values = steps.takeValues();
         } catch (Throwable e) { // of any kind: waiters must be notified
             failure = e;
         }
-        over = true;
-        steps.end();
-        holdsLock = false;
+        call.end();
         lock.release();
         return Progress.OVER;
-    }
-
-    private boolean begin() {
-        begun = true;
-        return steps.begin();
     }
 
     private Progress waitFor(VmWait pending) {
         if (keepsLock) {
             lock.pause();
         } else {
-            holdsLock = false;
             lock.release();
         }
         WakeUp up = new WakeUp(this);
         wait = pending;
         wakeUp = up;
-        call().suspendedBy(pending);
+        call.suspendedBy(pending);
         if (pending.isReady()) {
             return Progress.AGAIN;
         }
@@ -209,13 +193,7 @@ final class AsyncCall {
 
     /** Whether the call no longer needs the turn. Called by the holder of the turn, who therefore sees the values set in the turn. */
     boolean isPastTurn() {
-        return values != null || failure != null;
-    }
-
-    /** The returned values, freed by the caller; null when the call failed. Called after the last step. */
-    @Nullable
-    Object @Nullable [] values() {
-        return values;
+        return call.values() != null || failure != null;
     }
 
     /** The failure; null on success. Called after the last step. */

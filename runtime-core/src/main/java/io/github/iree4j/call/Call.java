@@ -5,6 +5,7 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.monitor.PendingCall;
+import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.FilesInPlace;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -15,13 +16,18 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** A call in progress. Another thread can cancel this call, and no other call, although later calls reuse invocations and threads. */
+/**
+ * A call in its program: from the wait for its turn until its results have been read, with the waits between. Another
+ * thread can cancel this call, and no other call, although later calls reuse invocations and threads.
+ */
 final class Call {
     private static final VarHandle INTERRUPTION;
 
@@ -41,10 +47,18 @@ final class Call {
         OVER
     }
 
-    private final String function;
+    private final ProgramCalls program;
+    private final FunctionCalls function;
     private final ArgumentList arguments;
     private final MemoryHolder holder;
-    private @Nullable Invocation running;
+
+    // In the program's turn.
+    private @Nullable Fence ready;
+    private @Nullable Fence done;
+    private @Nullable FilesWait files; // before the first instruction
+    private @Nullable Invocation invocation; // also guarded by this, unless confined
+    private @Nullable Object @Nullable [] values;
+
     private @Nullable Thread thread;
     private @Nullable Thread maker; // thread of a confined call; published by the list, or as the call in turn
     private @Nullable Runnable onCancel;
@@ -91,7 +105,8 @@ final class Call {
     private volatile Interruption interruption = Interruption.NONE;
     private @Nullable IreeException interruptedBy; // published by 'interruption'
 
-    private Call(String function, ArgumentList arguments, boolean confined) {
+    private Call(ProgramCalls program, FunctionCalls function, ArgumentList arguments, boolean confined) {
+        this.program = program;
         this.function = function;
         this.arguments = arguments;
         this.confined = confined;
@@ -99,15 +114,19 @@ final class Call {
     }
 
     /** A call that other threads may cancel. */
-    Call(String function, ArgumentList arguments) {
-        this(function, arguments, false);
+    Call(ProgramCalls program, FunctionCalls function, ArgumentList arguments) {
+        this(program, function, arguments, false);
     }
 
     /** A call known only to the calling thread, and therefore cancelled only with the program. */
-    static Call confined(String function, ArgumentList arguments) {
-        Call call = new Call(function, arguments, true);
+    static Call confined(ProgramCalls program, FunctionCalls function, ArgumentList arguments) {
+        Call call = new Call(program, function, arguments, true);
         call.maker = Thread.currentThread();
         return call;
+    }
+
+    FunctionCalls function() {
+        return function;
     }
 
     /** The holder of the memory requested by the call. */
@@ -188,14 +207,25 @@ final class Call {
         // A call just admitted has not changed its place yet.
         long entered = state == PendingCall.State.IN_LINE && at.state() != state ? now : changed;
         return description.of(
-                function, state, before(now, since), waits, signal, number(), before(now, entered), memory.bytes());
+                function.fullName(),
+                state,
+                before(now, since),
+                waits,
+                signal,
+                number(),
+                before(now, entered),
+                memory.bytes());
     }
 
-    /** Describes what the call waits for; empty when running, or unknown. On the thread of a confined call. */
+    /** Describes what the call waits for, for its failure; empty when running, or unknown. On the thread of a confined call. */
     String awaited() {
+        long bytes = program.memory().device().schedulingDomain().awaitedBytes(holder);
+        if (bytes > 0) {
+            return bytes + " bytes of memory";
+        }
         Place at = place;
         if (at == null) {
-            return confined && running != null ? "" : "its turn";
+            return confined && invocation != null ? "" : "its turn";
         }
         return switch (at.state()) {
             case BEFORE_INPUTS, SUSPENDED -> describe(at.waits());
@@ -223,11 +253,11 @@ final class Call {
      * Ends this call soon, and no other call; false when the call has ended, or is being ended. A confined call is
      * ended by interrupting the thread that made the call.
      */
-    boolean cancelAlone(ProgramCalls program, IreeException cause) {
+    boolean cancelAlone(IreeException cause) {
         if (!confined) {
             boolean isGivenUp = giveUp(cause);
             boolean hasWork = holder.unfinished() > 0;
-            program.withdraw(this, cause);
+            withdraw(cause);
             return isGivenUp || hasWork;
         }
         Thread own = maker;
@@ -262,35 +292,187 @@ final class Call {
         return IreeException.of(given.code(), given.getMessage(), end);
     }
 
-    /** Records the number of {@linkplain FilesInPlace#comparisons comparisons} of files in place when the call's code begins. */
-    void seesFiles(long comparisons) {
-        filesSeen = comparisons;
+    /** Adds to the failure of this confined call, if its thread was interrupted, what the call waited for. */
+    IreeException interrupted(IreeException failure) {
+        return Thread.currentThread().isInterrupted()
+                        && failure.detail(CallWait.class).isEmpty()
+                ? IreeException.of(failure.code(), failure.getMessage(), failure, new CallWait(awaited()))
+                : failure;
     }
 
+    /** Withdraws the pending operations of this call, which ends early; a null cause means an abandoned call. */
+    void withdraw(@Nullable IreeException cause) {
+        IreeException given = cause != null
+                ? cause
+                : IreeException.of(StatusCode.CANCELLED, "%s ended before its work was done".formatted(holder));
+        program.memory().device().schedulingDomain().withdraw(holder, given);
+    }
+
+    // In the program's turn.
+
+    /** The wait until it is known whether the files used in place are unchanged. */
+    private final class FilesWait implements VmWait {
+        /** The reason why the call must not begin; null for none. */
+        private final CompletableFuture<@Nullable IreeException> verdict;
+
+        FilesWait(CompletableFuture<@Nullable IreeException> verdict) {
+            this.verdict = verdict;
+        }
+
+        @Override
+        public boolean isReady() {
+            return verdict.isDone();
+        }
+
+        @Override
+        public void whenReady(Runnable callback) {
+            verdict.whenComplete((_, _) -> callback.run());
+        }
+
+        @Override
+        public void await() throws InterruptedException {
+            CountDownLatch over = new CountDownLatch(1);
+            whenReady(over::countDown);
+            onCancel(over::countDown); // when the program is closed
+            over.await();
+        }
+    }
+
+    /**
+     * Sets the fences passed to a function with fences, before the call begins.
+     *
+     * @param before the fence at which the inputs have their contents; null for ready inputs
+     * @param after the fence to be reached by the function
+     */
+    void passes(@Nullable Fence before, @Nullable Fence after) {
+        ready = before;
+        done = after;
+    }
+
+    /** Whether the call has had the turn. */
+    boolean hasBegun() {
+        return files != null || invocation != null;
+    }
+
+    /**
+     * Begins the call, or continues after a wait that has ended or when the call was cancelled, until the function
+     * returns or waits.
+     *
+     * @return false when the call waits, possibly before its first instruction
+     */
+    boolean advance() {
+        Invocation waiting = invocation;
+        if (waiting != null) {
+            return run(waiting, true);
+        }
+        FilesWait known = files;
+        CompletableFuture<@Nullable IreeException> verdict =
+                known != null ? known.verdict : program.inPlace().verdict();
+        if (verdict != null) {
+            checkNotCancelled(); // a call cancelled in line was woken before, and is not woken again
+            if (known == null) {
+                files = new FilesWait(verdict);
+                return false;
+            }
+            IreeException failure = verdict.join(); // complete, unless the call was cancelled
+            if (failure != null) {
+                throw failure;
+            }
+        }
+        filesSeen = program.inPlace()
+                .comparisons(); // PLACE-1: after the check, so that files compared in between were touched before
+        return run(begin(), false);
+    }
+
+    private Invocation begin() {
+        Invocation taken = function.takeInvocation(program.context());
+        taken.endsWhenInterrupted(confined); // a confined call runs on the thread that made the call
+        if (confined) {
+            invocation = taken; // saves two locks, noticeable for a trivial function
+        } else {
+            synchronized (this) {
+                invocation = taken;
+                checkNotCancelled();
+            }
+        }
+        arguments.writeTo(taken);
+        if (done != null) {
+            taken.ref((Object) ready);
+            taken.ref(done);
+        }
+        return taken;
+    }
+
+    /** Runs code of the program with the call as memory holder. */
+    private boolean run(Invocation taken, boolean again) {
+        holder.begins();
+        program.inTurn(holder);
+        MemoryHolder before = holder.enter();
+        try {
+            boolean isOver = again ? taken.resume() : taken.start();
+            if (isOver) {
+                values = ResultReader.read(function.signature().results(), taken, program.memory());
+                holder.suspendsUntil(List.of());
+            }
+            return isOver;
+        } catch (IreeException e) {
+            IreeException givenUp = program.givenUp();
+            throw givenUp != null && e.code() == StatusCode.CANCELLED
+                    ? IreeException.of(StatusCode.CANCELLED, e.getMessage() + ": " + givenUp.getMessage(), e)
+                    : program.explained(e);
+        } finally {
+            if (program.overlaps()) {
+                program.inTurn(null);
+            }
+            holder.leave(before);
+        }
+    }
+
+    /** The wait of the call, pending until the call is advanced or abandoned. */
+    VmWait pendingWait() {
+        Invocation waiting = invocation;
+        return waiting != null ? waiting.pendingWait() : Objects.requireNonNull(files);
+    }
+
+    /** Blocks until the call can be advanced, or was cancelled. Not only in turn. */
+    void await() throws InterruptedException {
+        Invocation waiting = invocation;
+        if (waiting != null) {
+            waiting.awaitReady();
+        } else {
+            Objects.requireNonNull(files).await();
+        }
+    }
+
+    /** The results, freed by the caller; null before the function has returned. */
+    @Nullable
+    Object @Nullable [] values() {
+        return values;
+    }
+
+    /** The number of {@linkplain FilesInPlace#comparisons comparisons} of files in place when the call's code began. */
     long filesSeen() {
         return filesSeen;
     }
 
-    void begin(Invocation invocation) {
-        invocation.endsWhenInterrupted(confined); // a confined call runs on the thread that made the call
-        if (confined) {
-            running = invocation; // saves two locks, noticeable for a trivial function
-            return;
+    /** Ends the turn of the call for good. */
+    void end() {
+        Invocation taken = invocation;
+        if (!confined) {
+            synchronized (this) {
+                invocation = null;
+            }
         }
-        synchronized (this) {
-            checkNotCancelled();
-            running = invocation;
+        program.inTurn(null);
+        if (taken != null) {
+            if (values == null) { // while the invocation still has the cause with which its operations fail
+                withdraw(null);
+            }
+            function.giveBack(taken);
         }
     }
 
-    void end() {
-        if (confined) {
-            return;
-        }
-        synchronized (this) {
-            running = null;
-        }
-    }
+    // Cancellation.
 
     /** Sets a listener for cancellation, notified at once if the call is already cancelled. */
     void onCancel(Runnable listener) {
@@ -355,8 +537,8 @@ final class Call {
         synchronized (this) {
             cancelled = true;
             holder.abandon();
-            if (running != null) {
-                running.cancel();
+            if (invocation != null) {
+                invocation.cancel();
             }
             if (thread != null) {
                 thread.interrupt();
@@ -374,7 +556,7 @@ final class Call {
 
     synchronized void checkNotCancelled() {
         if (cancelled) {
-            throw IreeException.of(StatusCode.CANCELLED, "call of '%s' was cancelled".formatted(function));
+            throw IreeException.of(StatusCode.CANCELLED, "call of '%s' was cancelled".formatted(function.fullName()));
         }
     }
 }

@@ -92,7 +92,7 @@ public final class FunctionCalls {
             try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
                 program.checkMayWait(fullName);
                 InputSize size = arguments.size();
-                Call call = Call.confined(fullName, arguments);
+                Call call = Call.confined(program, this, arguments);
                 try {
                     admit(
                             call,
@@ -107,14 +107,14 @@ public final class FunctionCalls {
                         call.inLine();
                     }
                     learn = () -> needs.failed(holder);
-                    values = program.run(this, call);
+                    values = program.run(call);
                     learn = () -> needs.learn(size, holder);
                 } catch (RuntimeException | Error e) {
                     if (call.wasInterrupted()) {
                         throw call.cancelled(e);
                     }
                     if (e instanceof IreeException failure) {
-                        throw program.interrupted(call, failure);
+                        throw call.interrupted(failure);
                     }
                     throw e;
                 } finally {
@@ -235,7 +235,7 @@ public final class FunctionCalls {
             holder = holder(outer);
             program.begins(holder, outer);
             arguments = new ArgumentList(signature, program.memory(), holder, inputs);
-            call = new Call(fullName, arguments);
+            call = new Call(program, this, arguments);
             Fence after = terms.after();
             boolean isReady = after == null || after.isReached();
             boolean isAhead = !isReady && goesAhead;

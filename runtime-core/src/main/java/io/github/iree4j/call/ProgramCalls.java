@@ -11,7 +11,6 @@ import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.monitor.PendingCall;
 import io.github.iree4j.monitor.TurnStatistics;
-import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.FailureDetail;
 import io.github.iree4j.status.FilesInPlace;
 import io.github.iree4j.status.IreeException;
@@ -22,6 +21,7 @@ import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.vm.Context;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
@@ -281,25 +281,10 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         Call call = underWay.find(number);
         return call != null
                 && call.cancelAlone(
-                        this,
                         IreeException.of(
                                 StatusCode.CANCELLED,
                                 "call %d of '%s' was cancelled%s"
                                         .formatted(number, call.holder().name(), how)));
-    }
-
-    /** Describes what a call waits for, for its failure; see {@link Call#awaited}. */
-    String awaited(Call call) {
-        long bytes = memory.device().schedulingDomain().awaitedBytes(call.holder());
-        return bytes > 0 ? bytes + " bytes of memory" : call.awaited();
-    }
-
-    /** Adds to the failure of a call whose thread was interrupted what the call waited for. On the thread of a confined call. */
-    IreeException interrupted(Call call, IreeException failure) {
-        return Thread.currentThread().isInterrupted()
-                        && failure.detail(CallWait.class).isEmpty()
-                ? IreeException.of(failure.code(), failure.getMessage(), failure, new CallWait(awaited(call)))
-                : failure;
     }
 
     /** Makes a call that begins to wait visible to diagnostics and to the closing thread, until the call is removed or runs. */
@@ -314,14 +299,6 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         underWay.linger(call);
         end.giveUpIfClosed(call);
         end.changed();
-    }
-
-    /** Withdraws the pending operations of a call that ends early; a null cause means an abandoned call. */
-    void withdraw(Call call, @Nullable IreeException cause) {
-        IreeException given = cause != null
-                ? cause
-                : IreeException.of(StatusCode.CANCELLED, "%s ended before its work was done".formatted(call.holder()));
-        memory.device().schedulingDomain().withdraw(call.holder(), given);
     }
 
     /** Records the end of a call of this thread. */
@@ -387,11 +364,11 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
 
     /** Runs one call and returns its results; the caller has entered the program and closes the arguments. */
     @Nullable
-    Object[] run(FunctionCalls function, Call call) {
-        @Nullable Object[] values = runToEnd(function, call);
+    Object[] run(Call call) {
+        @Nullable Object[] values = runToEnd(call);
         try {
             inPlace.requireUnchangedSince(call.filesSeen());
-            requireInTime(function);
+            requireInTime(call.function());
         } catch (IreeException e) {
             ResultReader.free(values);
             throw e;
@@ -408,9 +385,9 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         }
     }
 
-    private @Nullable Object[] runToEnd(FunctionCalls function, Call call) {
-        if (!function.signature().isAsynchronous()) {
-            return runHere(new ProgramCall(this, function, call, null, null), null);
+    private @Nullable Object[] runToEnd(Call call) {
+        if (!call.function().signature().isAsynchronous()) {
+            return runHere(call, null);
         }
         TimelineSemaphore timeline = memory.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
         timeline.setName(call.holder());
@@ -418,7 +395,8 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         @Nullable Object[] values;
         try (timeline;
                 done) {
-            values = runHere(new ProgramCall(this, function, call, null, done), done);
+            call.passes(null, done);
+            values = runHere(call, done);
         }
         try {
             call.holder().doOwnWork();
@@ -426,8 +404,8 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
             // instead of hanging, if the program drops the fence without a signal.
             timeline.await(1);
         } catch (RuntimeException | Error e) {
-            IreeException cause = e instanceof IreeException failure ? interrupted(call, failure) : null;
-            withdraw(call, cause);
+            IreeException cause = e instanceof IreeException failure ? call.interrupted(failure) : null;
+            call.withdraw(cause);
             ResultReader.free(values);
             if (cause != null) {
                 throw cause;
@@ -438,29 +416,25 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     }
 
     /** Runs a call on this thread. The thread blocks while the call waits. A call of a function with fences ends before its work is done. */
-    private @Nullable Object[] runHere(ProgramCall steps, @Nullable Fence done) {
-        Call call = steps.call();
+    private @Nullable Object[] runHere(Call call, @Nullable Fence done) {
         if (!lock.tryTake()) {
-            waitForTurn(call, steps.function().fullName());
+            waitForTurn(call);
         }
         try {
             lock.run();
             call.startClock();
             underWay.runs(call);
-            boolean over = steps.begin();
-            while (!over) {
-                waitHere(steps);
-                over = steps.resume();
+            while (!call.advance()) {
+                waitHere(call);
             }
-            @Nullable Object[] values = steps.takeValues();
             if (done != null && !done.isReached()) {
                 call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
                 stops(call);
             }
-            return values;
+            return Objects.requireNonNull(call.values());
         } finally {
             underWay.leavesTurn();
-            steps.end();
+            call.end();
             lock.release();
         }
     }
@@ -471,7 +445,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         end.giveUpIfClosed(call);
     }
 
-    private void waitForTurn(Call call, String function) {
+    private void waitForTurn(Call call) {
         track(call);
         long since = System.nanoTime();
         try {
@@ -480,29 +454,26 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw IreeException.of(
-                    StatusCode.CANCELLED, "interrupted while waiting to call '%s'".formatted(function), e);
+                    StatusCode.CANCELLED, "interrupted while waiting to call '%s'".formatted(call.function().fullName()), e);
         }
     }
 
-    private void waitHere(ProgramCall steps) {
-        Call call = steps.call();
-        call.suspendedBy(steps.pendingWait());
+    private void waitHere(Call call) {
+        call.suspendedBy(call.pendingWait());
         stops(call);
         if (overlaps) {
             lock.release();
         }
         try {
             call.holder().doOwnWork();
-            steps.await();
+            call.await();
             call.inLine();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw interrupted(
-                    call,
-                    IreeException.of(
-                            StatusCode.CANCELLED,
-                            "interrupted while '" + steps.function().fullName() + "' was waiting",
-                            e));
+            throw call.interrupted(IreeException.of(
+                    StatusCode.CANCELLED,
+                    "interrupted while '" + call.function().fullName() + "' was waiting",
+                    e));
         } finally {
             if (overlaps) {
                 lock.takeUninterruptibly();

@@ -79,7 +79,7 @@ final class ProgramEnd {
         IreeException given = cause;
         if (given != null) {
             giveUp(call, given);
-            program.withdraw(call, given);
+            call.withdraw(given);
         }
     }
 

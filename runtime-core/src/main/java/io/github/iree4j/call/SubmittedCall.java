@@ -142,7 +142,7 @@ final class SubmittedCall<R> {
     private void expire() {
         IreeException cause = late();
         if (!future.completeExceptionally(cause)) { // the results were promised; the fence fails with the pending work
-            program.withdraw(call, future.failure() == null ? cause : abandoned());
+            call.withdraw(future.failure() == null ? cause : abandoned());
         }
     }
 
@@ -152,7 +152,7 @@ final class SubmittedCall<R> {
             return CallWait.late(function.fullName(), deadline.limit(), files);
         }
         String inputs = Call.describe(PendingOperation.waitsFor(terms.after())); // awaited by the call, or by its work
-        return CallWait.late(function.fullName(), deadline.limit(), inputs.isEmpty() ? program.awaited(call) : inputs);
+        return CallWait.late(function.fullName(), deadline.limit(), inputs.isEmpty() ? call.awaited() : inputs);
     }
 
     /**
@@ -329,11 +329,11 @@ final class SubmittedCall<R> {
      * the references in {@code ours}: work started by the call has its own references.
      */
     private void start(@Nullable Fence ready, @Nullable Fence done, List<RefCounted> ours, Conclusion conclusion) {
-        AsyncCall made =
-                new AsyncCall(program, new ProgramCall(program, function, call, ready, done), terms.priority());
+        call.passes(ready, done);
+        AsyncCall made = new AsyncCall(program, call, terms.priority());
         steps = made;
         Runnable end = () -> {
-            @Nullable Object[] values = made.values();
+            @Nullable Object[] values = call.values();
             if (values == null) {
                 ours.forEach(RefCounted::release);
                 fail(IreeFuture.failureOf(made.failure()));
@@ -343,7 +343,7 @@ final class SubmittedCall<R> {
             }
         };
         program.start(made, function, end, () -> {
-            boolean hasReturned = made.values() != null;
+            boolean hasReturned = call.values() != null;
             if (hasReturned && signal == null && done != null) {
                 end.run(); // only starts to wait for the work, without blocking
                 return;
@@ -397,14 +397,14 @@ final class SubmittedCall<R> {
             call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
             Ending ending = ending(values); // work in flight keeps the memory it needs
             if (ending.failure != null) {
-                program.withdraw(call, ending.failure); // for example, abandoned after the call's last step
+                call.withdraw(ending.failure); // for example, abandoned after the call's last step
             }
             call.onLeave(() -> future.whenComplete((_, _) -> leave()));
             program.linger(call);
             ending.completion.run();
             done.whenReached(failure -> CallThreads.start("iree4j-end " + function.fullName(), () -> {
                 if (failure != null) {
-                    program.withdraw(call, failure);
+                    call.withdraw(failure);
                 }
                 succeeded = failure == null;
                 call.leave();
@@ -494,7 +494,7 @@ final class SubmittedCall<R> {
     private void fail(IreeException cause) {
         boolean isFirst = future.claim(cause);
         IreeException decided = isFirst ? cause : abandoned();
-        program.withdraw(call, decided);
+        call.withdraw(decided);
         conclude(isFirst ? () -> future.deliver(cause) : () -> {}, fence -> fence.fail(decided));
     }
 

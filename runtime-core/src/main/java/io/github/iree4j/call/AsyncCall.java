@@ -55,8 +55,6 @@ final class AsyncCall {
     }
 
     private final ProgramCalls program;
-    private final ProgramLock lock;
-    private final boolean keepsLock;
     private final int priority;
     private final Call call;
     /** Set on start, after the first place in line. */
@@ -71,9 +69,7 @@ final class AsyncCall {
     /** Takes ownership of nothing yet. */
     AsyncCall(ProgramCalls program, Call call, int priority) {
         this.program = program;
-        this.lock = program.lock();
         this.priority = priority;
-        this.keepsLock = !program.overlaps();
         this.call = call;
     }
 
@@ -93,7 +89,7 @@ final class AsyncCall {
 
     private void lineUp(Place mine) {
         mine.since = System.nanoTime();
-        lock.join(mine);
+        program.lock().join(mine);
         mine.waits = !mine.isGiven(); // a step that finds the place given before has not waited
     }
 
@@ -123,7 +119,7 @@ final class AsyncCall {
             }
             forgetWait();
             call.inLine();
-            if (!keepsLock) {
+            if (program.overlaps()) {
                 Place again = new Place();
                 place = again;
                 lineUp(again);
@@ -133,7 +129,7 @@ final class AsyncCall {
         if (mine != null) {
             if (!mine.isGiven()) {
                 // A call that has begun must be abandoned in the program's turn.
-                if (call.hasBegun() || !call.isCancelled() || !lock.leave(mine)) {
+                if (call.hasBegun() || !call.isCancelled() || !program.lock().leave(mine)) {
                     return mine.isGiven() ? Progress.AGAIN : Progress.WAITING;
                 }
                 failure = IreeException.of(
@@ -151,7 +147,6 @@ final class AsyncCall {
 
     /** Runs in the program's turn. */
     private Progress run() {
-        lock.run();
         call.runs();
         try {
             if (!call.advance()) {
@@ -161,20 +156,14 @@ final class AsyncCall {
             failure = e;
         }
         call.end();
-        lock.release();
         return Progress.OVER;
     }
 
     private Progress waitFor(VmWait pending) {
-        if (keepsLock) {
-            lock.pause();
-        } else {
-            lock.release();
-        }
         WakeUp up = new WakeUp(this);
         wait = pending;
         wakeUp = up;
-        call.suspendedBy(pending);
+        call.suspends(pending);
         if (pending.isReady()) {
             return Progress.AGAIN;
         }

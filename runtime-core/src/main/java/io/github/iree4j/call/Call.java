@@ -157,15 +157,34 @@ final class Call {
         place = null;
     }
 
+    /** The call has the turn, and its code runs on this thread. */
     void runs() {
-        changed = System.nanoTime();
-        place = Place.RUNNING;
+        program.lock().run();
+        if (confined) {
+            startClock();
+            program.underWay().takesTurn(this);
+            program.underWay().removeOwn(this);
+        } else {
+            changed = System.nanoTime();
+            place = Place.RUNNING;
+            program.underWay().takesTurn(this);
+        }
     }
 
-    void suspendedBy(VmWait wait) {
+    /** The call in turn waits, and gives up the turn where calls overlap. */
+    void suspends(VmWait wait) {
         changed = System.nanoTime();
         place = new Place(
                 PendingCall.State.SUSPENDED, wait instanceof AwaitsFences fences ? fences.awaited() : List.of());
+        if (confined) {
+            program.track(this); // in no list while running
+        }
+        if (program.overlaps()) {
+            program.underWay().leavesTurn();
+            program.lock().release();
+        } else if (!confined) { // otherwise this thread waits inside the call
+            program.lock().pause();
+        }
     }
 
     /**
@@ -406,7 +425,6 @@ final class Call {
     /** Runs code of the program with the call as memory holder. */
     private boolean run(Invocation taken, boolean again) {
         holder.begins();
-        program.inTurn(holder);
         MemoryHolder before = holder.enter();
         try {
             boolean isOver = again ? taken.resume() : taken.start();
@@ -421,9 +439,6 @@ final class Call {
                     ? IreeException.of(StatusCode.CANCELLED, e.getMessage() + ": " + givenUp.getMessage(), e)
                     : program.explained(e);
         } finally {
-            if (program.overlaps()) {
-                program.inTurn(null);
-            }
             holder.leave(before);
         }
     }
@@ -463,13 +478,14 @@ final class Call {
                 invocation = null;
             }
         }
-        program.inTurn(null);
+        program.underWay().leavesTurn();
         if (taken != null) {
             if (values == null) { // while the invocation still has the cause with which its operations fail
                 withdraw(null);
             }
             function.giveBack(taken);
         }
+        program.lock().release();
     }
 
     // Cancellation.

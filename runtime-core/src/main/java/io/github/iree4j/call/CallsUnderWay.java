@@ -6,46 +6,36 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls of a program in progress, for diagnostics, in order of arrival. A call running on the thread that made the call
- * is in no list, since a list would cost each call a lock. The monitor guards the links of the listed calls; under the
- * monitor each call in progress is in one place.
+ * Calls of a program in progress, in order of arrival, and the call in turn. A call running on the thread that made the
+ * call is in no list, since a list would cost each call a lock. The monitor guards the links of the listed calls; under
+ * the monitor each call in progress is in the list, or in turn.
  */
 final class CallsUnderWay {
-    /** The call running on the thread that made the call; written in turn. In release mode: late readers re-read the field. */
+    /** The call in turn; written in turn. In release mode: late readers re-read the field. */
     private final AtomicReference<@Nullable Call> inTurn = new AtomicReference<>();
 
     private @Nullable Call first;
     private @Nullable Call last;
     private int lingering;
 
-    /**
-     * Records that the thread that made a call, and has the turn, begins or continues to run the call. A listed call
-     * leaves the list in the same step.
-     */
-    void runs(Call call) {
-        if (!call.linked) { // written by this thread
-            inTurn.setRelease(call);
-            return;
-        }
-        synchronized (this) {
-            inTurn.setRelease(call);
-            remove(call);
-        }
+    /** Records that a call has got its turn. */
+    void takesTurn(Call call) {
+        inTurn.setRelease(call);
     }
 
-    /** Records that the running call is suspended, or has returned and waits for work. The call enters the list in the same step. */
-    synchronized void stops(Call call) {
-        add(call);
-        inTurn.setRelease(null);
-    }
-
-    /** Records that the thread that made a call no longer runs the call, and still has the turn. */
+    /** Records that the call in turn is about to give up the turn. A call that has not ended is in the list by now. */
     void leavesTurn() {
         inTurn.setRelease(null);
     }
 
-    /** Records the end of a call made by this thread. */
-    void ends(Call call) {
+    /** The call in turn; null for none. */
+    @Nullable
+    Call inTurn() {
+        return inTurn.getAcquire();
+    }
+
+    /** Takes a call of this thread off the list: the call runs, or has ended. */
+    void removeOwn(Call call) {
         if (call.linked) { // written by this thread
             remove(call);
         }
@@ -117,7 +107,8 @@ final class CallsUnderWay {
         List<Call> calls = new ArrayList<>();
         Call running;
         synchronized (this) {
-            running = limit > 0 ? inTurn.getAcquire() : null;
+            Call turn = inTurn();
+            running = turn == null || turn.linked || limit == 0 ? null : turn;
             if (running != null) {
                 calls.add(running);
             }
@@ -130,7 +121,7 @@ final class CallsUnderWay {
 
     /** The call with a number; null when there is no such call. */
     synchronized @Nullable Call find(long number) {
-        Call running = inTurn.getAcquire();
+        Call running = inTurn();
         if (running != null && running.number() == number) {
             return running;
         }

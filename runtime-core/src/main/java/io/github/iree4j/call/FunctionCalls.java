@@ -118,7 +118,7 @@ public final class FunctionCalls {
                     }
                     throw e;
                 } finally {
-                    program.ends(call);
+                    program.underWay().removeOwn(call);
                 }
                 call.wasInterrupted();
             } finally {
@@ -250,7 +250,7 @@ public final class FunctionCalls {
             return new SubmittedCall<>(program, this, call, terms, begun, admitting, results, discard).start();
         } catch (RuntimeException | Error e) {
             if (call != null) {
-                program.untrack(call);
+                program.underWay().remove(call);
             }
             if (arguments != null) {
                 arguments.close();

@@ -22,7 +22,6 @@ import io.github.iree4j.vm.Context;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
@@ -43,9 +42,6 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     private final Runnable freeing;
     private final ProgramLock lock = new ProgramLock();
     private final CallsUnderWay underWay = new CallsUnderWay();
-    /** The holder of the turn; written in turn. In release mode: late readers re-read the field. */
-    private final AtomicReference<@Nullable MemoryHolder> inTurn = new AtomicReference<>();
-
     private final LongAdder waited = new LongAdder(); // calls that have waited for their turn
     private final LongAdder waitedNanos = new LongAdder();
     private volatile @Nullable IreeException refusal; // failure of calls once closed; null for the usual failure
@@ -287,7 +283,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
                                         .formatted(number, call.holder().name(), how)));
     }
 
-    /** Makes a call that begins to wait visible to diagnostics and to the closing thread, until the call is removed or runs. */
+    /** Makes a call that begins to wait visible to diagnostics and to the closing thread, until the call is taken off the list. */
     void track(Call call) {
         call.startClock();
         underWay.add(call);
@@ -301,22 +297,11 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         end.changed();
     }
 
-    /** Records the end of a call of this thread. */
-    void ends(Call call) {
-        underWay.ends(call);
-    }
-
-    /** Takes a call off the list; false when the call is not in the list. */
-    boolean untrack(Call call) {
-        return underWay.remove(call);
+    CallsUnderWay underWay() {
+        return underWay;
     }
 
     // Turns.
-
-    /** Sets the holder of the turn; null when the turn is free. */
-    void inTurn(@Nullable MemoryHolder holder) {
-        inTurn.setRelease(holder);
-    }
 
     /**
      * Returns the call that keeps another from beginning: the call in turn, or the first held call.
@@ -326,8 +311,8 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
      */
     @Nullable
     MemoryHolder keepingBack(@Nullable MemoryHolder outer) {
-        MemoryHolder call = inTurn.getAcquire();
-        return call != null ? call : held.first(outer);
+        Call call = underWay.inTurn();
+        return call != null ? call.holder() : held.first(outer);
     }
 
     /**
@@ -421,28 +406,18 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
             waitForTurn(call);
         }
         try {
-            lock.run();
-            call.startClock();
-            underWay.runs(call);
+            call.runs();
             while (!call.advance()) {
                 waitHere(call);
             }
             if (done != null && !done.isReached()) {
                 call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
-                stops(call);
+                track(call);
             }
             return Objects.requireNonNull(call.values());
         } finally {
-            underWay.leavesTurn();
             call.end();
-            lock.release();
         }
-    }
-
-    /** Records that a call in turn begins to wait. */
-    private void stops(Call call) {
-        underWay.stops(call);
-        end.giveUpIfClosed(call);
     }
 
     private void waitForTurn(Call call) {
@@ -459,11 +434,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     }
 
     private void waitHere(Call call) {
-        call.suspendedBy(call.pendingWait());
-        stops(call);
-        if (overlaps) {
-            lock.release();
-        }
+        call.suspends(call.pendingWait());
         try {
             call.holder().doOwnWork();
             call.await();
@@ -477,9 +448,8 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         } finally {
             if (overlaps) {
                 lock.takeUninterruptibly();
-                lock.run();
             }
-            underWay.runs(call);
+            call.runs();
         }
     }
 

@@ -572,7 +572,7 @@ final class SubmittedCall<R> {
 
     /** Idempotent, on any thread. */
     private void leave() {
-        if (program.untrack(call)) {
+        if (program.underWay().remove(call)) {
             release();
             program.exit();
         }

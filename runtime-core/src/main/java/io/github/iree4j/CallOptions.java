@@ -1,7 +1,7 @@
 package io.github.iree4j;
 
 import io.github.iree4j.async.Fence;
-import io.github.iree4j.call.CallTerms;
+import io.github.iree4j.call.CallDeadline;
 import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -81,7 +81,7 @@ public final class CallOptions {
      * @throws IreeException INVALID_ARGUMENT when the limit is negative
      */
     public CallOptions timeoutAtMost(@Nullable Duration limit) {
-        return timeout(CallTerms.least(timeout, limit));
+        return timeout(CallDeadline.least(timeout, limit));
     }
 
     /**

@@ -2,6 +2,7 @@ package io.github.iree4j;
 
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.call.AbiDeclaration;
+import io.github.iree4j.call.CallDeadline;
 import io.github.iree4j.call.CallTerms;
 import io.github.iree4j.call.FunctionCalls;
 import io.github.iree4j.call.ProgramCalls;
@@ -129,10 +130,9 @@ final class CompiledFunction extends ProgramFunction {
                 options.after().orElse(null),
                 options.signal().orElse(null),
                 options.priority(),
-                options.timeout().orElse(null),
-                limit);
+                new CallDeadline(options.timeout().orElse(null), limit));
         return startWithin(
-                terms.duration(),
+                terms.deadline().limit(),
                 terms.signal(),
                 () -> calls.submit(
                         terms, Tensor.inputs(inputs), values -> cut.apply(returned(values)), Results::close));

@@ -8,26 +8,40 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** The deadline of a call that does not run on the thread that made the call. */
-final class CallDeadline {
+/**
+ * The deadline of a call that does not run on the thread that made the call: made once, when the call is made, and
+ * watched until the call has ended.
+ */
+public final class CallDeadline {
+    private final @Nullable Duration timeout;
     private final @Nullable Duration limit;
-    private final long begun;
+    private final long begun = System.nanoTime();
     private volatile @Nullable CompletableFuture<Void> timer; // complete once the call has ended; null without a limit
 
     /**
-     * Creates a deadline without a timer.
+     * Begins the time of a call.
      *
-     * @param limit the maximum duration of the call; null for any
-     * @param begun the start of the call's time, by {@link System#nanoTime}
+     * @param timeout the time after which the caller abandons the call; null for never
+     * @param limit the time after which the program abandons the call; null for never
      */
-    CallDeadline(@Nullable Duration limit, long begun) {
-        this.limit = limit;
-        this.begun = begun;
+    public CallDeadline(@Nullable Duration timeout, @Nullable Duration limit) {
+        this.timeout = timeout;
+        this.limit = least(timeout, limit);
     }
 
-    @Nullable
-    Duration limit() {
+    /** The smaller of two limits, where null is no limit. */
+    public static @Nullable Duration least(@Nullable Duration a, @Nullable Duration b) {
+        return a == null || b != null && b.compareTo(a) < 0 ? b : a;
+    }
+
+    /** The maximum duration of the call; null for any. */
+    public @Nullable Duration limit() {
         return limit;
+    }
+
+    /** Whether the caller has set a limit. */
+    boolean isOfCaller() {
+        return timeout != null;
     }
 
     /** Returns whether the call is late by the clock, whether or not the timer has noticed. */

@@ -226,7 +226,6 @@ public final class FunctionCalls {
     public <R> IreeFuture<R> submit(
             CallTerms terms, @Nullable Object[] inputs, Function<@Nullable Object[], R> results, Consumer<R> discard) {
         program.enter();
-        long begun = System.nanoTime();
         MemoryHolder holder = null;
         ArgumentList arguments = null;
         Call call = null;
@@ -247,7 +246,7 @@ public final class FunctionCalls {
                 admitting.holdBack();
                 arguments.hold();
             }
-            return new SubmittedCall<>(program, this, call, terms, begun, admitting, results, discard).start();
+            return new SubmittedCall<>(program, this, call, terms, admitting, results, discard).start();
         } catch (RuntimeException | Error e) {
             if (call != null) {
                 program.underWay().remove(call);

@@ -54,7 +54,6 @@ final class SubmittedCall<R> {
      * Creates the submission of a call with its arguments. The arguments are passed if the call is admitted, otherwise
      * held.
      *
-     * @param begun the start of the call's time, by {@link System#nanoTime}
      * @param admitting the admission of the call
      * @param results converts the results for the future; on a thread where arbitrary code may run
      * @param discard frees converted results without a receiver
@@ -64,7 +63,6 @@ final class SubmittedCall<R> {
             FunctionCalls function,
             Call call,
             CallTerms terms,
-            long begun,
             Admitting admitting,
             Function<@Nullable Object[], R> results,
             Consumer<R> discard) {
@@ -72,7 +70,7 @@ final class SubmittedCall<R> {
         this.function = function;
         this.call = call;
         this.terms = terms;
-        this.deadline = new CallDeadline(terms.duration(), begun);
+        this.deadline = terms.deadline();
         this.admitting = admitting;
         this.signal = terms.signal();
         this.results = results;
@@ -174,7 +172,7 @@ final class SubmittedCall<R> {
      * would never continue, unless the call has a deadline.
      */
     private void checkMayWait() {
-        if (terms.timeout() == null && program.lock().isRunBySelf()) {
+        if (!deadline.isOfCaller() && program.lock().isRunBySelf()) {
             AsyncCall made = steps;
             if (made == null || !made.isPastTurn()) {
                 throw IreeException.of(

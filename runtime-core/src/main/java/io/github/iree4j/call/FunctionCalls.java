@@ -156,7 +156,11 @@ public final class FunctionCalls {
                 admission = need.gate().join(consumer, !program.overlaps(), estimate, false, null);
                 if (!admission.isAdmitted()) {
                     List<Admission> joined = List.of(admission);
-                    await(admission, call, () -> MemoryNeeds.awaited(List.of(need), size, joined));
+                    await(
+                            call,
+                            () -> MemoryNeeds.awaited(List.of(need), size, joined),
+                            admission::cancel,
+                            admission::await);
                 }
             }
             call.holder().admitted(admission);
@@ -169,39 +173,36 @@ public final class FunctionCalls {
     /** Waits until the calls of the program that were submitted and admitted before this call are made. */
     private void awaitEarlier(Call call, @Nullable MemoryHolder outer) {
         CountDownLatch made = new CountDownLatch(1);
-        call.waitsForMemory(null, () -> MemoryWait.forEarlierCalls(made.getCount() == 0));
-        call.onCancel(made::countDown); // when the program is closed
-        program.track(call);
-        program.held()
-                .add(outer)
-                .make(
-                        _ -> {
-                            made.countDown();
-                            program.held().remove(outer);
-                            return true;
-                        },
-                        call.holder(),
-                        true);
-        HeldCallbacks.help(); // this thread may have to make the earlier calls
-        try {
+        HeldCalls.Making making = _ -> {
+            made.countDown();
+            program.held().remove(outer);
+            return true;
+        };
+        await(call, () -> MemoryWait.forEarlierCalls(made.getCount() == 0), made::countDown, () -> {
+            program.held().add(outer).make(making, call.holder(), true);
+            HeldCallbacks.help(); // this thread may have to make the earlier calls
             made.await();
-            if (call.isCancelled()) {
-                throw program.cancelled(fullName);
-            }
-            call.inLine();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw IreeException.of(
-                    StatusCode.CANCELLED, "interrupted while waiting to call '%s'".formatted(fullName), e);
-        }
+            return !call.isCancelled();
+        });
     }
 
-    private void await(Admission admission, Call call, Supplier<MemoryWait> memory) {
+    /** A wait of the thread that makes a call, before the call has the turn. */
+    private interface Wait {
+        /** False when the wait was ended. */
+        boolean await() throws InterruptedException;
+    }
+
+    /**
+     * Waits before a call can be made.
+     *
+     * @param end ends the wait, when the program is closed
+     */
+    private void await(Call call, Supplier<MemoryWait> memory, Runnable end, Wait wait) {
         call.waitsForMemory(null, memory);
-        call.onCancel(admission::cancel); // when the program is closed
+        call.onCancel(end);
         program.track(call);
         try {
-            if (!admission.await()) {
+            if (!wait.await()) {
                 throw program.cancelled(fullName);
             }
         } catch (InterruptedException e) {

@@ -42,11 +42,9 @@ final class SubmittedCall<R> {
     private final AtomicBoolean hasEndedFence = new AtomicBoolean();
     private volatile @Nullable AsyncCall steps;
     private volatile @Nullable Cancellation waiting;
-    private @Nullable Object @Nullable [] pending; // published by 'waiting': results without ready contents
-
     private volatile @Nullable Cancellation place; // place in the line for memory
     private volatile Cancellation postponed = Cancellation.OVER;
-    private List<RefCounted> kept = List.of(); // published by either: released if the call ends before being made
+    private final List<RefCounted> ours = new ArrayList<>(); // until the code has ended; handed from thread to thread
     private boolean succeeded; // written by the thread that ends the call
     private boolean hasGivenBack; // guarded by this
 
@@ -115,21 +113,27 @@ final class SubmittedCall<R> {
         call.onGiveUp(this::giveUp, future::isDone);
         call.signals(signal);
         program.track(call);
-        make(wait, own);
+        if (isAsynchronous()) {
+            callWithFences(own);
+        } else {
+            makeAfter(this::startHostWork);
+        }
         return future;
     }
 
-    private void make(@Nullable Fence wait, @Nullable TimelineSemaphore own) {
-        if (!isAsynchronous()) {
-            makeAfter(wait, List.of(), this::startHostWork);
-        } else if (signal == null) {
-            callWithOwnFence(wait, Objects.requireNonNull(own));
-        } else if (own == null) {
-            callWithFences(wait, signal, signal, List.of());
-        } else {
-            Fence looked = Fence.at(own, 1);
-            callWithFences(wait, looked, signal, List.of(looked, own));
+    private void callWithFences(@Nullable TimelineSemaphore own) {
+        Fence reached = signal;
+        if (own != null) { // the fence's timeline fails when the program drops the fence
+            reached = Fence.at(own, 1);
+            ours.addAll(List.of(reached, own));
         }
+        Fence done = Objects.requireNonNull(reached);
+        Fence promised = signal;
+        makeBetween(
+                done,
+                promised == null
+                        ? values -> awaitContents(values, done)
+                        : values -> promise(values, done, promised));
     }
 
     private boolean isAsynchronous() {
@@ -188,73 +192,64 @@ final class SubmittedCall<R> {
         Cancellation inLine = place;
         if (inLine != null && inLine.cancel()) {
             postponed.cancel();
-            fail(abandoned(), kept);
+            fail(abandoned());
             return;
         }
         Cancellation wait = waiting;
         if (wait != null && wait.cancel()) {
-            if (pending == null) {
-                fail(abandoned(), kept);
-            } else {
-                ResultReader.free(pending); // work in flight keeps the memory it needs
-                fail(abandoned());
+            @Nullable Object[] values = call.values(); // published by 'waiting'
+            if (values != null) {
+                ResultReader.free(values); // work in flight keeps the memory it needs
             }
+            fail(abandoned());
         }
     }
 
     // Admission.
 
-    /**
-     * Makes the call once the fence is reached and the call may hold memory.
-     *
-     * @param ours references to be released if making the call fails
-     * @param next makes the call, after the fence if any
-     */
-    private void makeAfter(@Nullable Fence wait, List<RefCounted> ours, Consumer<@Nullable Fence> next) {
+    /** Makes the call once the fence, if any, is reached, and the call may hold memory. */
+    private void makeAfter(Runnable next) {
+        Fence wait = terms.after();
         if (wait == null) {
-            whenAdmitted(ours, () -> next.accept(null));
+            whenAdmitted(next);
             return;
         }
         call.waitsFor(wait, PendingCall.State.BEFORE_INPUTS);
-        kept = ours;
         waiting = wait.whenReached(failure -> {
             if (failure == null) {
                 call.inLine();
-                whenAdmitted(ours, () -> next.accept(wait));
+                whenAdmitted(next);
             } else {
-                failSoon(
-                        failure,
-                        ours); // off the signalling thread: the last user of a closed program frees the program
+                failSoon(failure); // off the signalling thread: the last user of a closed program frees the program
             }
         });
         wait.release(); // a waiting call keeps no fence open
         lookAgain();
     }
 
-    /**
-     * Makes the call once the call may hold memory: at once, or on another thread, see {@link HeldCalls}.
-     *
-     * @param ours references to be released if making the call fails
-     */
-    private void whenAdmitted(List<RefCounted> ours, Runnable next) {
-        if (admitting.isDone()) {
-            admitting.watch();
-            make(ours, next);
+    /** Makes the call once the call may hold memory: at once, or on another thread, see {@link HeldCalls}. */
+    private void whenAdmitted(Runnable next) {
+        if (!admitting.isDone()) {
+            call.waitsForMemory(isAhead() ? terms.after() : null, admitting::awaited);
+            place = admitting.join(mayWait -> attempt(next, mayWait), call::inLine);
+            lookAgain();
             return;
         }
-        call.waitsForMemory(isAhead() ? terms.after() : null, admitting::awaited);
-        kept = ours;
-        place = admitting.join(mayWait -> attempt(ours, next, mayWait), call::inLine);
-        lookAgain();
+        admitting.watch();
+        try {
+            next.run();
+        } catch (RuntimeException | Error e) { // nobody else learns of the exception
+            failSoon(IreeFuture.failureOf(e));
+        }
     }
 
     /** Makes an admitted call, or fails the call. */
-    private Admitting.Outcome attempt(List<RefCounted> ours, Runnable next, boolean mayWait) {
+    private Admitting.Outcome attempt(Runnable next, boolean mayWait) {
         try {
             boolean isAhead = isAhead();
             if (!call.arguments().pass(!isAhead, false)) {
                 if (isAhead) { // no ready call waits for a call that is not ready
-                    postpone(ours);
+                    postpone();
                     return Admitting.Outcome.POSTPONED;
                 }
                 call.waitsForMemory(null, admitting::awaitedInputs);
@@ -267,13 +262,13 @@ final class SubmittedCall<R> {
             call.inLine();
             next.run();
         } catch (RuntimeException | Error e) {
-            failSoon(IreeFuture.failureOf(e), ours);
+            failSoon(IreeFuture.failureOf(e));
         }
         return Admitting.Outcome.DONE;
     }
 
     /** Makes a call, whose inputs lack memory, once the fence is reached. */
-    private void postpone(List<RefCounted> ours) {
+    private void postpone() {
         Fence after = Objects.requireNonNull(terms.after());
         call.waitsFor(after, PendingCall.State.BEFORE_INPUTS);
         admitting.postpone();
@@ -283,35 +278,21 @@ final class SubmittedCall<R> {
                 call.inLine();
                 admitting.makeSoon();
             } else if (admitting.cancel()) {
-                failSoon(failure, ours);
+                failSoon(failure);
             }
         });
         lookAgain();
     }
 
-    /** Makes the call, or fails the call: nobody else learns of an exception thrown here. */
-    private void make(List<RefCounted> ours, Runnable making) {
-        try {
-            making.run();
-        } catch (RuntimeException | Error e) {
-            failSoon(IreeFuture.failureOf(e), ours);
-        }
-    }
-
     /** Fails the call on a thread where arbitrary code may run. */
-    private void failSoon(IreeException cause, List<RefCounted> ours) {
-        future.conclude("iree4j-end " + function.fullName(), () -> fail(cause, ours));
+    private void failSoon(IreeException cause) {
+        future.conclude("iree4j-end " + function.fullName(), () -> fail(cause));
     }
 
     /** Whether the call is made before the fence at which the inputs have their contents. */
     private boolean isAhead() {
         Fence after = terms.after();
         return function.goesAhead() && after != null && !after.isReached();
-    }
-
-    private void fail(IreeException cause, List<RefCounted> ours) {
-        fail(cause);
-        ours.forEach(RefCounted::release);
     }
 
     /** The failure of an abandoned call. */
@@ -324,21 +305,21 @@ final class SubmittedCall<R> {
 
     /**
      * Makes the call and passes the results to the conclusion, on a thread where arbitrary code may run. Then releases
-     * the references in {@code ours}: work started by the call has its own references.
+     * the call's references: work started by the call has its own references.
      */
-    private void start(@Nullable Fence ready, @Nullable Fence done, List<RefCounted> ours, Conclusion conclusion) {
+    private void start(@Nullable Fence ready, @Nullable Fence done, Consumer<@Nullable Object[]> conclusion) {
         call.passes(ready, done);
         AsyncCall made = new AsyncCall(program, call, terms.priority());
         steps = made;
         Runnable end = () -> {
             @Nullable Object[] values = call.values();
             if (values == null) {
-                ours.forEach(RefCounted::release);
                 fail(IreeFuture.failureOf(made.failure()));
-            } else {
-                conclusion.returned(values);
-                ours.forEach(RefCounted::release);
+                return;
             }
+            List<RefCounted> kept = takeOurs(); // first: the conclusion may hand the call to another thread
+            conclusion.accept(values);
+            kept.forEach(RefCounted::release);
         };
         program.start(made, function, end, () -> {
             boolean hasReturned = call.values() != null;
@@ -357,8 +338,10 @@ final class SubmittedCall<R> {
         });
     }
 
-    private interface Conclusion {
-        void returned(@Nullable Object[] values);
+    private List<RefCounted> takeOurs() {
+        List<RefCounted> taken = List.copyOf(ours);
+        ours.clear();
+        return taken;
     }
 
     // Work of the host.
@@ -370,9 +353,9 @@ final class SubmittedCall<R> {
         }
     }
 
-    private void startHostWork(@Nullable Fence reached) {
-        HostSpan span = program.memory().device().schedulingDomain().beginHostWork(reached);
-        start(null, null, List.of(), values -> endHostWork(values, span));
+    private void startHostWork() {
+        HostSpan span = program.memory().device().schedulingDomain().beginHostWork(terms.after());
+        start(null, null, values -> endHostWork(values, span));
     }
 
     private void endHostWork(@Nullable Object[] values, HostSpan span) {
@@ -384,31 +367,29 @@ final class SubmittedCall<R> {
     // Work of devices.
 
     /**
-     * Calls with fences. If {@code own} is a separate fence, the code reaches {@code own}; the caller's fence is
-     * reached after a check of files in place.
+     * Delivers results before they have contents, since the caller has a fence. If {@code own} is a separate fence, the
+     * code reaches {@code own}; the caller's fence is reached after a check of files in place.
      */
-    private void callWithFences(@Nullable Fence wait, Fence own, Fence done, List<RefCounted> ours) {
-        makeBetween(wait, own, ours, values -> {
-            if (own != done) {
-                lookBetween(own, done);
+    private void promise(@Nullable Object[] values, Fence own, Fence done) {
+        if (own != done) {
+            lookBetween(own, done);
+        }
+        call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
+        Ending ending = ending(values); // work in flight keeps the memory it needs
+        if (ending.failure != null) {
+            call.withdraw(ending.failure); // for example, abandoned after the call's last step
+        }
+        call.onLeave(() -> future.whenComplete((_, _) -> leave()));
+        program.linger(call);
+        ending.completion.run();
+        done.whenReached(failure -> CallThreads.start("iree4j-end " + function.fullName(), () -> {
+            if (failure != null) {
+                call.withdraw(failure);
             }
-            call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
-            Ending ending = ending(values); // work in flight keeps the memory it needs
-            if (ending.failure != null) {
-                call.withdraw(ending.failure); // for example, abandoned after the call's last step
-            }
-            call.onLeave(() -> future.whenComplete((_, _) -> leave()));
-            program.linger(call);
-            ending.completion.run();
-            done.whenReached(failure -> CallThreads.start("iree4j-end " + function.fullName(), () -> {
-                if (failure != null) {
-                    call.withdraw(failure);
-                }
-                succeeded = failure == null;
-                call.leave();
-            }));
-            done.release(); // the work keeps the fence now; after a failed call, fail() releases the fence
-        });
+            succeeded = failure == null;
+            call.leave();
+        }));
+        done.release(); // the work keeps the fence now; after a failed call, fail() releases the fence
     }
 
     /** Reaches {@code done} once the code has reached {@code own} and the files used in place are found untouched. */
@@ -427,38 +408,28 @@ final class SubmittedCall<R> {
         }
     }
 
-    /** Calls without a caller's fence: the call gets its own fence. The fence's timeline fails when the program drops the fence. */
-    private void callWithOwnFence(@Nullable Fence wait, TimelineSemaphore timeline) {
-        Fence done = Fence.at(timeline, 1);
-        makeBetween(wait, done, List.of(done, timeline), values -> awaitContents(values, done));
-    }
-
-    private void makeBetween(@Nullable Fence wait, Fence done, List<RefCounted> ours, Conclusion conclusion) {
-        if (function.goesAhead()) {
-            List<RefCounted> both = both(wait, ours);
-            whenAdmitted(both, () -> startAhead(wait, done, both, conclusion));
+    private void makeBetween(Fence done, Consumer<@Nullable Object[]> conclusion) {
+        Fence wait = terms.after();
+        if (!function.goesAhead()) {
+            makeAfter(() -> start(null, done, conclusion)); // fence reached: inputs are ready
+        } else if (wait == null) {
+            whenAdmitted(() -> start(null, done, conclusion));
         } else {
-            makeAfter(wait, ours, _ -> start(null, done, ours, conclusion)); // fence reached: inputs are ready
+            ours.add(wait);
+            whenAdmitted(() -> startAhead(wait, done, conclusion));
         }
     }
 
     /** Makes the call before the inputs have their contents; inputs in memory of other devices are copied first, in queue order. */
-    private void startAhead(@Nullable Fence wait, Fence done, List<RefCounted> ours, Conclusion conclusion) {
-        Fence copied = wait == null ? null : call.arguments().copyBehind(wait);
-        start(copied == null ? wait : copied, done, both(copied, ours), conclusion);
-    }
-
-    private static List<RefCounted> both(@Nullable Fence wait, List<RefCounted> others) {
-        if (wait == null) {
-            return others;
+    private void startAhead(Fence wait, Fence done, Consumer<@Nullable Object[]> conclusion) {
+        Fence copied = call.arguments().copyBehind(wait);
+        if (copied != null) {
+            ours.add(copied);
         }
-        List<RefCounted> all = new ArrayList<>(others);
-        all.add(wait);
-        return all;
+        start(copied == null ? wait : copied, done, conclusion);
     }
 
     private void awaitContents(@Nullable Object[] values, Fence done) {
-        pending = values;
         call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
         waiting = done.whenReached(failure -> {
             future.conclude("iree4j-end " + function.fullName(), () -> end(values, failure));
@@ -490,6 +461,7 @@ final class SubmittedCall<R> {
 
     /** Fails the call, with the failure that the outcome was decided for before, if any. */
     private void fail(IreeException cause) {
+        takeOurs().forEach(RefCounted::release);
         boolean isFirst = future.claim(cause);
         IreeException decided = isFirst ? cause : abandoned();
         call.withdraw(decided);

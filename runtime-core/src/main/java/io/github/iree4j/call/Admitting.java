@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +23,23 @@ import org.jspecify.annotations.Nullable;
  * several devices, two calls becoming due together might each wait for the other.
  */
 final class Admitting {
+    /*
+     * STATE
+     *   HELD    waits for memory, for earlier calls, or for its fence; can be ended
+     *   MAKING  a thread makes the call: its inputs come to the device
+     *   MADE    the inputs are on the device
+     *   ENDED   ended by cancel()
+     *
+     * From HELD the call is made or ended: one thread takes the word to MAKING or ENDED. Everything else is written by
+     * the thread that makes the call, which may give the call to another such thread, or back to HELD.
+     */
+    private enum State {
+        HELD,
+        MAKING,
+        MADE,
+        ENDED
+    }
+
     /** The most bytes to copy instead of starting a thread. A guess, not measured. */
     private static final long BRIEF_COPY = 1 << 18;
 
@@ -34,30 +51,21 @@ final class Admitting {
     private final @Nullable MemoryHolder outer;
     private final List<MemoryNeed> asks;
     private int next; // index of the first need not yet requested; handed from thread to thread
-    private boolean isDone;
-    private final AtomicBoolean isDecided = new AtomicBoolean(); // being made, or cancelled
+    private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
     private @Nullable Attempt attempt; // published by the line, as are the next two
     private Runnable whenAdmitted = () -> {};
     private @Nullable HeldCalls held;
-    private boolean isBeingMade; // handed from thread to thread
-    private volatile boolean isMade;
     private final Queue<Admission> places = new ConcurrentLinkedQueue<>(); // in the lines joined so far
 
     /**
-     * Requests the right if the call can be made at once.
+     * Creates the admission of a call of the current thread.
      *
      * @param holder the call
      * @param size the size of the call's inputs
      * @param ahead the unreached fence that the call's code runs ahead of; null for none
-     * @param now whether the call can be made at once
      */
     Admitting(
-            ProgramCalls program,
-            MemoryNeeds needs,
-            InputSize size,
-            MemoryHolder holder,
-            @Nullable Fence ahead,
-            boolean now) {
+            ProgramCalls program, MemoryNeeds needs, InputSize size, MemoryHolder holder, @Nullable Fence ahead) {
         this.program = program;
         this.needs = needs;
         this.size = size;
@@ -66,10 +74,13 @@ final class Admitting {
         this.outer = MemoryHolder.current();
         List<MemoryNeed> all = ahead == null ? needs.of(size) : needs.atFirstDevice();
         this.asks = outer == null ? all : MemoryNeeds.beside(outer, all);
-        this.isDone = now && program.held().isEmpty(outer) && isAdmitted();
     }
 
-    private boolean isAdmitted() {
+    /** Gets the right at once unless earlier calls wait; false when the call has to {@link #join}. */
+    boolean tryAdmit() {
+        if (!program.held().isEmpty(outer)) {
+            return false;
+        }
         String consumer = program.memory().consumer();
         for (; next < asks.size(); next++) {
             MemoryNeed need = asks.get(next);
@@ -86,9 +97,9 @@ final class Admitting {
         return true;
     }
 
-    /** Whether the call got the right at once, and can be made. */
-    boolean isDone() {
-        return isDone;
+    /** Whether the call can be made, with the right and the inputs on the device. */
+    boolean isMade() {
+        return state.get() == State.MADE;
     }
 
     /** Describes what the call waits for in line: the right, or the calls admitted before. */
@@ -98,12 +109,7 @@ final class Admitting {
 
     /** Describes what a call waits for that could not be made for lack of memory for the inputs. */
     MemoryWait awaitedInputs() {
-        return isMade ? MemoryWait.NONE : MemoryWait.ofInputs(size.copied(), false);
-    }
-
-    /** Records that the call cannot be made at once. Called before {@link #join}. */
-    void holdBack() {
-        isDone = false;
+        return isMade() ? MemoryWait.NONE : MemoryWait.ofInputs(size.copied(), false);
     }
 
     /** Counts the whole need of a call admitted at once, from the moment when the call's work may begin. */
@@ -151,7 +157,7 @@ final class Admitting {
 
     /** Ends the call, unless the call is being made; returns whether the call is ended. */
     boolean cancel() {
-        if (!isDecided.compareAndSet(false, true)) {
+        if (!state.compareAndSet(State.HELD, State.ENDED)) {
             return false;
         }
         places.forEach(Admission::cancel);
@@ -179,7 +185,7 @@ final class Admitting {
                     }
                 });
         places.add(asked);
-        if (isDecided.get()) { // cancelled before the place was listed, or made
+        if (state.get() != State.HELD) { // cancelled before the place was listed, or made
             asked.cancel();
         }
         watch();
@@ -191,10 +197,9 @@ final class Admitting {
     }
 
     private boolean make(boolean mayWait) {
-        if (!isBeingMade && !isDecided.compareAndSet(false, true)) {
+        if (state.get() != State.MAKING && !state.compareAndSet(State.HELD, State.MAKING)) {
             return true; // cancelled
         }
-        isBeingMade = true;
         Outcome outcome = Outcome.DONE;
         try {
             outcome = Objects.requireNonNull(attempt).attempt(mayWait);
@@ -208,13 +213,12 @@ final class Admitting {
 
     /** Records that the inputs are on the device. */
     void made() {
-        isMade = true;
+        state.set(State.MADE);
     }
 
     /** Takes an admitted call out of the order of calls, during an attempt to make the call; the call can be cancelled until {@link #makeSoon}. */
     void postpone() {
-        isBeingMade = false;
-        isDecided.set(false);
+        state.set(State.HELD);
     }
 
     /** Whether the inputs are on the device in the time for starting a thread. */
@@ -229,7 +233,7 @@ final class Admitting {
         holder.settle(() -> {
             if (hasSucceeded) {
                 needs.learn(size, holder);
-            } else if (isMade) {
+            } else if (isMade()) {
                 needs.failed(holder);
             }
         });

@@ -239,12 +239,10 @@ public final class FunctionCalls {
             Fence after = terms.after();
             boolean isReady = after == null || after.isReached();
             boolean isAhead = !isReady && goesAhead;
-            Admitting admitting =
-                    new Admitting(program, needs, arguments.size(), holder, isAhead ? after : null, isReady || isAhead);
-            if (admitting.isDone() && arguments.pass(!isAhead, false)) {
+            Admitting admitting = new Admitting(program, needs, arguments.size(), holder, isAhead ? after : null);
+            if ((isReady || isAhead) && admitting.tryAdmit() && arguments.pass(!isAhead, false)) {
                 admitting.made();
             } else {
-                admitting.holdBack();
                 arguments.hold();
             }
             return new SubmittedCall<>(program, this, call, terms, admitting, results, discard).start();

@@ -229,7 +229,7 @@ final class SubmittedCall<R> {
 
     /** Makes the call once the call may hold memory: at once, or on another thread, see {@link HeldCalls}. */
     private void whenAdmitted(Runnable next) {
-        if (!admitting.isDone()) {
+        if (!admitting.isMade()) {
             call.waitsForMemory(isAhead() ? terms.after() : null, admitting::awaited);
             place = admitting.join(mayWait -> attempt(next, mayWait), call::inLine);
             lookAgain();

@@ -23,7 +23,7 @@ class AdmittingTest {
     private static Admitting admitting(ProgramCalls program) {
         MemoryHolder holder = new MemoryHolder("program.step", new OperationsUnderWay());
         MemoryNeeds needs = new MemoryNeeds(program.memory());
-        return new Admitting(program, needs, ROW, holder, null, false);
+        return new Admitting(program, needs, ROW, holder, null);
     }
 
     @Test

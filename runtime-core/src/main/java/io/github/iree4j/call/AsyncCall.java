@@ -1,7 +1,5 @@
 package io.github.iree4j.call;
 
-import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.VmWait;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -54,9 +52,8 @@ final class AsyncCall {
         }
     }
 
-    private final ProgramCalls program;
-    private final int priority;
     private final Call call;
+    private final int priority;
     /** Set on start, after the first place in line. */
     private volatile @Nullable Runnable runner;
 
@@ -67,10 +64,9 @@ final class AsyncCall {
     private volatile @Nullable Throwable failure; // set without the turn when the call is cancelled in line
 
     /** Takes ownership of nothing yet. */
-    AsyncCall(ProgramCalls program, Call call, int priority) {
-        this.program = program;
-        this.priority = priority;
+    AsyncCall(Call call, int priority) {
         this.call = call;
+        this.priority = priority;
     }
 
     /**
@@ -89,7 +85,7 @@ final class AsyncCall {
 
     private void lineUp(Place mine) {
         mine.since = System.nanoTime();
-        program.lock().join(mine);
+        call.program.lock().join(mine);
         mine.waits = !mine.isGiven(); // a step that finds the place given before has not waited
     }
 
@@ -119,7 +115,7 @@ final class AsyncCall {
             }
             forgetWait();
             call.inLine();
-            if (program.overlaps()) {
+            if (call.program.overlaps()) {
                 Place again = new Place();
                 place = again;
                 lineUp(again);
@@ -129,17 +125,15 @@ final class AsyncCall {
         if (mine != null) {
             if (!mine.isGiven()) {
                 // A call that has begun must be abandoned in the program's turn.
-                if (call.hasBegun() || !call.isCancelled() || !program.lock().leave(mine)) {
+                if (call.hasBegun() || !call.isCancelled() || !call.program.lock().leave(mine)) {
                     return mine.isGiven() ? Progress.AGAIN : Progress.WAITING;
                 }
-                failure = IreeException.of(
-                        StatusCode.CANCELLED,
-                        "call of '%s' was cancelled".formatted(call.function().fullName()));
+                failure = call.program.cancelled(call.function.fullName());
                 return Progress.OVER;
             }
             place = null;
             if (mine.waits) {
-                program.leftLine(mine.since);
+                call.program.leftLine(mine.since);
             }
         }
         return run();

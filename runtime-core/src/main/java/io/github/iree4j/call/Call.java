@@ -5,70 +5,43 @@ import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.monitor.PendingCall;
-import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.FilesInPlace;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.vm.Invocation;
 import io.github.iree4j.vm.VmWait;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.function.BooleanSupplier;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call in its program: from the wait for its turn until its results have been read, with the waits between. Another
- * thread can cancel this call, and no other call, although later calls reuse invocations and threads.
+ * A call, from the wait for memory until its end. The steps are the same on every thread; a {@link BlockingCall} is
+ * driven by the thread that makes the call, a {@link SubmittedCall} by workers. Another thread can cancel this call, and
+ * no other call, although later calls reuse invocations and threads.
  */
-final class Call {
-    private static final VarHandle INTERRUPTION;
-
-    static {
-        try {
-            INTERRUPTION = MethodHandles.lookup().findVarHandle(Call.class, "interruption", Interruption.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
-    /** Whether the thread that made a confined call was interrupted to end the call. */
-    private enum Interruption {
-        NONE,
-        BEING_MADE,
-        MADE,
-        OVER
-    }
-
-    private final ProgramCalls program;
-    private final FunctionCalls function;
-    private final ArgumentList arguments;
-    private final MemoryHolder holder;
+abstract sealed class Call permits BlockingCall, SubmittedCall {
+    final ProgramCalls program;
+    final FunctionCalls function;
+    final ArgumentList arguments;
+    final MemoryHolder holder;
+    private final boolean blocks;
 
     // In the program's turn.
     private @Nullable Fence ready;
     private @Nullable Fence done;
     private @Nullable FilesWait files; // before the first instruction
-    private @Nullable Invocation invocation; // also guarded by this, unless confined
+    private @Nullable Invocation invocation; // also guarded by this, unless the call blocks its thread
     private @Nullable Object @Nullable [] values;
 
     private @Nullable Thread thread;
-    private @Nullable Thread maker; // thread of a confined call; published by the list, or as the call in turn
     private @Nullable Runnable onCancel;
-    private @Nullable Predicate<IreeException> onGiveUp; // published by the list, like isDelivered and onLeave
-    private BooleanSupplier isDelivered = () -> true;
-    private @Nullable Runnable onLeave;
-    private @Nullable Fence signal; // published by the list; only read, like the awaited fences
     private boolean cancelled;
     private long filesSeen; // written as the call's code begins, and published with the results
-    private final boolean confined;
 
     // Links of the list of calls in progress, guarded by the list.
     @Nullable
@@ -102,40 +75,23 @@ final class Call {
 
     private long since; // published by the list, or as the call in turn; 0 before the clock is started
     private volatile long changed;
-    private volatile Interruption interruption = Interruption.NONE;
-    private @Nullable IreeException interruptedBy; // published by 'interruption'
 
-    private Call(ProgramCalls program, FunctionCalls function, ArgumentList arguments, boolean confined) {
+    /**
+     * Creates a call that has not begun.
+     *
+     * @param blocks whether the call is driven by the thread that makes the call
+     */
+    Call(ProgramCalls program, FunctionCalls function, ArgumentList arguments, boolean blocks) {
         this.program = program;
         this.function = function;
         this.arguments = arguments;
-        this.confined = confined;
+        this.blocks = blocks;
         this.holder = arguments.holder();
-    }
-
-    /** A call that other threads may cancel. */
-    Call(ProgramCalls program, FunctionCalls function, ArgumentList arguments) {
-        this(program, function, arguments, false);
-    }
-
-    /** A call known only to the calling thread, and therefore cancelled only with the program. */
-    static Call confined(ProgramCalls program, FunctionCalls function, ArgumentList arguments) {
-        Call call = new Call(program, function, arguments, true);
-        call.maker = Thread.currentThread();
-        return call;
-    }
-
-    FunctionCalls function() {
-        return function;
     }
 
     /** The holder of the memory requested by the call. */
     MemoryHolder holder() {
         return holder;
-    }
-
-    ArgumentList arguments() {
-        return arguments;
     }
 
     /** Sets the thread that may be interrupted: a thread of the runtime, never the caller's. */
@@ -160,7 +116,7 @@ final class Call {
     /** The call has the turn, and its code runs on this thread. */
     void runs() {
         program.lock().run();
-        if (confined) {
+        if (blocks) {
             startClock();
             program.underWay().takesTurn(this);
             program.underWay().removeOwn(this);
@@ -176,13 +132,13 @@ final class Call {
         changed = System.nanoTime();
         place = new Place(
                 PendingCall.State.SUSPENDED, wait instanceof AwaitsFences fences ? fences.awaited() : List.of());
-        if (confined) {
+        if (blocks) {
             program.track(this); // in no list while running
         }
         if (program.overlaps()) {
             program.underWay().leavesTurn();
             program.lock().release();
-        } else if (!confined) { // otherwise this thread waits inside the call
+        } else if (!blocks) { // otherwise this thread waits inside the call
             program.lock().pause();
         }
     }
@@ -230,13 +186,13 @@ final class Call {
                 state,
                 before(now, since),
                 waits,
-                signal,
+                signal(),
                 number(),
                 before(now, entered),
                 memory.bytes());
     }
 
-    /** Describes what the call waits for, for its failure; empty when running, or unknown. On the thread of a confined call. */
+    /** Describes what the call waits for, for its failure; empty when running, or unknown. On the thread of a blocking call. */
     String awaited() {
         long bytes = program.memory().device().schedulingDomain().awaitedBytes(holder);
         if (bytes > 0) {
@@ -244,7 +200,7 @@ final class Call {
         }
         Place at = place;
         if (at == null) {
-            return confined && invocation != null ? "" : "its turn";
+            return blocks && invocation != null ? "" : "its turn";
         }
         return switch (at.state()) {
             case BEFORE_INPUTS, SUSPENDED -> describe(at.waits());
@@ -266,57 +222,6 @@ final class Call {
     /** The number of the call, as in recordings. */
     long number() {
         return holder.number();
-    }
-
-    /**
-     * Ends this call soon, and no other call; false when the call has ended, or is being ended. A confined call is
-     * ended by interrupting the thread that made the call.
-     */
-    boolean cancelAlone(IreeException cause) {
-        if (!confined) {
-            boolean isGivenUp = giveUp(cause);
-            boolean hasWork = holder.unfinished() > 0;
-            withdraw(cause);
-            return isGivenUp || hasWork;
-        }
-        Thread own = maker;
-        // END-3: the thread does not leave the call before the interruption is recorded as MADE.
-        if (own == null || !INTERRUPTION.compareAndSet(this, Interruption.NONE, Interruption.BEING_MADE)) {
-            return false;
-        }
-        interruptedBy = cause;
-        own.interrupt();
-        interruption = Interruption.MADE;
-        return true;
-    }
-
-    /**
-     * Clears the interrupt that ended this confined call, and returns whether there was an interrupt. Called on the
-     * call's thread, after the call.
-     */
-    boolean wasInterrupted() {
-        if (INTERRUPTION.compareAndSet(this, Interruption.NONE, Interruption.OVER)) {
-            return false;
-        }
-        while (interruption == Interruption.BEING_MADE) {
-            Thread.onSpinWait();
-        }
-        Thread.interrupted();
-        return true;
-    }
-
-    /** Returns the failure of a confined call that {@link #wasInterrupted}, with the stack of the call. */
-    IreeException cancelled(Throwable end) {
-        IreeException given = Objects.requireNonNull(interruptedBy);
-        return IreeException.of(given.code(), given.getMessage(), end);
-    }
-
-    /** Adds to the failure of this confined call, if its thread was interrupted, what the call waited for. */
-    IreeException interrupted(IreeException failure) {
-        return Thread.currentThread().isInterrupted()
-                        && failure.detail(CallWait.class).isEmpty()
-                ? IreeException.of(failure.code(), failure.getMessage(), failure, new CallWait(awaited()))
-                : failure;
     }
 
     /** Withdraws the pending operations of this call, which ends early; a null cause means an abandoned call. */
@@ -405,8 +310,8 @@ final class Call {
 
     private Invocation begin() {
         Invocation taken = function.takeInvocation(program.context());
-        taken.endsWhenInterrupted(confined); // a confined call runs on the thread that made the call
-        if (confined) {
+        taken.endsWhenInterrupted(blocks);
+        if (blocks) {
             invocation = taken; // saves two locks, noticeable for a trivial function
         } else {
             synchronized (this) {
@@ -473,7 +378,7 @@ final class Call {
     /** Ends the turn of the call for good. */
     void end() {
         Invocation taken = invocation;
-        if (!confined) {
+        if (!blocks) {
             synchronized (this) {
                 invocation = null;
             }
@@ -502,52 +407,27 @@ final class Call {
     }
 
     /**
-     * Sets the action for the closing of the program, false where the outcome was decided before; without an action,
-     * closing cancels the call. Called before the call is in the list.
-     *
-     * @param isDelivered whether the caller has the outcome
+     * Ends this call soon, and no other call, at the request of an operator; false when the call has ended, or is being
+     * ended.
      */
-    void onGiveUp(Predicate<IreeException> listener, BooleanSupplier isDelivered) {
-        onGiveUp = listener;
-        this.isDelivered = isDelivered;
-    }
-
-    /** Whether the caller has the outcome of this call, now that the call was given up. */
-    boolean isDelivered() {
-        return isDelivered.getAsBoolean();
-    }
-
-    /** Sets the fence to be signalled by the call; null for none. Called before the call is in the list. */
-    void signals(@Nullable Fence fence) {
-        signal = fence;
-    }
+    abstract boolean cancelAlone(IreeException cause);
 
     /**
      * Ends the call soon because the program is closed; false when the outcome of the call was decided before. A
-     * confined call may have ended; then no call of the program runs any more.
+     * blocking call may have ended; then no call of the program runs any more.
      */
-    boolean giveUp(IreeException cause) {
-        Predicate<IreeException> listener = onGiveUp;
-        if (listener == null) {
-            cancel();
-            return true;
-        }
-        return listener.test(cause);
-    }
+    abstract boolean giveUp(IreeException cause);
 
-    /** Sets how a call that has returned ends before its fence is reached. Called before the call lingers. */
-    void onLeave(Runnable listener) {
-        onLeave = listener;
-    }
+    /** Whether the caller has the outcome of this call, now that the call was given up. */
+    abstract boolean isDelivered();
 
-    /** Ends a lingering call. */
-    void leave() {
-        Runnable listener = onLeave;
-        if (listener != null) {
-            listener.run();
-        }
-    }
+    /** Ends a call that has returned and lingers, before its fence is reached. */
+    abstract void leaveEarly();
 
+    /** The fence to be signalled by the call, only read, like the awaited fences; null for none. */
+    abstract @Nullable Fence signal();
+
+    /** Ends the call at its next step, or wait. */
     void cancel() {
         Runnable listener;
         synchronized (this) {
@@ -572,7 +452,7 @@ final class Call {
 
     synchronized void checkNotCancelled() {
         if (cancelled) {
-            throw IreeException.of(StatusCode.CANCELLED, "call of '%s' was cancelled".formatted(function.fullName()));
+            throw program.cancelled(function.fullName());
         }
     }
 }

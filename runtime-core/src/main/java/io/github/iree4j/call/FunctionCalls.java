@@ -1,20 +1,15 @@
 package io.github.iree4j.call;
 
 import io.github.iree4j.async.Fence;
-import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.IreeFuture;
-import io.github.iree4j.hal.pool.Admission;
-import io.github.iree4j.hal.pool.MemoryEstimate;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.task.ProcessOptions;
 import io.github.iree4j.tensor.TensorElements;
 import io.github.iree4j.vm.Context;
 import io.github.iree4j.vm.Invocation;
 import java.util.ArrayDeque;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -92,22 +87,13 @@ public final class FunctionCalls {
             try (ArgumentList arguments = new ArgumentList(signature, program.memory(), holder, inputs)) {
                 program.checkMayWait(fullName);
                 InputSize size = arguments.size();
-                Call call = Call.confined(program, this, arguments);
+                BlockingCall call = new BlockingCall(program, this, arguments);
                 try {
-                    admit(
-                            call,
-                            size,
-                            outer == null ? needs.of(size) : MemoryNeeds.beside(outer, needs.of(size)),
-                            outer);
-                    holder.calledHere(program.worksOnCaller());
-                    if (!arguments.pass(true, false)) {
-                        call.waitsForMemory(null, () -> MemoryWait.ofInputs(size.copied(), !holder.isAwaitingMemory()));
-                        program.track(call); // the program's closing ends the wait
-                        arguments.pass(true, true);
-                        call.inLine();
-                    }
+                    List<MemoryNeed> all = needs.of(size);
+                    call.admit(size, outer == null ? all : MemoryNeeds.beside(outer, all), outer);
+                    call.passInputs(size);
                     learn = () -> needs.failed(holder);
-                    values = program.run(call);
+                    values = call.run();
                     learn = () -> needs.learn(size, holder);
                 } catch (RuntimeException | Error e) {
                     if (call.wasInterrupted()) {
@@ -145,77 +131,6 @@ public final class FunctionCalls {
         return holder;
     }
 
-    /** Waits until a call may hold memory, device after device. */
-    private void admit(Call call, InputSize size, List<MemoryNeed> asks, @Nullable MemoryHolder outer) {
-        String consumer = program.memory().consumer();
-        boolean isBehind = !program.overlaps() && !program.held().isEmpty(outer);
-        for (MemoryNeed need : asks) {
-            MemoryEstimate estimate = need.estimate(size);
-            Admission admission = isBehind ? null : need.gate().tryAdmit(consumer, estimate);
-            if (admission == null) {
-                admission = need.gate().join(consumer, !program.overlaps(), estimate, false, null);
-                if (!admission.isAdmitted()) {
-                    List<Admission> joined = List.of(admission);
-                    await(
-                            call,
-                            () -> MemoryNeeds.awaited(List.of(need), size, joined),
-                            admission::cancel,
-                            admission::await);
-                }
-            }
-            call.holder().admitted(admission);
-        }
-        if (isBehind) {
-            awaitEarlier(call, outer);
-        }
-    }
-
-    /** Waits until the calls of the program that were submitted and admitted before this call are made. */
-    private void awaitEarlier(Call call, @Nullable MemoryHolder outer) {
-        CountDownLatch made = new CountDownLatch(1);
-        HeldCalls.Making making = _ -> {
-            made.countDown();
-            program.held().remove(outer);
-            return true;
-        };
-        await(call, () -> MemoryWait.forEarlierCalls(made.getCount() == 0), made::countDown, () -> {
-            program.held().add(outer).make(making, call.holder(), true);
-            HeldCallbacks.help(); // this thread may have to make the earlier calls
-            made.await();
-            return !call.isCancelled();
-        });
-    }
-
-    /** A wait of the thread that makes a call, before the call has the turn. */
-    private interface Wait {
-        /** False when the wait was ended. */
-        boolean await() throws InterruptedException;
-    }
-
-    /**
-     * Waits before a call can be made.
-     *
-     * @param end ends the wait, when the program is closed
-     */
-    private void await(Call call, Supplier<MemoryWait> memory, Runnable end, Wait wait) {
-        call.waitsForMemory(null, memory);
-        call.onCancel(end);
-        program.track(call);
-        try {
-            if (!wait.await()) {
-                throw program.cancelled(fullName);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw IreeException.of(
-                    StatusCode.CANCELLED,
-                    "interrupted while a call of '%s' waited for %s"
-                            .formatted(fullName, memory.get().text().get()),
-                    e);
-        }
-        call.inLine();
-    }
-
     /**
      * Makes a call on threads other than the calling thread.
      *
@@ -229,13 +144,12 @@ public final class FunctionCalls {
         program.enter();
         MemoryHolder holder = null;
         ArgumentList arguments = null;
-        Call call = null;
+        SubmittedCall<R> call = null;
         try {
             MemoryHolder outer = MemoryHolder.current();
             holder = holder(outer);
             program.begins(holder, outer);
             arguments = new ArgumentList(signature, program.memory(), holder, inputs);
-            call = new Call(program, this, arguments);
             Fence after = terms.after();
             boolean isReady = after == null || after.isReached();
             boolean isAhead = !isReady && goesAhead;
@@ -245,7 +159,8 @@ public final class FunctionCalls {
             } else {
                 arguments.hold();
             }
-            return new SubmittedCall<>(program, this, call, terms, admitting, results, discard).start();
+            call = new SubmittedCall<>(program, this, arguments, terms, admitting, results, discard);
+            return call.start();
         } catch (RuntimeException | Error e) {
             if (call != null) {
                 program.underWay().remove(call);

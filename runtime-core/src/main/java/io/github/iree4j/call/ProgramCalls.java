@@ -1,9 +1,6 @@
 package io.github.iree4j.call;
 
 import io.github.iree4j.async.Fence;
-import io.github.iree4j.async.ThreadDeadlines;
-import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.MemoryHolder;
@@ -21,7 +18,6 @@ import io.github.iree4j.tensor.DeviceMemory;
 import io.github.iree4j.vm.Context;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.UnaryOperator;
@@ -347,112 +343,6 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         }
     }
 
-    /** Runs one call and returns its results; the caller has entered the program and closes the arguments. */
-    @Nullable
-    Object[] run(Call call) {
-        @Nullable Object[] values = runToEnd(call);
-        try {
-            inPlace.requireUnchangedSince(call.filesSeen());
-            requireInTime(call.function());
-        } catch (IreeException e) {
-            ResultReader.free(values);
-            throw e;
-        }
-        return values;
-    }
-
-    /** END-4: a kernel on this thread does not see the interrupt at the deadline. */
-    private static void requireInTime(FunctionCalls function) {
-        if (ThreadDeadlines.isThreadLate()) {
-            throw IreeException.of(
-                    StatusCode.DEADLINE_EXCEEDED,
-                    "call of '%s' ended after the deadline of its thread".formatted(function.fullName()));
-        }
-    }
-
-    private @Nullable Object[] runToEnd(Call call) {
-        if (!call.function().signature().isAsynchronous()) {
-            return runHere(call, null);
-        }
-        TimelineSemaphore timeline = memory.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
-        timeline.setName(call.holder());
-        Fence done = Fence.at(timeline, 1);
-        @Nullable Object[] values;
-        try (timeline;
-                done) {
-            call.passes(null, done);
-            values = runHere(call, done);
-        }
-        try {
-            call.holder().doOwnWork();
-            // Outside the turn, so that the next call may be submitted. Without a reference, so that the wait fails,
-            // instead of hanging, if the program drops the fence without a signal.
-            timeline.await(1);
-        } catch (RuntimeException | Error e) {
-            IreeException cause = e instanceof IreeException failure ? call.interrupted(failure) : null;
-            call.withdraw(cause);
-            ResultReader.free(values);
-            if (cause != null) {
-                throw cause;
-            }
-            throw e;
-        }
-        return values;
-    }
-
-    /** Runs a call on this thread. The thread blocks while the call waits. A call of a function with fences ends before its work is done. */
-    private @Nullable Object[] runHere(Call call, @Nullable Fence done) {
-        if (!lock.tryTake()) {
-            waitForTurn(call);
-        }
-        try {
-            call.runs();
-            while (!call.advance()) {
-                waitHere(call);
-            }
-            if (done != null && !done.isReached()) {
-                call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
-                track(call);
-            }
-            return Objects.requireNonNull(call.values());
-        } finally {
-            call.end();
-        }
-    }
-
-    private void waitForTurn(Call call) {
-        track(call);
-        long since = System.nanoTime();
-        try {
-            lock.take();
-            leftLine(since);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw IreeException.of(
-                    StatusCode.CANCELLED, "interrupted while waiting to call '%s'".formatted(call.function().fullName()), e);
-        }
-    }
-
-    private void waitHere(Call call) {
-        call.suspends(call.pendingWait());
-        try {
-            call.holder().doOwnWork();
-            call.await();
-            call.inLine();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw call.interrupted(IreeException.of(
-                    StatusCode.CANCELLED,
-                    "interrupted while '" + call.function().fullName() + "' was waiting",
-                    e));
-        } finally {
-            if (overlaps) {
-                lock.takeUninterruptibly();
-            }
-            call.runs();
-        }
-    }
-
     /**
      * Starts a call running in steps.
      *
@@ -460,8 +350,8 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
      * @param onWorker runs instead of {@code atEnd} after a call that has ended on a worker: must not block or run
      *     foreign code
      */
-    void start(AsyncCall call, FunctionCalls function, Runnable atEnd, Runnable onWorker) {
-        ProcessOptions options = function.processOptions();
+    void start(AsyncCall call, Runnable atEnd, Runnable onWorker) {
+        ProcessOptions options = call.call().function.processOptions();
         if (mayBlock) {
             CallThread thread = new CallThread(call, options.name(), atEnd);
             call.start(thread::wake);

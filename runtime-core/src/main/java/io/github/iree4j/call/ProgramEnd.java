@@ -187,7 +187,7 @@ final class ProgramEnd {
         if (program.active() <= calls.lingering()) { // in this order, so that no call begins to linger unseen
             withdraw();
             if (operations.isNone()) {
-                calls.all().forEach(Call::leave);
+                calls.all().forEach(Call::leaveEarly);
             }
         }
     }

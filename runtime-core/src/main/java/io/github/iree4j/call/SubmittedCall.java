@@ -28,10 +28,7 @@ import org.jspecify.annotations.Nullable;
  * the program open and the inputs in use until then. The end happens once: on the thread that takes the call off the
  * awaited fence, otherwise through the call. No worker runs the continuations of the end, see {@link CallFuture}.
  */
-final class SubmittedCall<R> {
-    private final ProgramCalls program;
-    private final FunctionCalls function;
-    private final Call call;
+final class SubmittedCall<R> extends Call {
     private final @Nullable Fence signal;
     private final CallTerms terms;
     private final CallDeadline deadline;
@@ -42,11 +39,12 @@ final class SubmittedCall<R> {
     private final AtomicBoolean hasEndedFence = new AtomicBoolean();
     private volatile @Nullable AsyncCall steps;
     private volatile @Nullable Cancellation waiting;
-    private volatile @Nullable Cancellation place; // place in the line for memory
+    private volatile @Nullable Cancellation line; // place in the line for memory
     private volatile Cancellation postponed = Cancellation.OVER;
     private final List<RefCounted> ours = new ArrayList<>(); // until the code has ended; handed from thread to thread
+    private Runnable lastStep = () -> {}; // once the call lingers; published by the list
     private boolean succeeded; // written by the thread that ends the call
-    private boolean hasGivenBack; // guarded by this
+    private boolean hasGivenBack; // guarded by the arguments
 
     /**
      * Creates the submission of a call with its arguments. The arguments are passed if the call is admitted, otherwise
@@ -59,35 +57,36 @@ final class SubmittedCall<R> {
     SubmittedCall(
             ProgramCalls program,
             FunctionCalls function,
-            Call call,
+            ArgumentList arguments,
             CallTerms terms,
             Admitting admitting,
             Function<@Nullable Object[], R> results,
             Consumer<R> discard) {
-        this.program = program;
-        this.function = function;
-        this.call = call;
+        super(program, function, arguments, false);
         this.terms = terms;
         this.deadline = terms.deadline();
         this.admitting = admitting;
         this.signal = terms.signal();
         this.results = results;
         this.discard = discard;
-        this.future = new CallFuture<>(function.fullName(), call.holder(), this::checkMayWait);
-        this.future.onFailure(this::cancel);
+        this.future = new CallFuture<>(function.fullName(), holder, this::checkMayWait);
+        this.future.onFailure(this::abandon);
     }
 
     /** Takes ownership of the use of the program and of the arguments, unless this method throws. */
     IreeFuture<R> start() {
         Fence wait = terms.after();
-        if (wait != null) {
-            wait.retain(); // throws if the fence is closed, before anything is promised
-        }
+        boolean hasFences = function.signature().isAsynchronous();
         TimelineSemaphore own = null;
         try {
-            if (isAsynchronous() && (signal == null || !program.inPlace().isEmpty())) {
+            if (wait != null) {
+                wait.retain(); // throws if the fence is closed, before anything is promised
+                ours.add(wait);
+            }
+            if (hasFences && (signal == null || !program.inPlace().isEmpty())) {
                 own = program.memory().device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
-                own.setName(call.holder());
+                ours.add(own);
+                own.setName(holder);
             }
             if (signal != null) {
                 signal.retain();
@@ -99,10 +98,7 @@ final class SubmittedCall<R> {
                 }
             }
         } catch (RuntimeException | Error e) {
-            release(wait);
-            if (own != null) {
-                own.close();
-            }
+            takeOurs().forEach(RefCounted::release);
             throw e;
         }
         if (deadline.hasPassed()) { // a timer would give the call some time
@@ -110,10 +106,8 @@ final class SubmittedCall<R> {
         } else {
             deadline.watch(function.fullName(), this::expire);
         }
-        call.onGiveUp(this::giveUp, future::isDone);
-        call.signals(signal);
-        program.track(call);
-        if (isAsynchronous()) {
+        program.track(this);
+        if (hasFences) {
             callWithFences(own);
         } else {
             makeAfter(this::startHostWork);
@@ -125,7 +119,7 @@ final class SubmittedCall<R> {
         Fence reached = signal;
         if (own != null) { // the fence's timeline fails when the program drops the fence
             reached = Fence.at(own, 1);
-            ours.addAll(List.of(reached, own));
+            ours.add(reached);
         }
         Fence done = Objects.requireNonNull(reached);
         Fence promised = signal;
@@ -136,16 +130,31 @@ final class SubmittedCall<R> {
                         : values -> promise(values, done, promised));
     }
 
-    private boolean isAsynchronous() {
-        return function.signature().isAsynchronous();
-    }
-
     /** Ends the call at its deadline, also if only its work is left. */
     private void expire() {
         IreeException cause = late();
         if (!future.completeExceptionally(cause)) { // the results were promised; the fence fails with the pending work
-            call.withdraw(future.failure() == null ? cause : abandoned());
+            withdraw(future.failure() == null ? cause : abandoned());
         }
+    }
+
+    @Override
+    boolean cancelAlone(IreeException cause) {
+        boolean isGivenUp = giveUp(cause);
+        boolean hasWork = holder.unfinished() > 0;
+        withdraw(cause);
+        return isGivenUp || hasWork;
+    }
+
+    @Override
+    boolean isDelivered() {
+        return future.isDone();
+    }
+
+    @Override
+    @Nullable
+    Fence signal() {
+        return signal;
     }
 
     private IreeException late() {
@@ -154,7 +163,7 @@ final class SubmittedCall<R> {
             return CallWait.late(function.fullName(), deadline.limit(), files);
         }
         String inputs = Call.describe(PendingOperation.waitsFor(terms.after())); // awaited by the call, or by its work
-        return CallWait.late(function.fullName(), deadline.limit(), inputs.isEmpty() ? call.awaited() : inputs);
+        return CallWait.late(function.fullName(), deadline.limit(), inputs.isEmpty() ? awaited() : inputs);
     }
 
     /**
@@ -163,7 +172,8 @@ final class SubmittedCall<R> {
      *
      * @return false when the outcome was decided before
      */
-    private boolean giveUp(IreeException cause) {
+    @Override
+    boolean giveUp(IreeException cause) {
         boolean isFirst = future.claim(cause);
         if (isFirst) {
             CallThreads.start("iree4j-late " + function.fullName(), () -> future.deliver(cause));
@@ -187,9 +197,9 @@ final class SubmittedCall<R> {
         }
     }
 
-    private void cancel() {
-        call.cancel();
-        Cancellation inLine = place;
+    private void abandon() {
+        cancel();
+        Cancellation inLine = line;
         if (inLine != null && inLine.cancel()) {
             postponed.cancel();
             fail(abandoned());
@@ -197,7 +207,7 @@ final class SubmittedCall<R> {
         }
         Cancellation wait = waiting;
         if (wait != null && wait.cancel()) {
-            @Nullable Object[] values = call.values(); // published by 'waiting'
+            @Nullable Object[] values = values(); // published by 'waiting'
             if (values != null) {
                 ResultReader.free(values); // work in flight keeps the memory it needs
             }
@@ -214,24 +224,25 @@ final class SubmittedCall<R> {
             whenAdmitted(next);
             return;
         }
-        call.waitsFor(wait, PendingCall.State.BEFORE_INPUTS);
+        waitsFor(wait, PendingCall.State.BEFORE_INPUTS);
+        ours.remove(wait); // a waiting call keeps no fence open
         waiting = wait.whenReached(failure -> {
             if (failure == null) {
-                call.inLine();
+                inLine();
                 whenAdmitted(next);
             } else {
                 failSoon(failure); // off the signalling thread: the last user of a closed program frees the program
             }
         });
-        wait.release(); // a waiting call keeps no fence open
+        wait.release();
         lookAgain();
     }
 
     /** Makes the call once the call may hold memory: at once, or on another thread, see {@link HeldCalls}. */
     private void whenAdmitted(Runnable next) {
         if (!admitting.isMade()) {
-            call.waitsForMemory(isAhead() ? terms.after() : null, admitting::awaited);
-            place = admitting.join(mayWait -> attempt(next, mayWait), call::inLine);
+            waitsForMemory(isAhead() ? terms.after() : null, admitting::awaited);
+            line = admitting.join(mayWait -> attempt(next, mayWait), this::inLine);
             lookAgain();
             return;
         }
@@ -247,19 +258,19 @@ final class SubmittedCall<R> {
     private Admitting.Outcome attempt(Runnable next, boolean mayWait) {
         try {
             boolean isAhead = isAhead();
-            if (!call.arguments().pass(!isAhead, false)) {
+            if (!arguments.pass(!isAhead, false)) {
                 if (isAhead) { // no ready call waits for a call that is not ready
                     postpone();
                     return Admitting.Outcome.POSTPONED;
                 }
-                call.waitsForMemory(null, admitting::awaitedInputs);
+                waitsForMemory(null, admitting::awaitedInputs);
                 if (!mayWait) {
                     return Admitting.Outcome.SHORT;
                 }
-                call.arguments().pass(true, true);
+                arguments.pass(true, true);
             }
             admitting.made();
-            call.inLine();
+            inLine();
             next.run();
         } catch (RuntimeException | Error e) {
             failSoon(IreeFuture.failureOf(e));
@@ -270,12 +281,12 @@ final class SubmittedCall<R> {
     /** Makes a call, whose inputs lack memory, once the fence is reached. */
     private void postpone() {
         Fence after = Objects.requireNonNull(terms.after());
-        call.waitsFor(after, PendingCall.State.BEFORE_INPUTS);
+        waitsFor(after, PendingCall.State.BEFORE_INPUTS);
         admitting.postpone();
         // The place in line alone decides about the end of the call.
         postponed = after.whenReached(failure -> {
             if (failure == null) {
-                call.inLine();
+                inLine();
                 admitting.makeSoon();
             } else if (admitting.cancel()) {
                 failSoon(failure);
@@ -308,11 +319,11 @@ final class SubmittedCall<R> {
      * the call's references: work started by the call has its own references.
      */
     private void start(@Nullable Fence ready, @Nullable Fence done, Consumer<@Nullable Object[]> conclusion) {
-        call.passes(ready, done);
-        AsyncCall made = new AsyncCall(program, call, terms.priority());
+        passes(ready, done);
+        AsyncCall made = new AsyncCall(this, terms.priority());
         steps = made;
         Runnable end = () -> {
-            @Nullable Object[] values = call.values();
+            @Nullable Object[] values = values();
             if (values == null) {
                 fail(IreeFuture.failureOf(made.failure()));
                 return;
@@ -321,8 +332,8 @@ final class SubmittedCall<R> {
             conclusion.accept(values);
             kept.forEach(RefCounted::release);
         };
-        program.start(made, function, end, () -> {
-            boolean hasReturned = call.values() != null;
+        program.start(made, end, () -> {
+            boolean hasReturned = values() != null;
             if (hasReturned && signal == null && done != null) {
                 end.run(); // only starts to wait for the work, without blocking
                 return;
@@ -349,7 +360,7 @@ final class SubmittedCall<R> {
     /** Re-checks for cancellation: the call may have failed before there was anything to cancel. */
     private void lookAgain() {
         if (future.failure() != null) {
-            cancel();
+            abandon();
         }
     }
 
@@ -374,33 +385,32 @@ final class SubmittedCall<R> {
         if (own != done) {
             lookBetween(own, done);
         }
-        call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
+        waitsFor(done, PendingCall.State.BEFORE_RESULTS);
         Ending ending = ending(values); // work in flight keeps the memory it needs
         if (ending.failure != null) {
-            call.withdraw(ending.failure); // for example, abandoned after the call's last step
+            withdraw(ending.failure); // for example, abandoned after the call's last step
         }
-        call.onLeave(() -> future.whenComplete((_, _) -> leave()));
-        program.linger(call);
+        lastStep = this::leave;
+        program.linger(this);
         ending.completion.run();
         done.whenReached(failure -> CallThreads.start("iree4j-end " + function.fullName(), () -> {
             if (failure != null) {
-                call.withdraw(failure);
+                withdraw(failure);
             }
             succeeded = failure == null;
-            call.leave();
+            leaveEarly();
         }));
         done.release(); // the work keeps the fence now; after a failed call, fail() releases the fence
     }
 
     /** Reaches {@code done} once the code has reached {@code own} and the files used in place are found untouched. */
     private void lookBetween(Fence own, Fence done) {
-        MemoryHolder holder = call.holder();
         MemoryHolder before = holder.enter();
         try {
             program.memory()
                     .device()
                     .queue(0)
-                    .hostCall(own, done, () -> program.inPlace().requireUnchangedSince(call.filesSeen()), 0);
+                    .hostCall(own, done, () -> program.inPlace().requireUnchangedSince(filesSeen()), 0);
         } catch (IreeException e) {
             done.fail(e);
         } finally {
@@ -415,14 +425,13 @@ final class SubmittedCall<R> {
         } else if (wait == null) {
             whenAdmitted(() -> start(null, done, conclusion));
         } else {
-            ours.add(wait);
             whenAdmitted(() -> startAhead(wait, done, conclusion));
         }
     }
 
     /** Makes the call before the inputs have their contents; inputs in memory of other devices are copied first, in queue order. */
     private void startAhead(Fence wait, Fence done, Consumer<@Nullable Object[]> conclusion) {
-        Fence copied = call.arguments().copyBehind(wait);
+        Fence copied = arguments.copyBehind(wait);
         if (copied != null) {
             ours.add(copied);
         }
@@ -430,15 +439,15 @@ final class SubmittedCall<R> {
     }
 
     private void awaitContents(@Nullable Object[] values, Fence done) {
-        call.waitsFor(done, PendingCall.State.BEFORE_RESULTS);
+        waitsFor(done, PendingCall.State.BEFORE_RESULTS);
         waiting = done.whenReached(failure -> {
-            future.conclude("iree4j-end " + function.fullName(), () -> end(values, failure));
+            future.conclude("iree4j-end " + function.fullName(), () -> endWork(values, failure));
             workIsOver(failure == null);
         });
         lookAgain();
     }
 
-    private void end(@Nullable Object[] values, @Nullable IreeException failure) {
+    private void endWork(@Nullable Object[] values, @Nullable IreeException failure) {
         if (failure != null) {
             ResultReader.free(values);
             fail(failure);
@@ -449,7 +458,7 @@ final class SubmittedCall<R> {
 
     /** Fails the call if a file used in place by the program was touched during the call, and returns whether a file was touched. */
     private boolean hasLostFile(@Nullable Object[] values) {
-        IreeException cause = program.inPlace().failureSince(call.filesSeen());
+        IreeException cause = program.inPlace().failureSince(filesSeen());
         if (cause != null) {
             ResultReader.free(values);
             fail(cause);
@@ -464,7 +473,7 @@ final class SubmittedCall<R> {
         takeOurs().forEach(RefCounted::release);
         boolean isFirst = future.claim(cause);
         IreeException decided = isFirst ? cause : abandoned();
-        call.withdraw(decided);
+        withdraw(decided);
         conclude(isFirst ? () -> future.deliver(cause) : () -> {}, fence -> fence.fail(decided));
     }
 
@@ -522,10 +531,10 @@ final class SubmittedCall<R> {
             completion.run();
             return;
         }
-        call.beforeSignal(); // keeps no turn, whatever the caller's code does now
+        beforeSignal(); // keeps no turn, whatever the caller's code does now
         release();
-        call.onLeave(() -> future.whenComplete((_, _) -> endFence(outcome)));
-        program.linger(call);
+        lastStep = () -> endFence(outcome);
+        program.linger(this);
         completion.run();
         endFence(outcome);
     }
@@ -540,9 +549,15 @@ final class SubmittedCall<R> {
         }
     }
 
+    @Override
+    void leaveEarly() {
+        Runnable last = lastStep;
+        future.whenComplete((_, _) -> last.run());
+    }
+
     /** Idempotent, on any thread. */
     private void leave() {
-        if (program.underWay().remove(call)) {
+        if (program.underWay().remove(this)) {
             release();
             program.exit();
         }
@@ -551,7 +566,7 @@ final class SubmittedCall<R> {
     private void release() {
         deadline.end();
         giveBack(succeeded);
-        call.arguments().close();
+        arguments.close();
     }
 
     /**
@@ -568,22 +583,16 @@ final class SubmittedCall<R> {
     private void giveBack(boolean hasSucceeded) {
         boolean held = HeldCallbacks.begin(); // so that the next call is made without the lock
         try {
-            synchronized (this) {
+            synchronized (arguments) {
                 if (!hasGivenBack) {
                     hasGivenBack = true;
-                    call.arguments().releaseCopies();
-                    call.holder().end();
+                    arguments.releaseCopies();
+                    holder.end();
                     admitting.settle(hasSucceeded);
                 }
             }
         } finally {
             HeldCallbacks.end(held);
-        }
-    }
-
-    private static void release(@Nullable Fence fence) {
-        if (fence != null) {
-            fence.release();
         }
     }
 }

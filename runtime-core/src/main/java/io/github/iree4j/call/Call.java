@@ -89,11 +89,6 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
         this.holder = arguments.holder();
     }
 
-    /** The holder of the memory requested by the call. */
-    MemoryHolder holder() {
-        return holder;
-    }
-
     /** Sets the thread that may be interrupted: a thread of the runtime, never the caller's. */
     synchronized void runsOn(@Nullable Thread own) {
         thread = own;
@@ -171,7 +166,7 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
     }
 
     /** Describes the call's state; {@code inTurn} is true while the call has the program's turn. */
-    <T> T describe(boolean inTurn, ProgramCalls.Description<T> description) {
+    PendingCall describe(boolean inTurn) {
         Place looked = place;
         // A call in turn that begins to wait is running until it is in the list, where it keeps its order.
         Place at = inTurn ? Place.RUNNING : looked != null ? looked : Place.IN_LINE;
@@ -181,13 +176,13 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
         long now = System.nanoTime(); // after the times to be subtracted
         // A call just admitted has not changed its place yet.
         long entered = state == PendingCall.State.IN_LINE && at.state() != state ? now : changed;
-        return description.of(
+        return new PendingCall(
                 function.fullName(),
                 state,
                 before(now, since),
                 waits,
-                signal(),
-                number(),
+                PendingOperation.pointsOf(signal()),
+                holder.number(),
                 before(now, entered),
                 memory.bytes());
     }
@@ -217,11 +212,6 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
 
     private static Duration before(long now, long then) {
         return Duration.ofNanos(then == 0 ? 0 : Math.max(0, now - then));
-    }
-
-    /** The number of the call, as in recordings. */
-    long number() {
-        return holder.number();
     }
 
     /** Withdraws the pending operations of this call, which ends early; a null cause means an abandoned call. */

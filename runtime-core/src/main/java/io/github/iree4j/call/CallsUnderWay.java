@@ -1,5 +1,6 @@
 package io.github.iree4j.call;
 
+import io.github.iree4j.monitor.PendingCall;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -103,7 +104,7 @@ final class CallsUnderWay {
     }
 
     /** Describes the state of calls, up to a limit. */
-    <T> List<T> describe(int limit, ProgramCalls.Description<T> description) {
+    List<PendingCall> describe(int limit) {
         List<Call> calls = new ArrayList<>();
         Call running;
         synchronized (this) {
@@ -114,19 +115,17 @@ final class CallsUnderWay {
             }
             calls.addAll(first(limit - calls.size()));
         }
-        return calls.stream()
-                .map(each -> each.describe(each.equals(running), description))
-                .toList();
+        return calls.stream().map(each -> each.describe(each.equals(running))).toList();
     }
 
     /** The call with a number; null when there is no such call. */
     synchronized @Nullable Call find(long number) {
         Call running = inTurn();
-        if (running != null && running.number() == number) {
+        if (running != null && running.holder.number() == number) {
             return running;
         }
         Call each = first;
-        while (each != null && each.number() != number) {
+        while (each != null && each.holder.number() != number) {
             each = each.next;
         }
         return each;

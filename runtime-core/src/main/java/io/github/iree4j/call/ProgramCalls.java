@@ -1,7 +1,5 @@
 package io.github.iree4j.call;
 
-import io.github.iree4j.async.Fence;
-import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
@@ -217,24 +215,6 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         return held;
     }
 
-    /** Creates a description of a call. */
-    @FunctionalInterface
-    interface Description<T> {
-        /**
-         * Describes a call by its function, state, age, waits, the fence to be signalled, number, the time since its state
-         * has changed, and the awaited bytes.
-         */
-        T of(
-                String function,
-                PendingCall.State state,
-                Duration since,
-                List<PendingOperation.Wait> waits,
-                @Nullable Fence signal,
-                long id,
-                Duration unchanged,
-                long bytes);
-    }
-
     /** The waits of calls for their turn. */
     public TurnStatistics turns() {
         return new TurnStatistics(underWay.inLine(), waited.sum(), Duration.ofNanos(waitedNanos.sum()));
@@ -248,18 +228,21 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
 
     /** Describes the state of calls, up to a limit, in order of arrival. */
     public List<PendingCall> describe(int limit) {
-        return underWay.describe(
-                limit,
-                (function, state, since, waits, signal, id, unchanged, bytes) -> new PendingCall(
-                        function, state, since, waits, PendingOperation.pointsOf(signal), id, unchanged, bytes));
+        return underWay.describe(limit);
     }
 
     @Override
     public void forEachOpen(SchedulingDomain.CallVisitor visitor) {
-        underWay.describe(Integer.MAX_VALUE, (function, state, since, waits, signal, number, unchanged, bytes) -> {
-            visitor.open(name, function, number, state.name(), since, waits, PendingOperation.pointsOf(signal));
-            return number;
-        });
+        for (PendingCall each : describe(Integer.MAX_VALUE)) {
+            visitor.open(
+                    name,
+                    each.function(),
+                    each.id(),
+                    each.state().name(),
+                    each.since(),
+                    each.waits(),
+                    each.signals());
+        }
     }
 
     /**
@@ -276,7 +259,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
                         IreeException.of(
                                 StatusCode.CANCELLED,
                                 "call %d of '%s' was cancelled%s"
-                                        .formatted(number, call.holder().name(), how)));
+                                        .formatted(number, call.holder.name(), how)));
     }
 
     /** Makes a call that begins to wait visible to diagnostics and to the closing thread, until the call is taken off the list. */
@@ -308,7 +291,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     @Nullable
     MemoryHolder keepingBack(@Nullable MemoryHolder outer) {
         Call call = underWay.inTurn();
-        return call != null ? call.holder() : held.first(outer);
+        return call != null ? call.holder : held.first(outer);
     }
 
     /**

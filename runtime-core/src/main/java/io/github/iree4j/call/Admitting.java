@@ -52,9 +52,8 @@ final class Admitting {
     private final List<MemoryNeed> asks;
     private int next; // index of the first need not yet requested; handed from thread to thread
     private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
-    private @Nullable Attempt attempt; // published by the line, as are the next two
+    private @Nullable Attempt attempt; // published by the line, as is the next
     private Runnable whenAdmitted = () -> {};
-    private @Nullable HeldCalls held;
     private final Queue<Admission> places = new ConcurrentLinkedQueue<>(); // in the lines joined so far
 
     /**
@@ -145,7 +144,7 @@ final class Admitting {
     Cancellation join(Attempt make, Runnable admitted) {
         attempt = make;
         whenAdmitted = admitted;
-        held = program.held().add(outer);
+        program.held().add(outer);
         try {
             ask();
         } catch (RuntimeException | Error e) {
@@ -193,7 +192,7 @@ final class Admitting {
 
     /** Makes an admitted or postponed call soon, behind the calls admitted before. */
     void makeSoon() {
-        Objects.requireNonNull(held).make(this::make, holder, isBrief());
+        program.held().make(outer, this::make, holder, isBrief());
     }
 
     private boolean make(boolean mayWait) {

@@ -96,7 +96,8 @@ final class BlockingCall extends Call {
             return true;
         };
         await(() -> MemoryWait.forEarlierCalls(made.getCount() == 0), made::countDown, () -> {
-            program.held().add(outer).make(making, holder, true);
+            program.held().add(outer);
+            program.held().make(outer, making, holder, true);
             HeldCallbacks.help(); // this thread may have to make the earlier calls
             made.await();
             return !isCancelled();

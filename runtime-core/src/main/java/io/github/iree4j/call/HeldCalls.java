@@ -4,6 +4,7 @@ import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +14,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Submitted calls of a program that could not be made at once. Once admitted, the calls are made one after the other,
  * in the order of admission, equal to the order of submission; except that a call waiting for memory of its inputs keeps
- * no others back, unless the order matters. Safe from any thread.
+ * no others back, unless the order matters. The calls made by another call have their own order, and pass all others:
+ * the other calls may wait for memory of the outer call. Safe from any thread.
  */
 final class HeldCalls {
     private static final Logger LOG = LoggerFactory.getLogger(HeldCalls.class);
@@ -39,9 +41,8 @@ final class HeldCalls {
 
     private final String name;
     private final boolean inOrder;
-    private final Queue<Held> admitted = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger toMake = new AtomicInteger(); // admitted calls, counted until made
-    private final AtomicInteger held = new AtomicInteger();
+    private final Order own = new Order();
+    private final ConcurrentHashMap<MemoryHolder, Order> nested = new ConcurrentHashMap<>(); // while not empty
 
     /**
      * Creates the held calls of a program.
@@ -54,64 +55,104 @@ final class HeldCalls {
         this.inOrder = inOrder;
     }
 
-    /** Whether no call is held, so that a call submitted now is not made before an earlier call. */
-    boolean isEmpty() {
-        return held.get() == 0;
+    /** The order of the calls made by an outer call, or by none; null for a nested order that is empty. */
+    private @Nullable Order order(@Nullable MemoryHolder outer) {
+        return outer == null ? own : nested.get(outer);
     }
 
-    /** The call to be made before all others; null for none. Takes no lock. */
+    /** Whether no call is held, so that a call made now, by an outer call if not null, is made before no earlier call. */
+    boolean isEmpty(@Nullable MemoryHolder outer) {
+        Order order = order(outer);
+        return order == null || order.held.get() == 0;
+    }
+
+    /** The call to be made before all others of its order; null for none. Takes no lock. */
     @Nullable
-    MemoryHolder first() {
-        Held first = inOrder ? admitted.peek() : null;
+    MemoryHolder first(@Nullable MemoryHolder outer) {
+        Order order = inOrder ? order(outer) : null;
+        Held first = order == null ? null : order.admitted.peek();
         return first == null ? null : first.holder();
     }
 
     /** Counts a call waiting to be admitted. */
-    void add() {
-        held.incrementAndGet();
+    void add(@Nullable MemoryHolder outer) {
+        if (outer == null) {
+            own.held.incrementAndGet();
+            return;
+        }
+        nested.compute(outer, (_, known) -> {
+            Order order = known == null ? new Order() : known;
+            order.held.incrementAndGet();
+            return order;
+        });
     }
 
-    /** Removes a call that has been made, or never will be made. */
-    void remove() {
-        held.decrementAndGet();
+    /** Removes a counted call that has been made, or never will be made. */
+    void remove(@Nullable MemoryHolder outer) {
+        if (outer == null) {
+            own.held.decrementAndGet();
+            return;
+        }
+        nested.computeIfPresent(outer, (_, order) -> order.held.decrementAndGet() == 0 ? null : order);
     }
 
     /**
      * Makes an admitted call soon: on this thread once the callbacks under way are over, if the call is brief, because
      * waking another thread may take as long as the call; otherwise on a thread that may block. Does not block; MAY be
-     * called with locks held.
+     * called with locks held. Does nothing for a call removed meanwhile, the last one of its order.
      *
+     * @param outer the call that makes the call; null for none
      * @param holder the holder of the call's memory
      * @param isBrief whether making the call takes no longer than starting a thread
      */
-    void make(Making call, MemoryHolder holder, boolean isBrief) {
-        admitted.add(new Held(call, holder, isBrief));
-        if (toMake.getAndIncrement() > 0) {
-            return;
+    void make(@Nullable MemoryHolder outer, Making call, MemoryHolder holder, boolean isBrief) {
+        Order order = order(outer);
+        if (order != null) {
+            order.make(new Held(call, holder, isBrief));
         }
-        if (HeldCallbacks.isInCallback()) { // this thread runs the callback once its locks are released
-            HeldCallbacks.runLast(this::makeFirst);
-        } else {
+    }
+
+    /** Calls in their order. */
+    private final class Order {
+        final Queue<Held> admitted = new ConcurrentLinkedQueue<>();
+        private final AtomicInteger toMake = new AtomicInteger(); // admitted calls, counted until made
+        final AtomicInteger held = new AtomicInteger();
+
+        void make(Held call) {
+            admitted.add(call);
+            if (toMake.getAndIncrement() > 0) {
+                return;
+            }
+            if (HeldCallbacks.isInCallback()) { // this thread runs the callback once its locks are released
+                HeldCallbacks.runLast(this::makeFirst);
+            } else {
+                CallThreads.start(name, this::makeAll);
+            }
+        }
+
+        /** Makes the first call if it is brief, and leaves the rest to another thread. */
+        private void makeFirst() {
+            Held first = admitted.peek();
+            if (first != null && first.isBrief() && tryMake(first.call(), false) && !hasMore()) {
+                return;
+            }
             CallThreads.start(name, this::makeAll);
         }
-    }
 
-    /** Makes the first call if it is brief, and leaves the rest to another thread. */
-    private void makeFirst() {
-        Held first = admitted.peek();
-        if (first != null && first.isBrief() && tryMake(first.call(), false) && !hasMore()) {
-            return;
+        private void makeAll() {
+            do {
+                Making call = admitted.element().call();
+                if (!tryMake(call, inOrder)) {
+                    CallThreads.start(name, () -> tryMake(call, true));
+                }
+            } while (hasMore());
         }
-        CallThreads.start(name, this::makeAll);
-    }
 
-    private void makeAll() {
-        do {
-            Making call = admitted.element().call();
-            if (!tryMake(call, inOrder)) {
-                CallThreads.start(name, () -> tryMake(call, true));
-            }
-        } while (hasMore());
+        /** Removes the first call, and returns whether there are more. */
+        private boolean hasMore() {
+            admitted.remove();
+            return toMake.decrementAndGet() > 0;
+        }
     }
 
     /** As {@link Making#make}. A thrown exception keeps no other call from being made. */
@@ -122,11 +163,5 @@ final class HeldCalls {
             LOG.error("a call could not be made: {}", name, e);
             return true;
         }
-    }
-
-    /** Removes the first call, and returns whether there are more. */
-    private boolean hasMore() {
-        admitted.remove();
-        return toMake.decrementAndGet() > 0;
     }
 }

@@ -39,7 +39,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     private final LongAdder waited = new LongAdder(); // calls that have waited for their turn
     private final LongAdder waitedNanos = new LongAdder();
     private volatile @Nullable IreeException refusal; // failure of calls once closed; null for the usual failure
-    private final HeldOrders held;
+    private final HeldCalls held;
     private final UseGuard guard;
     private final ProgramEnd end;
 
@@ -80,7 +80,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         this.listener = listener;
         this.explanation = explanation;
         this.freeing = freeing;
-        this.held = new HeldOrders("iree4j-admitted " + name, !overlaps);
+        this.held = new HeldCalls("iree4j-admitted " + name, !overlaps);
         this.guard = new UseGuard(() -> "program '" + name + "'", this::free);
         this.end = new ProgramEnd(this, underWay, operations);
         memory.device().schedulingDomain().add(this); // last: from here on other threads list the calls
@@ -211,7 +211,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     // Calls in progress.
 
     /** The calls waiting to be admitted, or about to be made. */
-    HeldOrders held() {
+    HeldCalls held() {
         return held;
     }
 

@@ -28,6 +28,7 @@ class HeldCallsTest {
         CountDownLatch both = new CountDownLatch(1);
         CountDownLatch made = new CountDownLatch(2);
         held.make(
+                null,
                 _ -> {
                     await(both); // so that the same thread makes the next one
                     throw new AssertionError("thrown on purpose");
@@ -83,6 +84,7 @@ class HeldCallsTest {
 
     private void make(CountDownLatch made, boolean isBrief) {
         held.make(
+                null,
                 _ -> {
                     makers.add(Thread.currentThread());
                     made.countDown();
@@ -121,6 +123,7 @@ class HeldCallsTest {
             both.countDown();
         });
         calls.make(
+                null,
                 mayWait -> {
                     attempts.add(mayWait);
                     return first.make(mayWait);
@@ -128,6 +131,7 @@ class HeldCallsTest {
                 CALL,
                 false);
         calls.make(
+                null,
                 _ -> {
                     order.add(2);
                     both.countDown();
@@ -152,6 +156,7 @@ class HeldCallsTest {
         CountDownLatch memory = new CountDownLatch(1);
         CountDownLatch made = new CountDownLatch(1);
         withLocks(() -> held.make(
+                null,
                 shortUntil(memory, () -> {
                     makers.add(Thread.currentThread());
                     made.countDown();

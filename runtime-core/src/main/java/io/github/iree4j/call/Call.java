@@ -43,14 +43,8 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
     private boolean cancelled;
     private long filesSeen; // written as the call's code begins, and published with the results
 
-    // Links of the list of calls in progress, guarded by the list.
-    @Nullable
-    Call previous;
-
-    @Nullable
-    Call next;
-
-    boolean linked;
+    // Guarded by the list of calls in progress.
+    boolean isListed;
     boolean lingers;
 
     /** The state of the call, for diagnostics. The awaited fences are only read, because the fences may be closed by then. */

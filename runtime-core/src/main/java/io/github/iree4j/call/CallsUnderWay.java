@@ -2,21 +2,22 @@ package io.github.iree4j.call;
 
 import io.github.iree4j.monitor.PendingCall;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Calls of a program in progress, in order of arrival, and the call in turn. A call running on the thread that made the
- * call is in no list, since a list would cost each call a lock. The monitor guards the links of the listed calls; under
- * the monitor each call in progress is in the list, or in turn.
+ * call is in no list, since a list would cost each call a lock. Under the monitor each call in progress is in the list,
+ * or in turn.
  */
 final class CallsUnderWay {
     /** The call in turn; written in turn. In release mode: late readers re-read the field. */
     private final AtomicReference<@Nullable Call> inTurn = new AtomicReference<>();
 
-    private @Nullable Call first;
-    private @Nullable Call last;
+    private final Set<Call> listed = new LinkedHashSet<>(); // guarded by this
     private int lingering;
 
     /** Records that a call has got its turn. */
@@ -35,47 +36,26 @@ final class CallsUnderWay {
         return inTurn.getAcquire();
     }
 
+    /** Adds a call unless the call is in the list. */
+    synchronized void add(Call call) {
+        listed.add(call);
+        call.isListed = true;
+    }
+
     /** Takes a call of this thread off the list: the call runs, or has ended. */
     void removeOwn(Call call) {
-        if (call.linked) { // written by this thread
+        if (call.isListed) { // written by this thread
             remove(call);
         }
     }
 
-    /** Adds a call unless the call is in the list. */
-    synchronized void add(Call call) {
-        if (call.linked) {
-            return;
-        }
-        call.previous = last;
-        if (last == null) {
-            first = call;
-        } else {
-            last.next = call;
-        }
-        last = call;
-        call.linked = true;
-    }
-
     /** Removes a call, and returns whether the call was present. */
     synchronized boolean remove(Call call) {
-        if (!call.linked) {
+        if (!listed.remove(call)) {
             return false;
         }
-        call.linked = false;
+        call.isListed = false;
         lingering -= call.lingers ? 1 : 0;
-        if (call.previous == null) {
-            first = call.next;
-        } else {
-            call.previous.next = call.next;
-        }
-        if (call.next == null) {
-            last = call.previous;
-        } else {
-            call.next.previous = call.previous;
-        }
-        call.previous = null;
-        call.next = null;
         return true;
     }
 
@@ -91,16 +71,8 @@ final class CallsUnderWay {
     }
 
     /** Calls of the list. */
-    List<Call> all() {
-        return first(Integer.MAX_VALUE);
-    }
-
-    private synchronized List<Call> first(int limit) {
-        List<Call> calls = new ArrayList<>();
-        for (Call each = first; each != null && calls.size() < limit; each = each.next) {
-            calls.add(each);
-        }
-        return calls;
+    synchronized List<Call> all() {
+        return List.copyOf(listed);
     }
 
     /** Describes the state of calls, up to a limit. */
@@ -108,35 +80,40 @@ final class CallsUnderWay {
         List<Call> calls = new ArrayList<>();
         Call running;
         synchronized (this) {
-            Call turn = inTurn();
-            running = turn == null || turn.linked || limit == 0 ? null : turn;
+            running = unlisted();
             if (running != null) {
                 calls.add(running);
             }
-            calls.addAll(first(limit - calls.size()));
+            calls.addAll(listed);
         }
-        return calls.stream().map(each -> each.describe(each.equals(running))).toList();
+        return calls.stream()
+                .limit(limit)
+                .map(each -> each.describe(each.equals(running)))
+                .toList();
+    }
+
+    /** The call running on the thread that made the call; null for none. */
+    private @Nullable Call unlisted() {
+        Call call = inTurn();
+        return call == null || call.isListed ? null : call;
     }
 
     /** The call with a number; null when there is no such call. */
     synchronized @Nullable Call find(long number) {
-        Call running = inTurn();
+        Call running = unlisted();
         if (running != null && running.holder.number() == number) {
             return running;
         }
-        Call each = first;
-        while (each != null && each.holder.number() != number) {
-            each = each.next;
+        for (Call each : listed) {
+            if (each.holder.number() == number) {
+                return each;
+            }
         }
-        return each;
+        return null;
     }
 
     /** Number of calls waiting for their turn. */
     synchronized int inLine() {
-        int count = 0;
-        for (Call each = first; each != null; each = each.next) {
-            count += each.isInLine() ? 1 : 0;
-        }
-        return count;
+        return (int) listed.stream().filter(Call::isInLine).count();
     }
 }

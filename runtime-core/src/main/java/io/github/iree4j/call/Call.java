@@ -47,7 +47,18 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
     boolean isListed;
     boolean lingers;
 
-    /** The state of the call, for diagnostics. The awaited fences are only read, because the fences may be closed by then. */
+    /*
+     * STATE, with the wait: one word, 'place', replaced as a whole by the thread that acts for the call
+     *   BEFORE_INPUTS   held: waits for the fence at which the inputs are ready
+     *   FOR_MEMORY      held: in line for memory, or behind earlier calls; whoever looks asks for which
+     *   null            in line for the turn; a blocking call also while running, so that such calls write nothing
+     *   RUNNING         in turn
+     *   SUSPENDED       the code waits; still in turn unless calls overlap
+     *   BEFORE_RESULTS  returned, but the work or the fence is not over
+     * A call that is settled is in no list. A call in turn that is in no list runs, whatever the word.
+     */
+
+    /** The state of a call. The awaited fences are only read, because the fences may be closed by then. */
     private record Place(PendingCall.State state, List<Fence> awaited, Supplier<MemoryWait> memory) {
         static final Place IN_LINE = new Place(PendingCall.State.IN_LINE, List.of());
         static final Place RUNNING = new Place(PendingCall.State.RUNNING, List.of());
@@ -64,7 +75,6 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
         }
     }
 
-    /** Null while in line, or running in the program's turn, so that untracked calls write nothing. */
     private volatile @Nullable Place place;
 
     private long since; // published by the list, or as the call in turn; 0 before the clock is started

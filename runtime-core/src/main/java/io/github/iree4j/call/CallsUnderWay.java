@@ -80,16 +80,13 @@ final class CallsUnderWay {
         List<Call> calls = new ArrayList<>();
         Call running;
         synchronized (this) {
-            running = unlisted();
+            running = limit > 0 ? unlisted() : null;
             if (running != null) {
                 calls.add(running);
             }
-            calls.addAll(listed);
+            listed.stream().limit(limit - calls.size()).forEach(calls::add);
         }
-        return calls.stream()
-                .limit(limit)
-                .map(each -> each.describe(each.equals(running)))
-                .toList();
+        return calls.stream().map(each -> each.describe(each.equals(running))).toList();
     }
 
     /** The call running on the thread that made the call; null for none. */

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The runner takes the steps one after the other. Cancelling the call wakes the runner as well.
  */
-final class AsyncCall {
+final class AsyncCall extends ProgramLock.Place {
     /** The action after a step. */
     enum Progress {
         /** Wait until the runner is woken. The wake-up may have happened already. */
@@ -19,20 +19,6 @@ final class AsyncCall {
         AGAIN,
         /** The call has ended: {@link Call#values} or {@link #failure}. */
         OVER
-    }
-
-    private final class Place extends ProgramLock.Place {
-        long since;
-        volatile boolean waits;
-
-        Place() {
-            super(priority);
-        }
-
-        @Override
-        void granted() {
-            wake();
-        }
     }
 
     /** May outlive the call if the awaited object does, and then keeps nothing reachable. */
@@ -53,20 +39,21 @@ final class AsyncCall {
     }
 
     private final Call call;
-    private final int priority;
-    /** Set on start, after the first place in line. */
+    /** Set on start. */
     private volatile @Nullable Runnable runner;
 
     // Owned by the runner.
-    private @Nullable Place place;
+    private boolean isInLine = true;
+    private long since; // in line
+    private volatile boolean waits;
     private @Nullable VmWait wait;
     private @Nullable WakeUp wakeUp;
     private volatile @Nullable Throwable failure; // set without the turn when the call is cancelled in line
 
     /** Takes ownership of nothing yet. */
     AsyncCall(Call call, int priority) {
+        super(priority);
         this.call = call;
-        this.priority = priority;
     }
 
     /**
@@ -76,17 +63,20 @@ final class AsyncCall {
      *     start work
      */
     void start(Runnable waker) {
-        Place first = new Place();
-        place = first;
         runner = waker;
-        lineUp(first);
+        lineUp();
         call.onCancel(this::wake);
     }
 
-    private void lineUp(Place mine) {
-        mine.since = System.nanoTime();
-        call.program.lock().join(mine);
-        mine.waits = !mine.isGiven(); // a step that finds the place given before has not waited
+    private void lineUp() {
+        since = System.nanoTime();
+        call.program.lock().join(this);
+        waits = !isGiven(); // a step that finds the place given before has not waited
+    }
+
+    @Override
+    void granted() {
+        wake();
     }
 
     Call call() {
@@ -116,24 +106,22 @@ final class AsyncCall {
             forgetWait();
             call.inLine();
             if (call.program.overlaps()) {
-                Place again = new Place();
-                place = again;
-                lineUp(again);
+                isInLine = true;
+                lineUp();
             }
         }
-        Place mine = place;
-        if (mine != null) {
-            if (!mine.isGiven()) {
+        if (isInLine) {
+            if (!isGiven()) {
                 // A call that has begun must be abandoned in the program's turn.
-                if (call.hasBegun() || !call.isCancelled() || !call.program.lock().leave(mine)) {
-                    return mine.isGiven() ? Progress.AGAIN : Progress.WAITING;
+                if (call.hasBegun() || !call.isCancelled() || !call.program.lock().leave(this)) {
+                    return isGiven() ? Progress.AGAIN : Progress.WAITING;
                 }
                 failure = call.program.cancelled(call.function.fullName());
                 return Progress.OVER;
             }
-            place = null;
-            if (mine.waits) {
-                call.program.leftLine(mine.since);
+            isInLine = false;
+            if (waits) {
+                call.program.leftLine(since);
             }
         }
         return run();

@@ -38,7 +38,7 @@ final class ProgramLock {
         }
     }
 
-    /** A place in line. */
+    /** A place in line, taken again only once its turn is over. */
     abstract static class Place {
         private final int priority;
 
@@ -173,6 +173,7 @@ final class ProgramLock {
     void join(Place place) {
         Place next;
         synchronized (this) {
+            place.given = false;
             insert(place);
             next = settle();
         }

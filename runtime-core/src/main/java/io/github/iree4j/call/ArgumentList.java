@@ -103,9 +103,10 @@ final class ArgumentList implements AutoCloseable {
                     ? transfer.elements()
                     : value instanceof TensorElements own ? own : null;
             if (elements != null) {
+                long reserved = memory.reservedBy(elements);
                 bytes += elements.byteSize();
-                copied += memory.reservedBy(elements);
-                isApart |= elements.view() != null && memory.reservedBy(elements) > 0;
+                copied += reserved;
+                isApart |= reserved > 0 && elements.view() != null;
             }
         }
         return new InputSize(bytes, copied, isApart);

@@ -9,7 +9,6 @@ import io.github.iree4j.call.ProgramCalls;
 import io.github.iree4j.call.Signature;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.tensor.JavaArrays;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -114,25 +113,22 @@ final class CompiledFunction extends ProgramFunction {
     }
 
     @Override
-    IreeFuture<Results> callHere(CallOptions options, @Nullable Duration limit, @Nullable Object[] inputs) {
-        return callHere(options, limit, UnaryOperator.identity(), inputs);
+    IreeFuture<Results> callHere(CallOptions options, CallDeadline deadline, @Nullable Object[] inputs) {
+        return callHere(options, deadline, UnaryOperator.identity(), inputs);
     }
 
     /**
-     * Like {@link #callHere(CallOptions, Duration, Object[])}.
+     * Like {@link #callHere(CallOptions, CallDeadline, Object[])}.
      *
      * @param cut owns the function's results, and converts the results for the caller; on a thread where arbitrary code
      *     may run
      */
     IreeFuture<Results> callHere(
-            CallOptions options, @Nullable Duration limit, UnaryOperator<Results> cut, @Nullable Object[] inputs) {
+            CallOptions options, CallDeadline deadline, UnaryOperator<Results> cut, @Nullable Object[] inputs) {
         CallTerms terms = new CallTerms(
-                options.after().orElse(null),
-                options.signal().orElse(null),
-                options.priority(),
-                new CallDeadline(options.timeout().orElse(null), limit));
+                options.after().orElse(null), options.signal().orElse(null), options.priority(), deadline);
         return startWithin(
-                terms.deadline().limit(),
+                deadline.limit(),
                 terms.signal(),
                 () -> calls.submit(
                         terms, Tensor.inputs(inputs), values -> cut.apply(returned(values)), Results::close));

@@ -4,6 +4,7 @@ import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.async.ThreadDeadlines;
+import io.github.iree4j.call.CallDeadline;
 import io.github.iree4j.status.CallWait;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -332,7 +333,9 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     public final IreeFuture<Results> call(CallOptions options, @Nullable Object... inputs) {
         ProgramFunction now = program.successor(this);
         try {
-            return now.callHere(options, now.program.timeout().orElse(null), inputs(inputs));
+            CallDeadline deadline = new CallDeadline(
+                    options.timeout().orElse(null), now.program.timeout().orElse(null));
+            return now.callHere(options, deadline, inputs(inputs));
         } catch (IreeException e) {
             if (now.program.hasHandedOver(e)) {
                 return now.call(options, inputs);
@@ -356,7 +359,7 @@ public abstract sealed class ProgramFunction permits CompiledFunction, VariantFu
     }
 
     /** Like {@link #call}, for this program only. */
-    abstract IreeFuture<Results> callHere(CallOptions options, @Nullable Duration limit, @Nullable Object[] inputs);
+    abstract IreeFuture<Results> callHere(CallOptions options, CallDeadline deadline, @Nullable Object[] inputs);
 
     @Override
     public final String toString() {

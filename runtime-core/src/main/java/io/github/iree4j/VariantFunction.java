@@ -2,12 +2,12 @@ package io.github.iree4j;
 
 import io.github.iree4j.ShapeRules.Value;
 import io.github.iree4j.async.IreeFuture;
+import io.github.iree4j.call.CallDeadline;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.github.iree4j.tensor.JavaArrays;
 import io.github.iree4j.tensor.TensorType;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -128,13 +128,13 @@ final class VariantFunction extends ProgramFunction {
     }
 
     @Override
-    IreeFuture<Results> callHere(CallOptions options, @Nullable Duration limit, @Nullable Object[] inputs) {
+    IreeFuture<Results> callHere(CallOptions options, CallDeadline deadline, @Nullable Object[] inputs) {
         VariantInputs given = new VariantInputs(this, inputs);
         FunctionVariant variant = variants.choose(
                 given, options.after().isPresent() || options.signal().isPresent());
         long[] padded = variant.padded(given.sizes());
         IreeFuture<Results> call = variant.compiled()
-                .callHere(options, limit, returned -> cut(returned, given.sizes(), padded), given.padded(padded));
+                .callHere(options, deadline, returned -> cut(returned, given.sizes(), padded), given.padded(padded));
         variants.called(variant, given, padded);
         return call;
     }

@@ -63,8 +63,7 @@ final class Admitting {
      * @param size the size of the call's inputs
      * @param ahead the unreached fence that the call's code runs ahead of; null for none
      */
-    Admitting(
-            ProgramCalls program, MemoryNeeds needs, InputSize size, MemoryHolder holder, @Nullable Fence ahead) {
+    Admitting(ProgramCalls program, MemoryNeeds needs, InputSize size, MemoryHolder holder, @Nullable Fence ahead) {
         this.program = program;
         this.needs = needs;
         this.size = size;

@@ -120,8 +120,7 @@ final class BlockingCall extends Call {
         } catch (InterruptedException e) {
             throw interrupted(
                     "a call of '%s' waited for %s"
-                            .formatted(
-                                    function.fullName(), memory.get().text().get()),
+                            .formatted(function.fullName(), memory.get().text().get()),
                     e);
         }
         inLine();

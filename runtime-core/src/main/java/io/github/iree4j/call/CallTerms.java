@@ -11,5 +11,4 @@ import org.jspecify.annotations.Nullable;
  * @param priority the priority among calls of the program
  * @param deadline the end of the call's time
  */
-public record CallTerms(
-        @Nullable Fence after, @Nullable Fence signal, int priority, CallDeadline deadline) {}
+public record CallTerms(@Nullable Fence after, @Nullable Fence signal, int priority, CallDeadline deadline) {}

@@ -235,13 +235,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     public void forEachOpen(SchedulingDomain.CallVisitor visitor) {
         for (PendingCall each : describe(Integer.MAX_VALUE)) {
             visitor.open(
-                    name,
-                    each.function(),
-                    each.id(),
-                    each.state().name(),
-                    each.since(),
-                    each.waits(),
-                    each.signals());
+                    name, each.function(), each.id(), each.state().name(), each.since(), each.waits(), each.signals());
         }
     }
 
@@ -255,11 +249,9 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     public boolean cancel(long number, String how) {
         Call call = underWay.find(number);
         return call != null
-                && call.cancelAlone(
-                        IreeException.of(
-                                StatusCode.CANCELLED,
-                                "call %d of '%s' was cancelled%s"
-                                        .formatted(number, call.holder.name(), how)));
+                && call.cancelAlone(IreeException.of(
+                        StatusCode.CANCELLED,
+                        "call %d of '%s' was cancelled%s".formatted(number, call.holder.name(), how)));
     }
 
     /** Makes a call that begins to wait visible to diagnostics and to the closing thread, until the call is taken off the list. */

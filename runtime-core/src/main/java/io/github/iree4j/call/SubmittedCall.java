@@ -125,9 +125,7 @@ final class SubmittedCall<R> extends Call {
         Fence promised = signal;
         makeBetween(
                 done,
-                promised == null
-                        ? values -> awaitContents(values, done)
-                        : values -> promise(values, done, promised));
+                promised == null ? values -> awaitContents(values, done) : values -> promise(values, done, promised));
     }
 
     /** Ends the call at its deadline, also if only its work is left. */

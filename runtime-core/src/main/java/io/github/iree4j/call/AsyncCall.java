@@ -134,7 +134,7 @@ final class AsyncCall extends ProgramLock.Place {
         call.runs();
         try {
             if (!call.advance()) {
-                return waitFor(call.pendingWait());
+                return waitFor(call.suspends());
             }
         } catch (Throwable e) { // of any kind: waiters must be notified
             failure = e;
@@ -147,7 +147,6 @@ final class AsyncCall extends ProgramLock.Place {
         WakeUp up = new WakeUp(this);
         wait = pending;
         wakeUp = up;
-        call.suspends(pending);
         if (pending.isReady()) {
             return Progress.AGAIN;
         }

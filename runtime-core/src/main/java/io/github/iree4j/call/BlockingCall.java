@@ -224,7 +224,7 @@ final class BlockingCall extends Call {
     }
 
     private void suspend() {
-        suspends(pendingWait());
+        suspends();
         try {
             holder.doOwnWork();
             await();

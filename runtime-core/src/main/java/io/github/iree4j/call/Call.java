@@ -34,7 +34,7 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
     // In the program's turn.
     private @Nullable Fence ready;
     private @Nullable Fence done;
-    private @Nullable FilesWait files; // before the first instruction
+    private @Nullable CompletableFuture<@Nullable IreeException> verdict; // on files, before the first instruction
     private @Nullable Invocation invocation; // also guarded by this, unless the call blocks its thread
     private @Nullable Object @Nullable [] values;
 
@@ -126,8 +126,14 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
         }
     }
 
-    /** The call in turn waits, and gives up the turn where calls overlap. */
-    void suspends(VmWait wait) {
+    /**
+     * The code of the call in turn waits. The call gives up the turn where calls overlap.
+     *
+     * @return the wait, pending until the call is advanced or abandoned
+     */
+    VmWait suspends() {
+        Invocation waiting = invocation;
+        VmWait wait = waiting != null ? waiting.pendingWait() : VmWait.of(Objects.requireNonNull(verdict));
         changed = System.nanoTime();
         place = new Place(
                 PendingCall.State.SUSPENDED, wait instanceof AwaitsFences fences ? fences.awaited() : List.of());
@@ -140,6 +146,7 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
         } else if (!blocks) { // otherwise this thread waits inside the call
             program.lock().pause();
         }
+        return wait;
     }
 
     /**
@@ -228,34 +235,6 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
 
     // In the program's turn.
 
-    /** The wait until it is known whether the files used in place are unchanged. */
-    private final class FilesWait implements VmWait {
-        /** The reason why the call must not begin; null for none. */
-        private final CompletableFuture<@Nullable IreeException> verdict;
-
-        FilesWait(CompletableFuture<@Nullable IreeException> verdict) {
-            this.verdict = verdict;
-        }
-
-        @Override
-        public boolean isReady() {
-            return verdict.isDone();
-        }
-
-        @Override
-        public void whenReady(Runnable callback) {
-            verdict.whenComplete((_, _) -> callback.run());
-        }
-
-        @Override
-        public void await() throws InterruptedException {
-            CountDownLatch over = new CountDownLatch(1);
-            whenReady(over::countDown);
-            onCancel(over::countDown); // when the program is closed
-            over.await();
-        }
-    }
-
     /**
      * Sets the fences passed to a function with fences, before the call begins.
      *
@@ -269,7 +248,7 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
 
     /** Whether the call has had the turn. */
     boolean hasBegun() {
-        return files != null || invocation != null;
+        return verdict != null || invocation != null;
     }
 
     /**
@@ -283,16 +262,16 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
         if (waiting != null) {
             return run(waiting, true);
         }
-        FilesWait known = files;
-        CompletableFuture<@Nullable IreeException> verdict =
-                known != null ? known.verdict : program.inPlace().verdict();
-        if (verdict != null) {
+        CompletableFuture<@Nullable IreeException> known = verdict;
+        CompletableFuture<@Nullable IreeException> awaited =
+                known != null ? known : program.inPlace().verdict();
+        if (awaited != null) {
             checkNotCancelled(); // a call cancelled in line was woken before, and is not woken again
             if (known == null) {
-                files = new FilesWait(verdict);
+                verdict = awaited;
                 return false;
             }
-            IreeException failure = verdict.join(); // complete, unless the call was cancelled
+            IreeException failure = awaited.join(); // complete, unless the call was cancelled
             if (failure != null) {
                 throw failure;
             }
@@ -342,19 +321,16 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
         }
     }
 
-    /** The wait of the call, pending until the call is advanced or abandoned. */
-    VmWait pendingWait() {
-        Invocation waiting = invocation;
-        return waiting != null ? waiting.pendingWait() : Objects.requireNonNull(files);
-    }
-
     /** Blocks until the call can be advanced, or was cancelled. Not only in turn. */
     void await() throws InterruptedException {
         Invocation waiting = invocation;
         if (waiting != null) {
             waiting.awaitReady();
         } else {
-            Objects.requireNonNull(files).await();
+            CountDownLatch over = new CountDownLatch(1);
+            Objects.requireNonNull(verdict).whenComplete((_, _) -> over.countDown());
+            onCancel(over::countDown); // when the program is closed
+            over.await();
         }
     }
 

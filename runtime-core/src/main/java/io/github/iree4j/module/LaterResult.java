@@ -6,7 +6,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 
 /** Results of a method returning a future: the call waits for the future without occupying a thread. */
@@ -44,7 +43,7 @@ final class LaterResult {
             return;
         }
         scope.call().attach(new Pending(this, scope, future));
-        scope.call().defer(new FutureWait(future));
+        scope.call().defer(VmWait.of(future));
         scope.defer();
     }
 
@@ -58,25 +57,6 @@ final class LaterResult {
         public void close() {
             future.cancel(true);
             scope.close();
-        }
-    }
-
-    private record FutureWait(CompletableFuture<?> future) implements VmWait {
-        @Override
-        public boolean isReady() {
-            return future.isDone();
-        }
-
-        @Override
-        public void whenReady(Runnable callback) {
-            future.whenComplete((value, failure) -> callback.run());
-        }
-
-        @Override
-        public void await() throws InterruptedException {
-            CountDownLatch done = new CountDownLatch(1);
-            whenReady(done::countDown);
-            done.await();
         }
     }
 }

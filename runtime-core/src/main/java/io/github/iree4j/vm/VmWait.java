@@ -1,6 +1,7 @@
 package io.github.iree4j.vm;
 
 import io.github.iree4j.api.NotForApplications;
+import java.util.concurrent.CompletableFuture;
 
 /** The condition of a deferred call's resumption. Safe from any thread. */
 @NotForApplications
@@ -25,6 +26,16 @@ public interface VmWait {
             return "VmWait.NONE";
         }
     };
+
+    /**
+     * Returns a wait for a future, whatever its outcome.
+     *
+     * @param future a future that completes some time
+     * @return the wait
+     */
+    static VmWait of(CompletableFuture<?> future) {
+        return new FutureWait(future);
+    }
 
     /**
      * Returns whether the call can be resumed now, without blocking.

@@ -364,13 +364,7 @@ final class SubmittedCall<R> extends Call {
 
     private void startHostWork() {
         HostSpan span = program.memory().device().schedulingDomain().beginHostWork(terms.after());
-        start(null, null, values -> endHostWork(values, span));
-    }
-
-    private void endHostWork(@Nullable Object[] values, HostSpan span) {
-        if (!hasLostFile(values)) {
-            finish(values, fence -> fence.signalOrFail(span.end()));
-        }
+        start(null, null, values -> finish(values, null, fence -> fence.signalOrFail(span.end())));
     }
 
     // Work of devices.
@@ -439,29 +433,11 @@ final class SubmittedCall<R> extends Call {
     private void awaitContents(@Nullable Object[] values, Fence done) {
         waitsFor(done, PendingCall.State.BEFORE_RESULTS);
         waiting = done.whenReached(failure -> {
-            future.conclude("iree4j-end " + function.fullName(), () -> endWork(values, failure));
+            future.conclude(
+                    "iree4j-end " + function.fullName(), () -> finish(values, failure, _ -> {})); // no fence to signal
             workIsOver(failure == null);
         });
         lookAgain();
-    }
-
-    private void endWork(@Nullable Object[] values, @Nullable IreeException failure) {
-        if (failure != null) {
-            ResultReader.free(values);
-            fail(failure);
-        } else if (!hasLostFile(values)) {
-            finish(values, _ -> {}); // there is no fence to signal
-        }
-    }
-
-    /** Fails the call if a file used in place by the program was touched during the call, and returns whether a file was touched. */
-    private boolean hasLostFile(@Nullable Object[] values) {
-        IreeException cause = program.inPlace().failureSince(filesSeen());
-        if (cause != null) {
-            ResultReader.free(values);
-            fail(cause);
-        }
-        return cause != null;
     }
 
     // The end.
@@ -469,30 +445,32 @@ final class SubmittedCall<R> extends Call {
     /** Fails the call, with the failure that the outcome was decided for before, if any. */
     private void fail(IreeException cause) {
         takeOurs().forEach(RefCounted::release);
-        boolean isFirst = future.claim(cause);
-        IreeException decided = isFirst ? cause : abandoned();
-        withdraw(decided);
-        conclude(isFirst ? () -> future.deliver(cause) : () -> {}, fence -> fence.fail(decided));
+        Ending ending = failing(cause);
+        withdraw(ending.failure);
+        conclude(ending, _ -> {});
     }
 
     /**
-     * The end of a call that has returned.
+     * The end of a call.
      *
      * @param completion completes the future
      * @param failure the failure of the future; null for results
      */
     private record Ending(Runnable completion, @Nullable IreeException failure) {}
 
+    private Ending failing(IreeException cause) {
+        boolean isFirst = future.claim(cause);
+        IreeException decided = isFirst ? cause : abandoned();
+        return new Ending(isFirst ? () -> future.deliver(cause) : () -> {}, decided);
+    }
+
     /** Converts the results for the receiver, if there still is a receiver. */
     private Ending ending(@Nullable Object[] values) {
+        // END-4: even if the thread that ends late calls has not run.
         IreeException late = deadline.hasPassed() ? late() : null;
-        if (late != null && future.claim(late)) { // END-4: even if the thread that ends late calls has not run
+        if (late != null || !future.claim()) {
             ResultReader.free(values);
-            return new Ending(() -> future.deliver(late), late);
-        }
-        if (!future.claim()) {
-            ResultReader.free(values);
-            return new Ending(() -> {}, abandoned());
+            return late != null ? failing(late) : new Ending(() -> {}, abandoned());
         }
         R made;
         try {
@@ -509,31 +487,41 @@ final class SubmittedCall<R> extends Call {
                 null);
     }
 
-    /** Delivers results with contents, and then reaches the fence to be signalled, if any. */
-    private void finish(@Nullable Object[] values, Consumer<Fence> reach) {
+    /**
+     * Delivers results with contents, and then reaches the fence to be signalled, if any. Fails the call if the work has
+     * failed, or a file used in place by the program was touched during the call.
+     */
+    private void finish(@Nullable Object[] values, @Nullable IreeException failure, Consumer<Fence> reach) {
+        IreeException cause = failure != null ? failure : program.inPlace().failureSince(filesSeen());
+        if (cause != null) {
+            ResultReader.free(values);
+            fail(cause);
+            return;
+        }
         Ending ending = ending(values);
-        IreeException failure = ending.failure;
         succeeded = true;
-        conclude(ending.completion, failure == null ? reach : fence -> fence.fail(failure));
+        conclude(ending, reach);
     }
 
     /**
-     * Releases the program, completes the future, and ends the fence. A call with a fence lingers until the fence has
-     * ended: until then the list of calls has to show who will signal. Code of the caller may run, or close the program,
-     * between the future and the fence. Closing then ends the fence, once the future is complete. The fence of an abandoned call
-     * ends before the future completes.
+     * Releases the program, completes the future, and then reaches the fence, or fails the fence like the future. A call
+     * with a fence lingers until the fence has ended: until then the list of calls has to show who will signal. Code of
+     * the caller may run, or close the program, between the future and the fence. Closing then ends the fence, once the
+     * future is complete. The fence of an abandoned call ends before the future completes.
      */
-    private void conclude(Runnable completion, Consumer<Fence> outcome) {
+    private void conclude(Ending ending, Consumer<Fence> reach) {
         if (signal == null) {
             leave();
-            completion.run();
+            ending.completion.run();
             return;
         }
+        IreeException failure = ending.failure;
+        Consumer<Fence> outcome = failure == null ? reach : fence -> fence.fail(failure);
         beforeSignal(); // keeps no turn, whatever the caller's code does now
         release();
         lastStep = () -> endFence(outcome);
         program.linger(this);
-        completion.run();
+        ending.completion.run();
         endFence(outcome);
     }
 

@@ -76,7 +76,7 @@ final class Admitting {
 
     /** Gets the right at once unless earlier calls wait; false when the call has to {@link #join}. */
     boolean tryAdmit() {
-        if (!program.held().isEmpty(outer)) {
+        if (!program.held.isEmpty(outer)) {
             return false;
         }
         String consumer = program.memory().consumer();
@@ -143,7 +143,7 @@ final class Admitting {
     Cancellation join(Attempt make, Runnable admitted) {
         attempt = make;
         whenAdmitted = admitted;
-        program.held().add(outer);
+        program.held.add(outer);
         try {
             ask();
         } catch (RuntimeException | Error e) {
@@ -159,7 +159,7 @@ final class Admitting {
             return false;
         }
         places.forEach(Admission::cancel);
-        program.held().remove(outer);
+        program.held.remove(outer);
         return true;
     }
 
@@ -173,7 +173,7 @@ final class Admitting {
         MemoryNeed need = asks.get(next++);
         boolean isLast = next == asks.size();
         Admission asked = need.gate()
-                .join(program.memory().consumer(), !program.overlaps(), need.estimate(size), ahead != null, given -> {
+                .join(program.memory().consumer(), !program.overlaps, need.estimate(size), ahead != null, given -> {
                     holder.admitted(given);
                     if (isLast) {
                         whenAdmitted.run();
@@ -191,7 +191,7 @@ final class Admitting {
 
     /** Makes an admitted or postponed call soon, behind the calls admitted before. */
     void makeSoon() {
-        program.held().make(outer, this::make, holder, isBrief());
+        program.held.make(outer, this::make, holder, isBrief());
     }
 
     private boolean make(boolean mayWait) {
@@ -203,7 +203,7 @@ final class Admitting {
             outcome = Objects.requireNonNull(attempt).attempt(mayWait);
         } finally {
             if (outcome == Outcome.DONE) {
-                program.held().remove(outer);
+                program.held.remove(outer);
             }
         }
         return outcome != Outcome.SHORT;

@@ -17,7 +17,7 @@ final class AsyncCall extends ProgramLock.Place {
         WAITING,
         /** Take another step; other work may go first. */
         AGAIN,
-        /** The call has ended: {@link Call#values} or {@link #failure}. */
+        /** The call {@linkplain SubmittedCall#isPastTurn is past} its turn. */
         OVER
     }
 
@@ -38,7 +38,7 @@ final class AsyncCall extends ProgramLock.Place {
         }
     }
 
-    private final Call call;
+    private final SubmittedCall<?> call;
     /** Set on start. */
     private volatile @Nullable Runnable runner;
 
@@ -48,10 +48,9 @@ final class AsyncCall extends ProgramLock.Place {
     private volatile boolean waits;
     private @Nullable VmWait wait;
     private @Nullable WakeUp wakeUp;
-    private volatile @Nullable Throwable failure; // set without the turn when the call is cancelled in line
 
     /** Takes ownership of nothing yet. */
-    AsyncCall(Call call, int priority) {
+    AsyncCall(SubmittedCall<?> call, int priority) {
         super(priority);
         this.call = call;
     }
@@ -70,7 +69,7 @@ final class AsyncCall extends ProgramLock.Place {
 
     private void lineUp() {
         since = System.nanoTime();
-        call.program.lock().join(this);
+        call.program.lock.join(this);
         waits = !isGiven(); // a step that finds the place given before has not waited
     }
 
@@ -79,7 +78,7 @@ final class AsyncCall extends ProgramLock.Place {
         wake();
     }
 
-    Call call() {
+    SubmittedCall<?> call() {
         return call;
     }
 
@@ -95,7 +94,7 @@ final class AsyncCall extends ProgramLock.Place {
         if (runner == null) {
             return Progress.WAITING; // not started yet
         }
-        if (isPastTurn()) {
+        if (call.isPastTurn()) {
             return Progress.OVER;
         }
         VmWait pending = wait;
@@ -105,7 +104,7 @@ final class AsyncCall extends ProgramLock.Place {
             }
             forgetWait();
             call.inLine();
-            if (call.program.overlaps()) {
+            if (call.program.overlaps) {
                 isInLine = true;
                 lineUp();
             }
@@ -115,10 +114,10 @@ final class AsyncCall extends ProgramLock.Place {
                 // A call that has begun must be abandoned in the program's turn.
                 if (call.hasBegun()
                         || !call.isCancelled()
-                        || !call.program.lock().leave(this)) {
+                        || !call.program.lock.leave(this)) {
                     return isGiven() ? Progress.AGAIN : Progress.WAITING;
                 }
-                failure = call.program.cancelled(call.function.fullName());
+                call.fails(call.program.cancelled(call.function.fullName()));
                 return Progress.OVER;
             }
             isInLine = false;
@@ -137,7 +136,7 @@ final class AsyncCall extends ProgramLock.Place {
                 return waitFor(call.suspends());
             }
         } catch (Throwable e) { // of any kind: waiters must be notified
-            failure = e;
+            call.fails(e);
         }
         call.end();
         return Progress.OVER;
@@ -161,16 +160,5 @@ final class AsyncCall extends ProgramLock.Place {
             up.set(null);
             wakeUp = null;
         }
-    }
-
-    /** Whether the call no longer needs the turn. Called by the holder of the turn, who therefore sees the values set in the turn. */
-    boolean isPastTurn() {
-        return call.values() != null || failure != null;
-    }
-
-    /** The failure; null on success. Called after the last step. */
-    @Nullable
-    Throwable failure() {
-        return failure;
     }
 }

@@ -66,12 +66,12 @@ final class BlockingCall extends Call {
      */
     void admit(InputSize size, List<MemoryNeed> asks, @Nullable MemoryHolder outer) {
         String consumer = program.memory().consumer();
-        boolean isBehind = !program.overlaps() && !program.held().isEmpty(outer);
+        boolean isBehind = !program.overlaps && !program.held.isEmpty(outer);
         for (MemoryNeed need : asks) {
             MemoryEstimate estimate = need.estimate(size);
             Admission admission = isBehind ? null : need.gate().tryAdmit(consumer, estimate);
             if (admission == null) {
-                Admission joined = need.gate().join(consumer, !program.overlaps(), estimate, false, null);
+                Admission joined = need.gate().join(consumer, !program.overlaps, estimate, false, null);
                 if (!joined.isAdmitted()) {
                     await(
                             () -> MemoryNeeds.awaited(List.of(need), size, List.of(joined)),
@@ -92,12 +92,12 @@ final class BlockingCall extends Call {
         CountDownLatch made = new CountDownLatch(1);
         HeldCalls.Making making = _ -> {
             made.countDown();
-            program.held().remove(outer);
+            program.held.remove(outer);
             return true;
         };
         await(() -> MemoryWait.forEarlierCalls(made.getCount() == 0), made::countDown, () -> {
-            program.held().add(outer);
-            program.held().make(outer, making, holder, true);
+            program.held.add(outer);
+            program.held.make(outer, making, holder, true);
             HeldCallbacks.help(); // this thread may have to make the earlier calls
             made.await();
             return !isCancelled();
@@ -144,7 +144,7 @@ final class BlockingCall extends Call {
     Object[] run() {
         @Nullable Object[] values = runToEnd();
         try {
-            program.inPlace().requireUnchangedSince(filesSeen());
+            program.inPlace.requireUnchangedSince(filesSeen());
             requireInTime();
         } catch (IreeException e) {
             ResultReader.free(values);
@@ -194,7 +194,7 @@ final class BlockingCall extends Call {
 
     /** Runs the code of the call. A call of a function with fences ends before its work is done. */
     private @Nullable Object[] runInTurn(@Nullable Fence done) {
-        if (!program.lock().tryTake()) {
+        if (!program.lock.tryTake()) {
             waitForTurn();
         }
         try {
@@ -216,7 +216,7 @@ final class BlockingCall extends Call {
         program.track(this);
         long since = System.nanoTime();
         try {
-            program.lock().take();
+            program.lock.take();
             program.leftLine(since);
         } catch (InterruptedException e) {
             throw interrupted("waiting to call '%s'".formatted(function.fullName()), e);
@@ -232,8 +232,8 @@ final class BlockingCall extends Call {
         } catch (InterruptedException e) {
             throw interrupted(interrupted("'%s' was waiting".formatted(function.fullName()), e));
         } finally {
-            if (program.overlaps()) {
-                program.lock().takeUninterruptibly();
+            if (program.overlaps) {
+                program.lock.takeUninterruptibly();
             }
             runs();
         }

@@ -114,15 +114,15 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
 
     /** The call has the turn, and its code runs on this thread. */
     void runs() {
-        program.lock().run();
+        program.lock.run();
         if (blocks) {
             startClock();
-            program.underWay().takesTurn(this);
-            program.underWay().removeOwn(this);
+            program.underWay.takesTurn(this);
+            program.underWay.removeOwn(this);
         } else {
             changed = System.nanoTime();
             place = Place.RUNNING;
-            program.underWay().takesTurn(this);
+            program.underWay.takesTurn(this);
         }
     }
 
@@ -140,11 +140,11 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
         if (blocks) {
             program.track(this); // in no list while running
         }
-        if (program.overlaps()) {
-            program.underWay().leavesTurn();
-            program.lock().release();
+        if (program.overlaps) {
+            program.underWay.leavesTurn();
+            program.lock.release();
         } else if (!blocks) { // otherwise this thread waits inside the call
-            program.lock().pause();
+            program.lock.pause();
         }
         return wait;
     }
@@ -264,7 +264,7 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
         }
         CompletableFuture<@Nullable IreeException> known = verdict;
         CompletableFuture<@Nullable IreeException> awaited =
-                known != null ? known : program.inPlace().verdict();
+                known != null ? known : program.inPlace.verdict();
         if (awaited != null) {
             checkNotCancelled(); // a call cancelled in line was woken before, and is not woken again
             if (known == null) {
@@ -276,13 +276,13 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
                 throw failure;
             }
         }
-        filesSeen = program.inPlace()
+        filesSeen = program.inPlace
                 .comparisons(); // PLACE-1: after the check, so that files compared in between were touched before
         return run(begin(), false);
     }
 
     private Invocation begin() {
-        Invocation taken = function.takeInvocation(program.context());
+        Invocation taken = function.takeInvocation(program.context);
         taken.endsWhenInterrupted(blocks);
         if (blocks) {
             invocation = taken; // saves two locks, noticeable for a trivial function
@@ -353,14 +353,14 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
                 invocation = null;
             }
         }
-        program.underWay().leavesTurn();
+        program.underWay.leavesTurn();
         if (taken != null) {
             if (values == null) { // while the invocation still has the cause with which its operations fail
                 withdraw(null);
             }
             function.giveBack(taken);
         }
-        program.lock().release();
+        program.lock.release();
     }
 
     // Cancellation.

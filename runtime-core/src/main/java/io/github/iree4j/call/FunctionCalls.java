@@ -45,7 +45,7 @@ public final class FunctionCalls {
     public FunctionCalls(ProgramCalls program, Signature signature, boolean waitsOnHost) {
         this.program = program;
         this.signature = signature;
-        this.goesAhead = signature.isAsynchronous() && (program.overlaps() || !waitsOnHost);
+        this.goesAhead = signature.isAsynchronous() && (program.overlaps || !waitsOnHost);
         this.turn = () -> program.keepingBack(null);
         this.needs = new MemoryNeeds(program.memory());
         this.fullName = signature.describe(); // cached: built on each call
@@ -104,7 +104,7 @@ public final class FunctionCalls {
                     }
                     throw e;
                 } finally {
-                    program.underWay().removeOwn(call);
+                    program.underWay.removeOwn(call);
                 }
                 call.wasInterrupted();
             } finally {
@@ -124,7 +124,7 @@ public final class FunctionCalls {
     private MemoryHolder holder(@Nullable MemoryHolder outer) {
         MemoryHolder holder = new MemoryHolder(
                 fullName,
-                program.operations(),
+                program.operations,
                 program.memory().device().schedulingDomain().context(),
                 outer);
         holder.waitsForTurn(outer == null ? turn : () -> program.keepingBack(outer));
@@ -163,7 +163,7 @@ public final class FunctionCalls {
             return call.start();
         } catch (RuntimeException | Error e) {
             if (call != null) {
-                program.underWay().remove(call);
+                program.underWay.remove(call);
             }
             if (arguments != null) {
                 arguments.close();

@@ -23,23 +23,23 @@ import org.jspecify.annotations.Nullable;
 
 /** The calls of a program: turns, calls in progress, and the end of calls. Safe from any thread. */
 public final class ProgramCalls implements SchedulingDomain.Calls {
-    private final String name;
-    private final Context context;
+    final String name;
+    final Context context;
     private final DeviceMemory memory;
-    private final OperationsUnderWay operations;
+    final OperationsUnderWay operations; // of the calls
     private final ProcessExecutor executor;
     private final boolean mayBlock;
-    private final boolean overlaps;
-    private final FilesInPlace inPlace;
+    final boolean overlaps; // whether another call may run while a call waits
+    final FilesInPlace inPlace; // checked before a call begins and before results are given
     private final @Nullable BiConsumer<MemoryHolder, @Nullable MemoryHolder> listener;
     private final UnaryOperator<IreeException> explanation;
     private final Runnable freeing;
-    private final ProgramLock lock = new ProgramLock();
-    private final CallsUnderWay underWay = new CallsUnderWay();
+    final ProgramLock lock = new ProgramLock();
+    final CallsUnderWay underWay = new CallsUnderWay();
     private final LongAdder waited = new LongAdder(); // calls that have waited for their turn
     private final LongAdder waitedNanos = new LongAdder();
     private volatile @Nullable IreeException refusal; // failure of calls once closed; null for the usual failure
-    private final HeldCalls held;
+    final HeldCalls held; // waiting to be admitted, or about to be made
     private final UseGuard guard;
     private final ProgramEnd end;
 
@@ -97,24 +97,6 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
     /** The memory of inputs and results. */
     public DeviceMemory memory() {
         return memory;
-    }
-
-    /** The counter of the calls' operations. */
-    OperationsUnderWay operations() {
-        return operations;
-    }
-
-    Context context() {
-        return context;
-    }
-
-    ProgramLock lock() {
-        return lock;
-    }
-
-    /** Whether another call may run while a call waits. */
-    boolean overlaps() {
-        return overlaps;
     }
 
     /** Notifies the listener of a call beginning on this thread. */
@@ -203,17 +185,7 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
                 cause);
     }
 
-    /** The files that the program's code uses in place, checked before a call begins and before results are given. */
-    FilesInPlace inPlace() {
-        return inPlace;
-    }
-
     // Calls in progress.
-
-    /** The calls waiting to be admitted, or about to be made. */
-    HeldCalls held() {
-        return held;
-    }
 
     /** The waits of calls for their turn. */
     public TurnStatistics turns() {
@@ -266,10 +238,6 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         underWay.linger(call);
         end.giveUpIfClosed(call);
         end.changed();
-    }
-
-    CallsUnderWay underWay() {
-        return underWay;
     }
 
     // Turns.
@@ -333,10 +301,6 @@ public final class ProgramCalls implements SchedulingDomain.Calls {
         } else {
             CoroutineProcess.start(executor, call, options, onWorker);
         }
-    }
-
-    String name() {
-        return name;
     }
 
     @Override

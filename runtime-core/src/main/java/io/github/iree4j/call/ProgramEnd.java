@@ -52,14 +52,14 @@ final class ProgramEnd {
     /** Abandons current and future calls. Idempotent. */
     void giveUp() {
         IreeException given =
-                IreeException.of(StatusCode.CANCELLED, "program '%s' was closed".formatted(program.name()));
+                IreeException.of(StatusCode.CANCELLED, "program '%s' was closed".formatted(program.name));
         synchronized (this) {
             if (freed || cause != null) {
                 return;
             }
             cause = given;
         }
-        program.context().cancelCalls();
+        program.context.cancelCalls();
         withdraw();
         for (Call call : calls.all()) {
             giveUp(call, given);
@@ -174,7 +174,7 @@ final class ProgramEnd {
     private boolean mustNotWait() {
         MemoryHolder current = MemoryHolder.current();
         return program.isWorker()
-                || program.lock().isRunBySelf()
+                || program.lock.isRunBySelf()
                 || (current != null && current.operations().equals(operations))
                 || HeldCallbacks.isInCallback();
     }

@@ -37,7 +37,7 @@ final class SubmittedCall<R> extends Call {
     private final Consumer<R> discard;
     private final CallFuture<R> future;
     private final AtomicBoolean hasEndedFence = new AtomicBoolean();
-    private volatile @Nullable AsyncCall steps;
+    private volatile @Nullable Throwable failure; // of the code; set without the turn when the call is cancelled in line
     private volatile @Nullable Cancellation waiting;
     private volatile @Nullable Cancellation line; // place in the line for memory
     private volatile Cancellation postponed = Cancellation.OVER;
@@ -83,7 +83,7 @@ final class SubmittedCall<R> extends Call {
                 wait.retain(); // throws if the fence is closed, before anything is promised
                 ours.add(wait);
             }
-            if (hasFences && (signal == null || !program.inPlace().isEmpty())) {
+            if (hasFences && (signal == null || !program.inPlace.isEmpty())) {
                 own = program.memory().device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 ours.add(own);
                 own.setName(holder);
@@ -156,7 +156,7 @@ final class SubmittedCall<R> extends Call {
     }
 
     private IreeException late() {
-        IreeException files = program.inPlace().doubt();
+        IreeException files = program.inPlace.doubt();
         if (files != null) { // the call waits, or the call for whose turn this call waits
             return CallWait.late(function.fullName(), deadline.limit(), files);
         }
@@ -184,15 +184,22 @@ final class SubmittedCall<R> extends Call {
      * would never continue, unless the call has a deadline.
      */
     private void checkMayWait() {
-        if (!deadline.isOfCaller() && program.lock().isRunBySelf()) {
-            AsyncCall made = steps;
-            if (made == null || !made.isPastTurn()) {
-                throw IreeException.of(
-                        StatusCode.FAILED_PRECONDITION,
-                        "'%s' was waited for from within a call of the same program, before whose end it cannot go on; load the program twice"
-                                .formatted(function.fullName()));
-            }
+        if (!deadline.isOfCaller() && program.lock.isRunBySelf() && !isPastTurn()) {
+            throw IreeException.of(
+                    StatusCode.FAILED_PRECONDITION,
+                    "'%s' was waited for from within a call of the same program, before whose end it cannot go on; load the program twice"
+                            .formatted(function.fullName()));
         }
+    }
+
+    /** Whether the call no longer needs the turn. Called by the holder of the turn, who therefore sees the values set in the turn. */
+    boolean isPastTurn() {
+        return values() != null || failure != null;
+    }
+
+    /** Records the failure of the call's code. */
+    void fails(Throwable cause) {
+        failure = cause;
     }
 
     private void abandon() {
@@ -318,19 +325,17 @@ final class SubmittedCall<R> extends Call {
      */
     private void start(@Nullable Fence ready, @Nullable Fence done, Consumer<@Nullable Object[]> conclusion) {
         passes(ready, done);
-        AsyncCall made = new AsyncCall(this, terms.priority());
-        steps = made;
         Runnable end = () -> {
             @Nullable Object[] values = values();
             if (values == null) {
-                fail(IreeFuture.failureOf(made.failure()));
+                fail(IreeFuture.failureOf(failure));
                 return;
             }
             List<RefCounted> kept = takeOurs(); // first: the conclusion may hand the call to another thread
             conclusion.accept(values);
             kept.forEach(RefCounted::release);
         };
-        program.start(made, end, () -> {
+        program.start(new AsyncCall(this, terms.priority()), end, () -> {
             boolean hasReturned = values() != null;
             if (hasReturned && signal == null && done != null) {
                 end.run(); // only starts to wait for the work, without blocking
@@ -402,7 +407,7 @@ final class SubmittedCall<R> extends Call {
             program.memory()
                     .device()
                     .queue(0)
-                    .hostCall(own, done, () -> program.inPlace().requireUnchangedSince(filesSeen()), 0);
+                    .hostCall(own, done, () -> program.inPlace.requireUnchangedSince(filesSeen()), 0);
         } catch (IreeException e) {
             done.fail(e);
         } finally {
@@ -492,7 +497,7 @@ final class SubmittedCall<R> extends Call {
      * failed, or a file used in place by the program was touched during the call.
      */
     private void finish(@Nullable Object[] values, @Nullable IreeException failure, Consumer<Fence> reach) {
-        IreeException cause = failure != null ? failure : program.inPlace().failureSince(filesSeen());
+        IreeException cause = failure != null ? failure : program.inPlace.failureSince(filesSeen());
         if (cause != null) {
             ResultReader.free(values);
             fail(cause);
@@ -543,7 +548,7 @@ final class SubmittedCall<R> extends Call {
 
     /** Idempotent, on any thread. */
     private void leave() {
-        if (program.underWay().remove(this)) {
+        if (program.underWay.remove(this)) {
             release();
             program.exit();
         }
@@ -560,7 +565,7 @@ final class SubmittedCall<R> extends Call {
      * thread that runs the end. Does not block, and runs no code of others.
      */
     private void workIsOver(boolean isDone) {
-        if (isDone && program.inPlace().isEmpty()) { // otherwise the end may find that the work has not succeeded
+        if (isDone && program.inPlace.isEmpty()) { // otherwise the end may find that the work has not succeeded
             giveBack(true);
         }
     }

@@ -49,6 +49,19 @@ class ProgramLockTest {
     }
 
     @Test
+    void aPlaceIsTakenAgainOnceItsTurnIsOver() {
+        Listener again = new Listener();
+        Listener other = new Listener();
+        lock.join(again);
+        lock.release();
+        lock.join(other);
+        lock.join(again);
+        assertThat(again.isGiven()).as("another has the turn").isFalse();
+        lock.release();
+        assertThat(again.isGiven()).isTrue();
+    }
+
+    @Test
     void anInterruptedThreadLeavesTheLine() throws Exception {
         lock.take();
         Thread waiting = Thread.ofPlatform()

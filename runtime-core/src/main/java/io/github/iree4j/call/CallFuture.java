@@ -129,58 +129,51 @@ final class CallFuture<R> extends IreeFuture<R> {
 
     // Waiting.
 
-    @Override
-    public R get() throws InterruptedException, ExecutionException {
-        MemoryHolder outer = outer(false);
-        MemoryHolder before = outer == null ? null : outer.awaits(holder);
-        try {
-            waitForEnd(true, Long.MAX_VALUE);
-            return super.get();
-        } finally {
+    /** A wait of the current code, which may be the code of a call. */
+    private final class Wait implements AutoCloseable {
+        private final @Nullable MemoryHolder outer;
+        private final @Nullable MemoryHolder before;
+
+        Wait(boolean isLimited) {
+            boolean isOver = isDone();
+            if (!isOver && !isLimited) {
+                beforeWaiting.run();
+            }
+            outer = isOver ? null : MemoryHolder.current();
+            before = outer == null ? null : outer.awaits(holder);
+        }
+
+        @Override
+        public void close() {
             if (outer != null) {
                 outer.goesOn(before);
             }
         }
     }
 
-    /** The call whose code is about to wait here; null when no wait is necessary, or when the current code does not belong to a call. */
-    private @Nullable MemoryHolder outer(boolean limited) {
-        if (isDone()) {
-            return null;
+    @Override
+    public R get() throws InterruptedException, ExecutionException {
+        try (Wait _ = new Wait(false)) {
+            waitForEnd(true, Long.MAX_VALUE);
+            return super.get();
         }
-        if (!limited) {
-            beforeWaiting.run();
-        }
-        return MemoryHolder.current();
     }
 
     @Override
     public R get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
         long start = System.nanoTime();
         long nanos = Math.max(0, unit.toNanos(timeout));
-        MemoryHolder outer = outer(true);
-        MemoryHolder before = outer == null ? null : outer.awaits(holder);
-        try {
+        try (Wait _ = new Wait(true)) {
             waitForEnd(true, nanos);
             return super.get(Math.max(0, nanos - (System.nanoTime() - start)), TimeUnit.NANOSECONDS);
-        } finally {
-            if (outer != null) {
-                outer.goesOn(before);
-            }
         }
     }
 
     @Override
     public R join() {
-        MemoryHolder outer = outer(false);
-        MemoryHolder before = outer == null ? null : outer.awaits(holder);
-        try {
+        try (Wait _ = new Wait(false)) {
             waitForEnd(false, Long.MAX_VALUE);
             return super.join();
-        } finally {
-            if (outer != null) {
-                outer.goesOn(before);
-            }
         }
     }
 

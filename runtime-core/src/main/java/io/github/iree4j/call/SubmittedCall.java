@@ -90,12 +90,9 @@ final class SubmittedCall<R> extends Call {
             }
             if (signal != null) {
                 signal.retain();
-                try {
-                    signal.addSignaller();
-                } catch (RuntimeException | Error e) {
-                    signal.release();
-                    throw e;
-                }
+                ours.add(signal);
+                signal.addSignaller();
+                ours.remove(signal); // from here on kept until the fence has ended
             }
         } catch (RuntimeException | Error e) {
             takeOurs().forEach(RefCounted::release);

@@ -35,9 +35,8 @@ final class BlockingCall extends Call {
         }
     }
 
-    /** Whether the thread was interrupted to end the call. */
+    /** How the thread was interrupted to end the call. */
     private enum Interruption {
-        NONE,
         BEING_MADE,
         MADE,
         OVER
@@ -50,7 +49,7 @@ final class BlockingCall extends Call {
     }
 
     private final Thread maker = Thread.currentThread();
-    private volatile Interruption interruption = Interruption.NONE;
+    private volatile @Nullable Interruption interruption; // null before an interruption, and before the end
     private @Nullable IreeException interruptedBy; // published by 'interruption'
 
     BlockingCall(ProgramCalls program, FunctionCalls function, ArgumentList arguments) {
@@ -258,7 +257,7 @@ final class BlockingCall extends Call {
     @Override
     boolean cancelAlone(IreeException cause) {
         // END-3: the thread does not leave the call before the interruption is recorded as MADE.
-        if (!INTERRUPTION.compareAndSet(this, Interruption.NONE, Interruption.BEING_MADE)) {
+        if (!INTERRUPTION.compareAndSet(this, null, Interruption.BEING_MADE)) {
             return false;
         }
         interruptedBy = cause;
@@ -269,7 +268,7 @@ final class BlockingCall extends Call {
 
     /** Clears the interrupt that ended the call, and returns whether there was an interrupt. Called after the call. */
     boolean wasInterrupted() {
-        if (INTERRUPTION.compareAndSet(this, Interruption.NONE, Interruption.OVER)) {
+        if (INTERRUPTION.compareAndSet(this, null, Interruption.OVER)) {
             return false;
         }
         while (interruption == Interruption.BEING_MADE) {

@@ -78,7 +78,7 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
     private volatile @Nullable Place place;
 
     private long since; // published by the list, or as the call in turn; 0 before the clock is started
-    private volatile long changed;
+    private volatile long changed; // 0 before the first change
 
     /**
      * Creates a call that has not begun.
@@ -101,9 +101,7 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
     /** Starts the clock of the call unless already started. Called before the call is added to the list. */
     void startClock() {
         if (since == 0) {
-            long now = System.nanoTime();
-            since = now;
-            changed = now;
+            since = System.nanoTime();
         }
     }
 
@@ -155,6 +153,7 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
      * @param ahead the fence to be reached before the call's work can begin; null for none
      */
     void waitsForMemory(@Nullable Fence ahead, Supplier<MemoryWait> awaited) {
+        startClock();
         changed = System.nanoTime();
         place = new Place(PendingCall.State.FOR_MEMORY, ahead == null ? List.of() : List.of(ahead), awaited);
     }
@@ -185,8 +184,8 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
         MemoryWait memory = at.memory().get();
         PendingCall.State state = at.state() == PendingCall.State.FOR_MEMORY ? memory.state() : at.state();
         long now = System.nanoTime(); // after the times to be subtracted
-        // A call just admitted has not changed its place yet.
-        long entered = state == PendingCall.State.IN_LINE && at.state() != state ? now : changed;
+        boolean isAdmitted = state == PendingCall.State.IN_LINE && at.state() != state; // has not changed its place yet
+        long entered = isAdmitted ? now : changed == 0 ? since : changed;
         return new PendingCall(
                 function.fullName(),
                 state,

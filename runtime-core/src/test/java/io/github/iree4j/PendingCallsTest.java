@@ -14,6 +14,7 @@ import io.github.iree4j.vm.asm.VmAssembler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -23,7 +24,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The descriptions of calls in progress. */
 @Timeout(300)
 class PendingCallsTest {
-    /** wait: waits for a fence. barrier: a function with fences, whose device waits for one and signals the other. */
+    /**
+     * wait: waits for a fence. barrier: a function with fences, whose device waits for one and signals the other. yield:
+     * gives way as often as asked for.
+     */
     private static final String WAITER = """
             vm.module @waiter version 0
             vm.type !hal.device
@@ -33,6 +37,19 @@ class PendingCallsTest {
             vm.import @hal.device.queue.barrier cconv "0rIrrI_v"
             vm.export @wait
             vm.export @barrier
+            vm.export @yield
+            vm.func @yield(%i0: i32) -> () {
+            ^bb0:
+              %i1 = vm.const.i32 -1
+              vm.br ^bb1()
+            ^bb1:
+              vm.cond_br %i0, ^bb2(), ^bb3()
+            ^bb2:
+              %i0 = vm.add.i32 %i0, %i1
+              vm.yield ^bb1()
+            ^bb3:
+              vm.return
+            }
             vm.func @wait(%r0: !hal.fence) -> (i32) {
             ^bb0:
               %i1 = vm.const.i32 -1
@@ -118,6 +135,33 @@ class PendingCallsTest {
             caller.join();
         }
         assertThat(program.monitor().pendingCalls(10)).isEmpty();
+    }
+
+    /** CALL-2: a gap, or a second entry, would be seen by some of the looks. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aThreadThatWaitsAgainAndAgainIsListedOnceAtEachMoment(boolean overlaps) {
+        try (Program yielding = runtime.load(ProgramOptions.builder()
+                .module("waiter", VmAssembler.assemble(WAITER))
+                .overlappingCalls(overlaps)
+                .build())) {
+            CompletableFuture<Results> call = new CompletableFuture<>();
+            Thread.ofPlatform()
+                    .start(() -> call.completeAsync(
+                            () -> yielding.function("yield").invoke(Integer.MAX_VALUE), Runnable::run));
+            List<PendingCall> calls = List.of();
+            while (calls.isEmpty()) {
+                assertThat(call).isNotDone();
+                calls = yielding.monitor().pendingCalls(10);
+            }
+            long id = calls.getFirst().id();
+            for (int looks = Effort.rounds(5_000); looks > 0; looks--) {
+                calls = yielding.monitor().pendingCalls(10);
+                assertThat(calls).extracting(PendingCall::id).containsExactly(id);
+            }
+            assertThat(yielding.monitor().cancelCall(id)).isTrue();
+            assertThatExceptionOfType(CompletionException.class).isThrownBy(call::join);
+        }
     }
 
     @Test

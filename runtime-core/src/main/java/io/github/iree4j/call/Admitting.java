@@ -30,7 +30,7 @@ final class Admitting {
      *   MADE    the inputs are on the device
      *   ENDED   ended by cancel()
      *
-     * From HELD the call is made or ended: one thread takes the word to MAKING or ENDED. Everything else is written by
+     * CALL-1: from HELD the call is made or ended: one thread takes the word to MAKING or ENDED. Everything else is written by
      * the thread that makes the call, which may give the call to another such thread, or back to HELD.
      */
     private enum State {

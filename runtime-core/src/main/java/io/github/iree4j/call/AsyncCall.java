@@ -112,9 +112,7 @@ final class AsyncCall extends ProgramLock.Place {
         if (isInLine) {
             if (!isGiven()) {
                 // A call that has begun must be abandoned in the program's turn.
-                if (call.hasBegun()
-                        || !call.isCancelled()
-                        || !call.program.lock.leave(this)) {
+                if (call.hasBegun() || !call.isCancelled() || !call.program.lock.leave(this)) {
                     return isGiven() ? Progress.AGAIN : Progress.WAITING;
                 }
                 call.fails(call.program.cancelled(call.function.fullName()));

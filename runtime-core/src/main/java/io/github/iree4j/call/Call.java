@@ -262,8 +262,7 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
             return run(waiting, true);
         }
         CompletableFuture<@Nullable IreeException> known = verdict;
-        CompletableFuture<@Nullable IreeException> awaited =
-                known != null ? known : program.inPlace.verdict();
+        CompletableFuture<@Nullable IreeException> awaited = known != null ? known : program.inPlace.verdict();
         if (awaited != null) {
             checkNotCancelled(); // a call cancelled in line was woken before, and is not woken again
             if (known == null) {
@@ -275,8 +274,10 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
                 throw failure;
             }
         }
-        filesSeen = program.inPlace
-                .comparisons(); // PLACE-1: after the check, so that files compared in between were touched before
+        filesSeen =
+                program.inPlace
+                        .comparisons(); // PLACE-1: after the check, so that files compared in between were touched
+        // before
         return run(begin(), false);
     }
 

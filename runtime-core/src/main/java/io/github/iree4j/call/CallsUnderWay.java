@@ -10,10 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Calls of a program in progress, in order of arrival, and the call in turn. A call running on the thread that made the
- * call is in no list, since a list would cost each call a lock. Under the monitor each call in progress is in the list,
- * or in turn.
+ * call is in no list, since a list would cost each call a lock.
  */
 final class CallsUnderWay {
+    /*
+     * CALL-2: under the monitor each call in progress is in the list, or else in turn. A call enters the list before the
+     * call leaves the turn, and takes the turn before the call leaves the list.
+     */
+
     /** The call in turn; written in turn. In release mode: late readers re-read the field. */
     private final AtomicReference<@Nullable Call> inTurn = new AtomicReference<>();
 

@@ -51,8 +51,7 @@ final class ProgramEnd {
 
     /** Abandons current and future calls. Idempotent. */
     void giveUp() {
-        IreeException given =
-                IreeException.of(StatusCode.CANCELLED, "program '%s' was closed".formatted(program.name));
+        IreeException given = IreeException.of(StatusCode.CANCELLED, "program '%s' was closed".formatted(program.name));
         synchronized (this) {
             if (freed || cause != null) {
                 return;

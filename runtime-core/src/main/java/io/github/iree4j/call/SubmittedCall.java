@@ -37,7 +37,8 @@ final class SubmittedCall<R> extends Call {
     private final Consumer<R> discard;
     private final CallFuture<R> future;
     private final AtomicBoolean hasEndedFence = new AtomicBoolean();
-    private volatile @Nullable Throwable failure; // of the code; set without the turn when the call is cancelled in line
+    private volatile @Nullable Throwable
+            failure; // of the code; set without the turn when the call is cancelled in line
     private volatile @Nullable Cancellation waiting;
     private volatile @Nullable Cancellation line; // place in the line for memory
     private volatile Cancellation postponed = Cancellation.OVER;

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(300)
 class AdmittingTest {
     private static final InputSize ROW = new InputSize(16, 16, false);
+    private static final InputSize ROW_APART = new InputSize(16, 16, true); // another thread makes such a call
 
     private final IreeRuntime runtime = IreeRuntime.create();
     private final Context context = Context.create(List.of(), ContextOptions.DEFAULTS);
@@ -44,10 +45,10 @@ class AdmittingTest {
         runtime.close();
     }
 
-    private Admitting admitting() {
+    private Admitting admitting(InputSize inputs) {
         MemoryHolder holder = new MemoryHolder("program.step", new OperationsUnderWay());
         MemoryNeeds needs = new MemoryNeeds(program.memory());
-        return new Admitting(program, needs, ROW, holder, null);
+        return new Admitting(program, needs, inputs, holder, null);
     }
 
     @Test
@@ -55,8 +56,8 @@ class AdmittingTest {
         CountDownLatch isMaking = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         CountDownLatch isMade = new CountDownLatch(1);
-        Admitting first = admitting();
-        Admitting second = admitting();
+        Admitting first = admitting(ROW);
+        Admitting second = admitting(ROW);
         assertThat(second.awaited().text().get())
                 .as("before the request")
                 .startsWith("128 bytes of memory, the expected need");
@@ -100,7 +101,7 @@ class AdmittingTest {
         AtomicInteger made = new AtomicInteger();
         int cancelled = 0;
         for (int i = 0; i < rounds; i++) {
-            Admitting call = admitting();
+            Admitting call = admitting(ROW_APART);
             call.join(
                     _ -> {
                         made.incrementAndGet();
@@ -108,16 +109,18 @@ class AdmittingTest {
                         return Admitting.Outcome.DONE;
                     },
                     () -> {});
-            for (int spins = i % 200; spins > 0; spins--) {
-                Thread.onSpinWait(); // another thread makes the call
+            for (int spins = i % 200 * 10; spins > 0; spins--) {
+                Thread.onSpinWait();
             }
             cancelled += call.cancel() ? 1 : 0;
             while (!program.held.isEmpty(null)) {
+                assertThat(made.get() + cancelled).isLessThan(i + 2);
                 Thread.onSpinWait();
             }
             call.settle(true);
             assertThat(made.get() + cancelled).isEqualTo(i + 1);
         }
+        assertThat(cancelled).isPositive();
     }
 
     private static void awaitUninterrupted(CountDownLatch latch) {

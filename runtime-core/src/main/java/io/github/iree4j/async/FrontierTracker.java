@@ -327,8 +327,7 @@ public final class FrontierTracker implements CompletedEpochs, AutoCloseable {
             if (tracked.ended != null) {
                 return;
             }
-            tracked.ended = cause;
-            tracked.lost = lost;
+            tracked.end(cause, lost);
             watched.forEach(other -> {
                 for (FrontierWaiter waiter = other.head; waiter != null; ) {
                     FrontierWaiter following = waiter.next;

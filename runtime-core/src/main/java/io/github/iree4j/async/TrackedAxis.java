@@ -19,6 +19,7 @@ final class TrackedAxis {
      * TRACK-2: advance() writes epoch and then reads wanted; a wait writes wanted and then reads epoch. At least one of
      * the two sees the other's write, so no wakeup is lost. Acquire and release do not provide the store-load ordering
      * needed here: all four accesses are volatile.
+     * TRACK-6: a thread seeing the end of an axis sees whether the axis was lost: `lost` is written before `ended`.
      */
     static final long NO_WAITER = Long.MAX_VALUE;
 
@@ -86,6 +87,12 @@ final class TrackedAxis {
     /** Acquire: everything written before the epoch was reached is visible after this read. */
     long epochAcquire() {
         return (long) EPOCH.getAcquire(this);
+    }
+
+    /** Ends the axis, once; under the lock. */
+    void end(IreeException how, boolean isLost) {
+        lost = isLost;
+        ended = how; // TRACK-6
     }
 
     boolean casEpoch(long expected, long next) {

@@ -40,6 +40,7 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
      *
      * BUF-1: storage is freed exactly once, and never while pinned.
      * BUF-2: a pinning thread sees the storage (COMMITTED is released after `storage`).
+     * BUF-5: a thread seeing the place of the allocation on a stream sees the storage (`reserved` is written after `storage`).
      *
      * On a stream the storage is reserved when the allocation is issued. Later operations may receive the storage once
      * the deallocation is issued, because they run after the deallocation. The word only controls access to the
@@ -163,12 +164,10 @@ public abstract class StoredBuffer<S extends BufferStorage> extends Buffer {
 
     /** Records the future storage of an allocation on a stream. */
     final void reserve(S coming, Frontier frontier) {
+        storage = coming;
+        reserved = frontier; // BUF-5
         if (isCommittedWhenIssued()) {
-            reserved = frontier;
             commitStorage(coming);
-        } else {
-            storage = coming;
-            reserved = frontier;
         }
         if (announced) {
             coming.announceRelease();

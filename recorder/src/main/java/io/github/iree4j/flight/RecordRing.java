@@ -42,7 +42,7 @@ final class RecordRing implements WordTarget {
 
     /** Takes the ring; returns false while another thread holds the ring. The caller releases the ring. */
     boolean tryHold() {
-        return !held.getPlain() && held.compareAndSet(false, true);
+        return !held.getOpaque() && held.compareAndSet(false, true); // opaque: hold() repeats the read
     }
 
     /** Takes the ring, for a reader. The caller releases the ring. */

@@ -9,10 +9,12 @@
 // The handler finds the view in a table of places. Places are filled and
 // emptied under a lock, and read by handlers without it:
 //
-//   end    0: empty. Written last when it is filled, first when it is emptied.
-//   begin  read between two reads of |end| that agree.
-// view   read only when the faulting address lies between the two: then the
-// view is in use, so its user keeps it alive.
+//   changes  odd while the place changes. A handler ignores a place that has
+//            changed between its two reads of |changes|: the place of the view
+//            that faulted does not change, because that view is in use.
+//   end      0: empty.
+//   view     used only when the faulting address lies between |begin| and
+//            |end|: then its user keeps it alive.
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -44,6 +46,7 @@ struct shim_view_t {
 };
 
 typedef struct place_t {
+  _Atomic uintptr_t changes;
   _Atomic uintptr_t begin;
   _Atomic uintptr_t end;
   _Atomic(shim_view_t*) view;
@@ -69,11 +72,15 @@ static shim_view_t* find(uintptr_t address) {
        block = atomic_load_explicit(&block->next, memory_order_acquire)) {
     for (int i = 0; i < PLACES; ++i) {
       place_t* place = &block->places[i];
-      uintptr_t end = atomic_load(&place->end);
-      if (address >= end) continue;
-      uintptr_t begin = atomic_load(&place->begin);
-      if (address < begin || atomic_load(&place->end) != end) continue;
-      return atomic_load(&place->view);
+      uintptr_t changes = atomic_load(&place->changes);
+      if (address >= atomic_load(&place->end) ||
+          address < atomic_load(&place->begin)) {
+        continue;
+      }
+      shim_view_t* view = atomic_load(&place->view);
+      if (changes % 2 == 0 && atomic_load(&place->changes) == changes) {
+        return view;
+      }
     }
   }
   return NULL;
@@ -119,15 +126,19 @@ static place_t* free_place(void) {
   return &more->places[0];
 }
 
+static void set(place_t* place, shim_view_t* view) {
+  atomic_fetch_add(&place->changes, 1);
+  atomic_store(&place->view, view);
+  atomic_store(&place->begin, view ? view->begin : 0);
+  atomic_store(&place->end, view ? view->end : 0);
+  atomic_fetch_add(&place->changes, 1);
+}
+
 static bool enter(shim_view_t* view) {
   shim__fault_install(false);
   pthread_mutex_lock(&lock);
   place_t* place = free_place();
-  if (place) {
-    atomic_store(&place->view, view);
-    atomic_store(&place->begin, view->begin);
-    atomic_store(&place->end, view->end);
-  }
+  if (place) set(place, view);
   pthread_mutex_unlock(&lock);
   return place != NULL;
 }
@@ -136,9 +147,8 @@ static void leave(shim_view_t* view) {
   pthread_mutex_lock(&lock);
   for (places_t* block = &first; block; block = atomic_load(&block->next)) {
     for (int i = 0; i < PLACES; ++i) {
-      place_t* place = &block->places[i];
-      if (atomic_load(&place->end) && atomic_load(&place->view) == view) {
-        atomic_store(&place->end, 0);
+      if (atomic_load(&block->places[i].view) == view) {
+        set(&block->places[i], NULL);
       }
     }
   }

@@ -33,6 +33,15 @@ static int call_import(shim_import_fn_t function, void* params, void* context,
   return function(params, context, reserved);
 }
 
+// Another thread may have loaded the code, at addresses of code unloaded before.
+// An arm64 processor may have fetched the old instructions already, until its
+// context is synchronized; x86_64 sees to that by itself.
+static inline void forget_fetched_code(void) {
+#if defined(__aarch64__)
+  __asm__ volatile("isb" : : : "memory");
+#endif
+}
+
 // Runs code of the executable; false when it was stopped, with the
 // floating-point mode undefined.
 static bool run(const shim_cpu_executable_t* executable,
@@ -466,6 +475,7 @@ shim_status_t shim_cpu_executable_dispatch(
           .local_memory_size = entry->local_memory_size,
       }};
   shim__fault_t fault;
+  forget_fetched_code();
   const uint64_t mode = shim__fpu_flush_denormals();
   if (!run(executable, run_range, &range, &fault)) {
     shim__fpu_set_mode(mode);

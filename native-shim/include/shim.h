@@ -32,7 +32,7 @@ extern "C" {
 // Version of this interface; NativeLibrary.java compares it with its own and
 // refuses a mismatch. Incremented with every change of a function or layout
 // that Java uses.
-#define SHIM_ABI_VERSION 13u
+#define SHIM_ABI_VERSION 14u
 
 uint32_t shim_abi_version(void);
 

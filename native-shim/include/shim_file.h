@@ -63,6 +63,9 @@ shim_status_t shim_sealed_seal(shim_sealed_t* sealed, shim_error_t* error);
 // The bytes must not be in use.
 void shim_sealed_release(shim_sealed_t* sealed);
 
+// Bytes of a page of memory: 4096 on x86_64, and up to 65536 on arm64.
+uint64_t shim_page_size(void);
+
 // Memory of a pool.
 typedef struct shim_slab_t shim_slab_t;
 

@@ -13,8 +13,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-// The huge page of x86-64, and of arm64 with 4 KB pages. With another size only
-// the advice is ineffective.
+// The huge page of x86-64, and of arm64 with pages of 4 KiB. With larger pages
+// huge ones are larger, and the advice may have no effect.
 #define LARGE_PAGE ((uint64_t)2 << 20)
 
 struct shim_slab_t {
@@ -30,7 +30,7 @@ static shim_status_t no_memory(shim_error_t* error, uint64_t size, int code) {
                         (unsigned long long)size, code);
 }
 
-static uint64_t page_size(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
+uint64_t shim_page_size(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 
 static uint64_t round_up(uint64_t value, uint64_t power_of_two) {
   return (value + power_of_two - 1) & ~(power_of_two - 1);
@@ -47,7 +47,7 @@ static int take_pages(uint8_t* bytes, uint64_t size, uint64_t page) {
 shim_status_t shim_slab_create(uint64_t size, uint64_t alignment,
                                shim_slab_t** out_slab, shim_error_t* error) {
   *out_slab = NULL;
-  uint64_t page = page_size();
+  uint64_t page = shim_page_size();
   if (size == 0 || size > (uint64_t)INT64_MAX / 2 ||
       (alignment & (alignment - 1)) != 0 || alignment > (uint64_t)1 << 40) {
     return shim_error_set(error, SHIM_INVALID_ARGUMENT, 0,

@@ -54,6 +54,11 @@ static void jni_sealed_release(JNIEnv* env, jclass cls, jlong sealed) {
   shim_sealed_release(HANDLE(shim_sealed_t, sealed));
 }
 
+static jlong jni_page_size(JNIEnv* env, jclass cls) {
+  (void)env, (void)cls;
+  return (jlong)shim_page_size();
+}
+
 static jlong jni_slab_create(JNIEnv* env, jclass cls, jlong size,
                              jlong alignment, jlong error) {
   (void)env, (void)cls;
@@ -149,6 +154,7 @@ const JNINativeMethod shim__file_methods[] = {
     SHIM__METHOD("sealedBytes", "(J)J", jni_sealed_bytes),
     SHIM__METHOD("sealedSeal", "(JJ)I", jni_sealed_seal),
     SHIM__METHOD("sealedRelease", "(J)V", jni_sealed_release),
+    SHIM__METHOD("pageSize", "()J", jni_page_size),
     SHIM__METHOD("slabCreate", "(JJJ)J", jni_slab_create),
     SHIM__METHOD("slabBytes", "(J)J", jni_slab_bytes),
     SHIM__METHOD("slabRelease", "(J)V", jni_slab_release),

@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
  */
 final class Shim {
     /** Version of the interface this class was written for; {@code SHIM_ABI_VERSION} in shim.h. */
-    static final int ABI_VERSION = 13;
+    static final int ABI_VERSION = 14;
 
     static final int ERROR_SIZE = 256;
     static final int ERROR_NATIVE_CODE = 4;
@@ -128,6 +128,8 @@ final class Shim {
     static native int sealedSeal(long sealed, long error);
 
     static native void sealedRelease(long sealed);
+
+    static native long pageSize();
 
     static native long slabCreate(long size, long alignment, long error);
 

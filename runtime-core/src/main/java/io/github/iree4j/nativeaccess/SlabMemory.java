@@ -10,6 +10,17 @@ public final class SlabMemory {
     private SlabMemory() {}
 
     /**
+     * Returns the size of the system's pages.
+     *
+     * @return bytes: 4096 on x86_64, and up to 65,536 on arm64
+     * @throws IreeException UNAVAILABLE without the native library
+     */
+    public static long pageSize() {
+        NativeLibrary.ensureAvailable();
+        return Shim.pageSize();
+    }
+
+    /**
      * Allocates memory between two pages of zeros.
      *
      * @param size bytes, above 0

@@ -16,6 +16,7 @@ import io.github.iree4j.hal.stream.StreamCollectives;
 import io.github.iree4j.hal.stream.StreamDriver;
 import io.github.iree4j.hal.stream.StreamEncoder;
 import io.github.iree4j.hal.stream.StreamMemory;
+import io.github.iree4j.nativeaccess.SlabMemory;
 import io.github.iree4j.nativeaccess.gpu.GpuDevice;
 import io.github.iree4j.nativeaccess.gpu.GpuKind;
 import io.github.iree4j.nativeaccess.gpu.GpuProperties;
@@ -41,7 +42,6 @@ final class GpuHardware implements StreamDriver {
     /** Alignment of allocations by drivers; relied on by kernels of compilers. */
     private static final long ALIGNMENT = 256;
 
-    private static final long PAGE = 4096;
     private static final int MANAGED = 2; // type of memory
     private static final long LEAST_MEMORY = 1 << 20; // of a device whose memory others have
     private static final long LOOK_NANOS = 200_000; // between looks at foreign events
@@ -385,7 +385,7 @@ final class GpuHardware implements StreamDriver {
 
     @Override
     public DriverLimits limits() {
-        return new DriverLimits(ALIGNMENT, Long.MAX_VALUE, 0, PAGE);
+        return new DriverLimits(ALIGNMENT, Long.MAX_VALUE, 0, SlabMemory.pageSize());
     }
 
     @Override

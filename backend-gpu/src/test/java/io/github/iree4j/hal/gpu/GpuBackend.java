@@ -7,6 +7,7 @@ import io.github.iree4j.hal.contract.Backend;
 import io.github.iree4j.hal.contract.Capability;
 import io.github.iree4j.hal.contract.Participants;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.nativeaccess.SlabMemory;
 import io.github.iree4j.nativeaccess.gpu.GpuKind;
 import java.nio.file.Path;
 import java.util.EnumSet;
@@ -62,7 +63,7 @@ final class GpuBackend implements Backend {
 
     @Override
     public long importGranularity() {
-        return 4096;
+        return SlabMemory.pageSize();
     }
 
     @Override

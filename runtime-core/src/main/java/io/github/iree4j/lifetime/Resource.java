@@ -128,7 +128,7 @@ public abstract class Resource implements RefCounted, AutoCloseable {
      * @return true after {@link #close()}, even while others hold references
      */
     protected final boolean isClosed() {
-        return (state & CLOSED) != 0;
+        return (stateAcquire() & CLOSED) != 0;
     }
 
     /**

@@ -6,8 +6,9 @@
 
 #include "vulkan/vulkan_internal.h"
 
-// Relaxed words between two stores of the state: a reader that sees the same
-// state before and after has read one message.
+// Words between two stores of the state, in release mode: a reader that has seen
+// a word also sees the state before. A reader that sees the same state before
+// and after has read one message.
 static void write_text(shim__vk_message_t* slot, const char* text) {
   size_t length = strlen(text);
   const size_t limit = sizeof(slot->text) - 1;

@@ -264,9 +264,11 @@ public final class Generation {
             lock.unlock();
         }
         result.complete(all);
+        Thread.interrupted(); // a callback may have interrupted the generator's thread, and the next step would fail
     }
 
     void fail(IreeException failure) {
         result.completeExceptionally(failure);
+        Thread.interrupted(); // as above
     }
 }

@@ -241,6 +241,7 @@ final class GenerationLoop implements AutoCloseable {
         if (!waiting.isEmpty()) {
             GeneratorSnapshot state = planner.snapshot();
             waiting.forEach(each -> each.complete(state));
+            Thread.interrupted(); // a callback may have interrupted this thread, and the next step would fail
         }
     }
 

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.ai.observation.conventions.AiOperationType;
 
@@ -26,6 +27,9 @@ import org.springframework.ai.observation.conventions.AiOperationType;
 @NotForApplications
 public final class ChatEngine implements AutoCloseable {
     private static final int MOST_STOP_SEQUENCES = 64;
+
+    /** Number of characters that a tokenizer reads in no time. */
+    private static final int LONG_TEXT = 20_000;
 
     private final ChatSettings settings;
     private final ChatTemplate template;
@@ -126,7 +130,7 @@ public final class ChatEngine implements AutoCloseable {
      *     RESOURCE_EXHAUSTED beyond the limits of templates
      */
     public int[] encode(ChatPrompt prompt) {
-        return tokenizer.encode(template.render(prompt));
+        return encode(template.render(prompt), tokenizer::encode);
     }
 
     /**
@@ -137,7 +141,7 @@ public final class ChatEngine implements AutoCloseable {
      * @throws IreeException as {@link #encode(ChatPrompt)}
      */
     public int[] encodeForCall(ChatPrompt prompt) {
-        return tokenizer.encode(template.render(prompt) + ToolCallParser.BEGIN + "\n");
+        return encode(template.render(prompt) + ToolCallParser.BEGIN + "\n", tokenizer::encode);
     }
 
     /**
@@ -147,7 +151,22 @@ public final class ChatEngine implements AutoCloseable {
      * @return the tokens, with special tokens as the tokenizer adds them
      */
     public int[] encode(String text) {
-        return tokenizer.encodeWithSpecial(text);
+        return encode(text, tokenizer::encodeWithSpecial);
+    }
+
+    /**
+     * Returns the tokens of a text, or more tokens than a sequence may have: of a text that is too long whatever its
+     * tokens, only the begin is tokenized, since a million characters take the tokenizer seconds.
+     */
+    private int[] encode(String text, Function<String, int[]> encoder) {
+        if (text.length() > LONG_TEXT) {
+            long enough = (long) (maximumTokens() + 1) * tokenizer.longest();
+            int[] tokens = encoder.apply(text.substring(0, (int) Math.min(text.length(), enough)));
+            if (text.length() <= enough || tokens.length > maximumTokens()) { // else the tokenizer leaves out characters
+                return tokens;
+            }
+        }
+        return encoder.apply(text);
     }
 
     /**

@@ -41,6 +41,11 @@ final class ChatTokenizer implements AutoCloseable {
         return tokens.size();
     }
 
+    /** Returns the most bytes of a text that is a token, or more. */
+    int longest() {
+        return tokens.longest();
+    }
+
     /** Returns the tokens of a text that has its special tokens already. */
     int[] encode(String text) {
         return Arrays.stream(tokenizer.tokenizePlain(text))

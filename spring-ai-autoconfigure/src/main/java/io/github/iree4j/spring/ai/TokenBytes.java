@@ -33,11 +33,16 @@ final class TokenBytes {
     private final byte[][] bytes; // by token
     private final Map<String, Integer> tokens;
     private final boolean stripsFirstSpace;
+    private final int longest;
 
     private TokenBytes(byte[][] bytes, Map<String, Integer> tokens, boolean stripsFirstSpace) {
         this.bytes = bytes;
         this.tokens = tokens;
         this.stripsFirstSpace = stripsFirstSpace;
+        this.longest = tokens.keySet().stream()
+                .mapToInt(each -> each.getBytes(StandardCharsets.UTF_8).length)
+                .max()
+                .orElse(1);
     }
 
     /** Returns the bytes of a token, not to be modified; none for a special or unknown token. */
@@ -54,6 +59,11 @@ final class TokenBytes {
     /** Returns one more than the highest token. */
     int size() {
         return bytes.length;
+    }
+
+    /** Returns the number of bytes of the longest token, as the file writes it. */
+    int longest() {
+        return longest;
     }
 
     /** Returns whether a space at the start of a text is not part of it. */

@@ -1,5 +1,7 @@
 package io.github.iree4j.spring.ai;
 
+import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -40,6 +42,15 @@ final class CallSchema {
 
     /** Returns a schema of objects: arguments are an object, also where the schema allows anything. */
     private static Object object(Object schema) {
+        if (schema instanceof Map<?, ?> map
+                && (map.containsKey("type") && !"object".equals(map.get("type"))
+                        || map.containsKey("const") && !(map.get("const") instanceof Map)
+                        || map.get("enum") instanceof List<?> values
+                                && !values.stream().allMatch(Map.class::isInstance))) {
+            throw IreeException.of(
+                    StatusCode.INVALID_ARGUMENT,
+                    "the parameters of a tool are not of type 'object', and arguments of a call are an object");
+        }
         if (!(schema instanceof Map<?, ?> map) || DECIDING.stream().anyMatch(map::containsKey)) {
             return schema;
         }

@@ -251,6 +251,7 @@ final class ChatRequestReader {
                 if (schema == null || given == null) {
                     throw format.invalid("json_schema", "must be an object with a 'schema'");
                 }
+                schema.checkNumbers("schema", given);
                 text = given.toString();
                 schema.ignore(Set.of("name", "description", "strict"));
                 schema.refuseOthers();

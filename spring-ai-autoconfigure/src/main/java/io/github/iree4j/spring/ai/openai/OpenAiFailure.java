@@ -4,6 +4,7 @@ import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.http.HttpStatuses;
 import io.github.iree4j.status.IreeException;
+import java.nio.charset.CharacterCodingException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -75,6 +76,9 @@ record OpenAiFailure(
     }
 
     private static String problem(JacksonException e) {
+        if (e.getCause() instanceof CharacterCodingException) {
+            return "the body is not UTF-8";
+        }
         String problem = e instanceof StreamConstraintsException
                 ? "the JSON of the body exceeds a limit: "
                         + StringUtils.uncapitalize(e.getOriginalMessage().replaceAll(",? from `[^`]*`", ""))

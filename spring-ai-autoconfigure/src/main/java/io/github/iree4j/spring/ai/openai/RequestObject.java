@@ -2,6 +2,8 @@ package io.github.iree4j.spring.ai.openai;
 
 import io.github.iree4j.status.IreeException;
 import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -61,12 +63,21 @@ final class RequestObject {
      * @throws tools.jackson.core.JacksonException when the body is no JSON
      */
     static RequestObject read(InputStream body) {
-        JsonNode root = JSON.readTree(body);
+        // A reader of our own: the parser's replaces bytes that are no UTF-8, since names are not cached.
+        JsonNode root = JSON.readTree(new InputStreamReader(body, StandardCharsets.UTF_8.newDecoder()));
         if (!root.isObject()) {
             throw RequestFault.invalid(null, "the body must be a JSON object");
         }
         checkTexts(root);
         return new RequestObject(root, "");
+    }
+
+    /** Refuses numbers that would be written as texts. */
+    void checkNumbers(String member, JsonNode node) {
+        if (node.isDouble() && !Double.isFinite(node.doubleValue())) {
+            throw invalid(member, "has a number beyond the numbers of doubles");
+        }
+        node.forEach(each -> checkNumbers(member, each));
     }
 
     /** An unpaired surrogate is no character, and has no bytes in UTF-8. */
@@ -248,6 +259,7 @@ final class RequestObject {
         if (!value.isObject()) {
             throw invalid(member, "must be an object");
         }
+        checkNumbers(member, value);
         return JSON.treeToValue(value, Map.class);
     }
 
@@ -264,6 +276,7 @@ final class RequestObject {
         if (value == null || !value.isObject()) {
             throw invalid(member, "must be a string with a JSON object");
         }
+        checkNumbers(member, value);
         return JSON.treeToValue(value, Map.class);
     }
 }

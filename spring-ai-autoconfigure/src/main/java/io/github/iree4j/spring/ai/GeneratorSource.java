@@ -162,7 +162,13 @@ final class GeneratorSource implements TokenSource {
 
     private <T> T with(Use<T> use) {
         while (true) {
-            LoadedProgram program = programs.require(module, null); // waits for a load outside of the lock
+            LoadedProgram program;
+            try {
+                program = programs.require(module, null); // waits for a load outside of the lock
+            } catch (RuntimeException e) {
+                releaseUnloaded();
+                throw e;
+            }
             lock.lock();
             try {
                 requireOpen();
@@ -217,7 +223,26 @@ final class GeneratorSource implements TokenSource {
         }
     }
 
+    /** Gives up the generator of a program that was unloaded: its cache may leave no memory for the next. */
+    private void releaseUnloaded() {
+        Running former = running;
+        if (former == null
+                || programs.find(module, former.program.source().version()).orElse(null) == former.program) {
+            return;
+        }
+        lock.lock();
+        try {
+            running = running == former ? null : running;
+        } finally {
+            lock.unlock();
+        }
+        if (isFree(former)) {
+            former.generator.close();
+        }
+    }
+
     private void install(LoadedProgram program) {
+        releaseUnloaded();
         Running made = null;
         Running unused = null;
         try {

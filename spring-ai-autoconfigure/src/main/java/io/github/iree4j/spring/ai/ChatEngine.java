@@ -162,7 +162,8 @@ public final class ChatEngine implements AutoCloseable {
         if (text.length() > LONG_TEXT) {
             long enough = (long) (maximumTokens() + 1) * tokenizer.longest();
             int[] tokens = encoder.apply(text.substring(0, (int) Math.min(text.length(), enough)));
-            if (text.length() <= enough || tokens.length > maximumTokens()) { // else the tokenizer leaves out characters
+            if (text.length() <= enough
+                    || tokens.length > maximumTokens()) { // else the tokenizer leaves out characters
                 return tokens;
             }
         }

@@ -56,7 +56,9 @@ class UnloadedProgramTests {
                         programs.unload("chat", null);
                         programs.load("chat", null);
                         answer(source);
-                        assertThat(atCreation).as("live bytes beside the new cache").isEqualTo(first);
+                        assertThat(atCreation)
+                                .as("live bytes beside the new cache")
+                                .isEqualTo(first);
                         programs.unload("chat", null);
                         assertThatExceptionOfType(IreeException.class)
                                 .isThrownBy(() -> answer(source))

@@ -28,7 +28,12 @@ class HostileTextsTests extends OpenAiServer {
     void bytesThatAreNoUtf8AreRefused() throws Exception {
         script.answer("Hello");
         int[][] wrong = {
-            {'Z', 0xFC, 'r', 'i', 'c', 'h'}, {0xC3}, {0xC0, 0xAF}, {0xED, 0xA0, 0x80}, {0xF5, 0x80, 0x80, 0x80}, {0xE4, 0xB8}
+            {'Z', 0xFC, 'r', 'i', 'c', 'h'},
+            {0xC3},
+            {0xC0, 0xAF},
+            {0xED, 0xA0, 0x80},
+            {0xF5, 0x80, 0x80, 0x80},
+            {0xE4, 0xB8}
         };
         for (int[] each : wrong) {
             assertThat(error(send(to(CHAT).POST(BodyPublishers.ofByteArray(message(each)))), 400)
@@ -56,7 +61,13 @@ class HostileTextsTests extends OpenAiServer {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"{\"type\": \"string\"}", "{\"enum\": [1]}", "{\"const\": null}", "{\"type\": [\"object\", \"null\"]}"})
+    @ValueSource(
+            strings = {
+                "{\"type\": \"string\"}",
+                "{\"enum\": [1]}",
+                "{\"const\": null}",
+                "{\"type\": [\"object\", \"null\"]}"
+            })
     void aCallWithArgumentsThatAreNoObjectCannotBeForced(String parameters) throws Exception {
         String tools =
                 "\"tool_choice\": \"required\", \"tools\": [{\"type\": \"function\", \"function\": {\"name\": \"f\", \"parameters\": %s}}]"

@@ -4,6 +4,8 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -231,7 +233,8 @@ final class JsonSchema {
         }
         JsonPointer pointer;
         try {
-            pointer = JsonPointer.compile(reference.stringValue().substring(1));
+            String fragment = reference.stringValue().substring(1).replace("+", "%2B"); // a plus is no space here
+            pointer = JsonPointer.compile(URLDecoder.decode(fragment, StandardCharsets.UTF_8));
         } catch (IllegalArgumentException e) {
             throw invalid(place, "$ref is %s, not a place of the schema".formatted(shortened(reference)));
         }

@@ -461,4 +461,20 @@ class JsonSchemaTest {
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.INVALID_ARGUMENT))
                 .hasMessageContaining(message);
     }
+
+    /** References are fragments of URIs: other characters are written as %20. */
+    @Test
+    void placesOfReferencesAreDecoded() {
+        for (String name :
+                new String[] {"a b|a%20b", "Box[int]|Box%5Bint%5D", "%|%25", "c++|c++", "ü|%C3%BC", "a/b|a~1b"}) {
+            String[] parts = name.split("\\|");
+            TokenConstraint constraint = TokenConstraint.jsonSchema(
+                    TokenVocabulary.bytes(),
+                    "{\"$ref\": \"#/$defs/%s\", \"$defs\": {\"%s\": {\"type\": \"null\"}, \"%%25\": {\"type\": \"string\"}}}"
+                            .formatted(parts[1], parts[0]));
+            assertThat(constraint.automaton().next(ByteAutomaton.START, 'n'))
+                    .as(name)
+                    .isNotEqualTo(ByteAutomaton.DEAD);
+        }
+    }
 }

@@ -54,7 +54,7 @@ final class HardwareQueue {
      * Creates a queue.
      *
      * @param calls the uses of the driver by threads that hold nothing else; open until all work has ended
-     * @param reserves whether every stream of the device is alone on its queue: STREAM-1
+     * @param reserves whether every stream of the device is alone on its queue, and others can wait for the queue: STREAM-1
      */
     HardwareQueue(StreamDriver driver, UseGuard calls, Lane lane, boolean reserves) {
         this.driver = driver;

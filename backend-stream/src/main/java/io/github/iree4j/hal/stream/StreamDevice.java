@@ -124,7 +124,8 @@ public final class StreamDevice implements Device {
             this.encoder = driver.encoder(memory);
             undo.push(encoder::close);
             int used = Math.min(count, lanes.size());
-            boolean reserves = used > 1 && count == used; // STREAM-1
+            // STREAM-1; of a single queue, only queues of other devices can use reserved tickets
+            boolean reserves = count == used && (used > 1 || driver.canWaitForLanesOf(driver));
             for (int i = 0; i < used; i++) {
                 HardwareQueue queue = new HardwareQueue(driver, calls, lanes.get(i), reserves);
                 hardware.add(queue);

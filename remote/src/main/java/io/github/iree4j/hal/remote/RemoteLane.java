@@ -212,12 +212,22 @@ final class RemoteLane implements Lane {
                     || !driver.session().outbox(PeerStream.QUEUE).hasRoom()) {
                 return false;
             }
-            first = sent.isEmpty();
+            first = onlySignals(sent);
         }
         if (entry.submission != null && !isReady(entry.submission, waits)) {
             return false;
         }
         send(entry, waits, first && waits.isEmpty());
+        return true;
+    }
+
+    /** Returns whether nothing sent changes memory: values raised by the host have neither steps nor waits. */
+    private static boolean onlySignals(Iterable<Entry> sent) {
+        for (Entry each : sent) {
+            if (each.submission != null) {
+                return false;
+            }
+        }
         return true;
     }
 

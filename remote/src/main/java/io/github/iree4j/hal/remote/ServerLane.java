@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.remote;
 
+import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -26,6 +27,7 @@ final class ServerLane {
     private final TimelineSemaphore timeline =
             TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.SYSTEM_WIDE));
     private final RunRequests advances = new RunRequests();
+    private final Runnable advance = this::advance;
     private final ArrayDeque<ServerCommand> commands = new ArrayDeque<>(); // guarded by this, like the rest
     private long lastSequence;
     private long lastEpoch;
@@ -98,8 +100,8 @@ final class ServerLane {
             command.abandon(cause);
             return;
         }
+        advance(); // first: the client waits for the end, not for this frame
         server.session().post(new FrameWriter(FrameType.ACCEPTED).u64(axis).u64(command.sequence()));
-        advance();
     }
 
     /** Starts the head, unless started before. A single thread at a time, so commands ending at once do not nest. */
@@ -122,7 +124,7 @@ final class ServerLane {
             if (head == null || busy || ended != null) {
                 return false;
             }
-            if (!head.isReadyOrThen(this::advance)) {
+            if (!head.isReadyOrThen(advance)) {
                 return false;
             }
             busy = true;
@@ -161,7 +163,7 @@ final class ServerLane {
             busy = false;
         }
         server.leave();
-        advance();
+        HeldCallbacks.run(advance); // behind the callbacks of the signal: nodes that wait learn of the end first
         if (isOver()) {
             server.retire(this);
         }

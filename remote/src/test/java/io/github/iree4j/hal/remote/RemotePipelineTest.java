@@ -12,6 +12,8 @@ import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.DispatchConfig;
+import io.github.iree4j.hal.HalFile;
+import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.contract.JavaKernels;
@@ -22,6 +24,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -81,6 +84,71 @@ class RemotePipelineTest {
             assertThat(between.statistics().framesSent() - already)
                     .as("node 2 tells node 3, without node 1")
                     .isGreaterThanOrEqualTo(stages / 2);
+        }
+    }
+
+    /** Also where each device has a single queue: until the host signals, none of the work has a place in a lane. */
+    @Test
+    void aPipelineThatTheHostStartsLaterGoesOnWithoutTheHost() {
+        Device two = cluster.far(2, 1);
+        Device three = cluster.far(3, 1);
+        int stages = 16;
+        BufferParams params = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
+        try (TimelineSemaphore line = TimelineSemaphore.create(0);
+                Buffer a = two.allocator().allocate(params, 64);
+                Buffer b = three.allocator().allocate(params, 64)) {
+            RemoteSession between = nodes.get(1).session(3);
+            long already = between.statistics().framesSent();
+            for (int i = 1; i <= stages; i++) {
+                try (Fence before = Fence.at(line, i);
+                        Fence after = Fence.at(line, i + 1)) {
+                    boolean odd = i % 2 == 1;
+                    (odd ? two : three).queue(0).fill(before, after, odd ? a : b, 0, 64, i, 1, 0);
+                }
+            }
+            links.getFirst().hold(PeerStream.QUEUE, true); // 1 to 2
+            line.signal(1);
+            RemoteSession last = nodes.getFirst().session(3);
+            long end = System.nanoTime() + LIMIT.toNanos();
+            while (last.statistics().commandsAtPeer() < stages / 2) {
+                assertThat(System.nanoTime()).as("all is sent to node 3").isLessThan(end);
+                Thread.onSpinWait();
+            }
+            links.getFirst().hold(PeerStream.QUEUE, false);
+            line.await(stages + 1, LIMIT);
+            assertThat(between.statistics().framesSent() - already)
+                    .as("node 2 tells node 3, without node 1")
+                    .isGreaterThanOrEqualTo(stages / 2);
+        }
+    }
+
+    /** The host reads the file, and raises the lane, before the upload: that changes no memory. */
+    @Test
+    void aSmallUploadGoesWithItsCommandAlsoBehindAValueOfTheHost() {
+        Device two = cluster.far(2, 1);
+        RemoteSession session = nodes.getFirst().session(2);
+        Link back = Objects.requireNonNull(links.getFirst().back);
+        byte[] given = {1, 2, 3, 4};
+        try (Buffer target =
+                        two.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 4);
+                HalFile file = HalFile.ofMemory(MemorySegment.ofArray(given), MemoryAccess.READ, null);
+                TimelineSemaphore line = TimelineSemaphore.create(0);
+                Fence read = Fence.at(line, 1)) {
+            back.hold(PeerStream.QUEUE, true); // so that the value stays under way
+            two.queue(0).read(null, read, file, 0, target, 0, 4, 0);
+            long end = System.nanoTime() + LIMIT.toNanos();
+            while (session.statistics().commandsAtPeer() < 2) {
+                assertThat(System.nanoTime()).as("both are sent").isLessThan(end);
+                Thread.onSpinWait();
+            }
+            back.hold(PeerStream.QUEUE, false);
+            read.await(LIMIT);
+            assertThat(session.statistics().streams())
+                    .filteredOn(each -> each.stream() == PeerStream.BULK)
+                    .allSatisfy(each -> assertThat(each.framesSent()).isZero());
+            byte[] bytes = new byte[4];
+            target.read(0, MemorySegment.ofArray(bytes));
+            assertThat(bytes).isEqualTo(given);
         }
     }
 

@@ -57,6 +57,13 @@ public final class Generator implements AutoCloseable {
         this.cache = new CacheMemory(model, config.pages(), options.hostPages());
         try {
             StepRunner runner = StepRunner.on(model, cache);
+            if (!PageProbe.check(model, shapes, runner, config.pages())) {
+                log.warn(
+                        "whether pages of '{}' have {} tokens is not known: a cache of {} pages has too few to measure",
+                        name(),
+                        shapes.stride(),
+                        config.pages());
+            }
             RowProbe probe = new RowProbe(
                     model.prefills(),
                     model.decodes(),
@@ -122,7 +129,7 @@ public final class Generator implements AutoCloseable {
      * @param options the options
      * @return the generator, closed by the caller
      * @throws IreeException INVALID_ARGUMENT for a program with another interface, a configuration or a draft that does not
-     *     fit, or too few pages; RESOURCE_EXHAUSTED when the device has not enough memory for the pages; any failure of a step
+     *     fit, such as pages with another number of tokens, or too few pages; RESOURCE_EXHAUSTED when the device has not enough memory for the pages; any failure of a step
      */
     public static Generator create(Program program, GeneratorOptions options) {
         return create(program, options, System::nanoTime, new Admission(), new Speculation(options.proposedTokens()));

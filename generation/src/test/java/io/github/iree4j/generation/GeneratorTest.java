@@ -434,8 +434,12 @@ class GeneratorTest {
     void aSequenceOfAModelOfUnknownLengthHasTwoPages() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime, DECODER);
-                Generator generator = Generator.create(program, GeneratorOptions.DEFAULTS)) {
-            assertThatThrownBy(() -> generator.submit(GenerationRequest.of(65, 1)))
+                Generator generator = Generator.create(
+                        program,
+                        GeneratorOptions.builder()
+                                .config("config", "{\"paged_kv_cache\": {\"block_seq_stride\": 16}}")
+                                .build())) {
+            assertThatThrownBy(() -> generator.submit(GenerationRequest.of(33, 1)))
                     .hasMessageContaining("has at most 2 (the configuration gives no max_seq_len");
         }
     }

@@ -42,11 +42,6 @@ final class ThreadEncoder implements StreamEncoder {
     }
 
     @Override
-    public boolean mayWrite(Executable executable, int export, int binding) {
-        return true; // unknown for Java functions
-    }
-
-    @Override
     public CommandForm form(
             Recording recording,
             ResolvedBindings bindings,

@@ -68,6 +68,30 @@ public interface Allocator {
     Buffer importHost(BufferParams params, MemorySegment bytes, @Nullable RefCounted owner);
 
     /**
+     * Returns whether {@link #createConstant} is available: the device notices which work writes to memory, or code
+     * declares the writes.
+     *
+     * @return false unless overridden
+     */
+    default boolean hasViews() {
+        return false;
+    }
+
+    /**
+     * Creates a constant with views. The constant counts as allocated memory, and so do views that are copies.
+     *
+     * @param params kind of the memory, permitted uses of the views, and access to the views
+     * @param size bytes, above 0
+     * @return the constant, still to be filled and sealed; the caller closes the constant
+     * @throws IreeException UNIMPLEMENTED unless {@link #hasViews}; RESOURCE_EXHAUSTED over budget, or
+     *     without memory; FAILED_PRECONDITION when the device is closed
+     */
+    default ViewedConstant createConstant(BufferParams params, long size) {
+        throw IreeException.of(
+                StatusCode.UNIMPLEMENTED, "device '" + device().id() + "' has no views of constants; copy them");
+    }
+
+    /**
      * Creates a buffer over memory of the device, without copying. Other code of this process has allocated the memory
      * with the device's driver.
      *

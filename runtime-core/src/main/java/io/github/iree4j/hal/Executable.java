@@ -43,6 +43,17 @@ public abstract class Executable extends Resource {
     public abstract ExecutableExport export(int ordinal);
 
     /**
+     * Returns whether a dispatch may write a binding.
+     *
+     * @param ordinal ordinal of the entry point
+     * @param binding number of the binding
+     * @return false only when the code is known not to write the binding; true unless overridden
+     */
+    public boolean mayWrite(int ordinal, int binding) {
+        return true;
+    }
+
+    /**
      * Finds an entry point by name.
      *
      * @param name name of the entry point

@@ -126,11 +126,6 @@ final class GpuEncoder implements StreamEncoder {
     }
 
     @Override
-    public boolean mayWrite(Executable executable, int export, int binding) {
-        return ((GpuExecutable) executable).kernel(export).mayWrite(binding);
-    }
-
-    @Override
     public CommandForm form(
             Recording recording,
             ResolvedBindings bindings,

@@ -169,6 +169,11 @@ final class GpuExecutable extends Executable {
     }
 
     @Override
+    public boolean mayWrite(int ordinal, int binding) {
+        return kernel(ordinal).mayWrite(binding);
+    }
+
+    @Override
     public String format() {
         return format;
     }

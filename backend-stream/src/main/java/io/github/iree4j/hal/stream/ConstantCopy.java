@@ -8,15 +8,17 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call's view of a constant for commands that may write the constant: a copy, in the device's memory pools. Shaders
- * declare the written bindings ({@link StreamEncoder#mayWrite}), and transfers name their target, so other calls need
- * no copy.
+ * A call's view of a constant for commands that may write the constant: a copy, in the device's memory pools, or a view
+ * of the driver. Shaders declare the written bindings ({@link io.github.iree4j.hal.Executable#mayWrite}), and transfers name their
+ * target, so other calls need no copy; the driver notices writes to its views.
  */
 final class ConstantCopy extends ConstantViews.View {
     private final StreamStorage storage;
+    private final @Nullable DriverMemory view; // of the driver; null for a copy
 
-    private ConstantCopy(StreamStorage storage) {
+    private ConstantCopy(StreamStorage storage, @Nullable DriverMemory view) {
         this.storage = storage;
+        this.view = view;
     }
 
     /**
@@ -32,7 +34,23 @@ final class ConstantCopy extends ConstantViews.View {
                 base -> {
                     StreamStorage storage = memory.acquire(params, memory.readback(), constant.byteSize());
                     storage.mapped().copyFrom(base == null ? constant : base.storage.mapped());
-                    return new ConstantCopy(storage);
+                    return new ConstantCopy(storage, null);
+                },
+                owner);
+    }
+
+    /**
+     * Creates the views of a constant of a driver.
+     *
+     * @param constant the result of {@link StreamDriver#importConstant}
+     * @param owner keeps the bytes valid; null when not needed
+     */
+    static ConstantViews<ConstantCopy> of(DriverMemory constant, long size, @Nullable RefCounted owner) {
+        return new ConstantViews<>(
+                size,
+                base -> {
+                    DriverMemory view = constant.view(base == null ? null : base.view);
+                    return new ConstantCopy(StreamStorage.of(view, size), view);
                 },
                 owner);
     }
@@ -43,7 +61,12 @@ final class ConstantCopy extends ConstantViews.View {
 
     @Override
     protected boolean isWritten() {
-        return true; // only created for writing commands
+        return view == null || view.isWritten(); // a copy is only created for writing commands
+    }
+
+    @Override
+    protected boolean isKnownLate() {
+        return view != null;
     }
 
     @Override
@@ -53,6 +76,10 @@ final class ConstantCopy extends ConstantViews.View {
 
     @Override
     protected void close() {
-        storage.release(Frontier.EMPTY);
+        if (view == null) {
+            storage.release(Frontier.EMPTY);
+        } else {
+            view.close();
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.github.iree4j.hal.stream;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** An allocation of the driver, mapped for its lifetime when coherently host-visible. The creator closes the allocation once. */
 public abstract class DriverMemory implements AutoCloseable {
@@ -51,6 +52,29 @@ public abstract class DriverMemory implements AutoCloseable {
      */
     protected int exportDescriptor() {
         throw IreeException.of(StatusCode.UNIMPLEMENTED, "the driver exports no memory; copy it through the host");
+    }
+
+    /**
+     * Creates a view of a constant, for the commands of a call: the constant's bytes, and the writes of these commands
+     * only.
+     *
+     * @param base a view of this constant that no command writes any more, as the source of the first bytes; null for
+     *     the constant
+     * @return the view, closed by the caller before the constant
+     * @throws IreeException UNIMPLEMENTED unless the memory is of {@link StreamDriver#importConstant};
+     *     RESOURCE_EXHAUSTED without memory; ABORTED when the device is lost
+     */
+    protected DriverMemory view(@Nullable DriverMemory base) {
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, "the driver has no views of memory");
+    }
+
+    /**
+     * Returns whether a command may have written to this view of a constant.
+     *
+     * @return known once the commands have ended; true unless overridden
+     */
+    protected boolean isWritten() {
+        return true;
     }
 
     /** Frees the allocation. No work uses the memory any more. */

@@ -44,7 +44,7 @@ final class RecordedForms implements RecordingBackend {
 
         Part(Recording recording) {
             this.recording = recording;
-            this.written = ResolvedBindings.written(device.encoder(), recording);
+            this.written = ResolvedBindings.written(recording);
         }
 
         /**
@@ -161,7 +161,7 @@ final class RecordedForms implements RecordingBackend {
         for (int i = 0; i < bindings.size(); i++) {
             Buffer buffer = bindings.get(i).buffer();
             fixed &= buffer != null;
-            if (buffer != null && device.encoder().mayWrite(executable, export, i)) {
+            if (buffer != null && executable.mayWrite(export, i)) {
                 StreamBuffer.usable(device, "recorded buffer", buffer).checkWritable();
             }
         }

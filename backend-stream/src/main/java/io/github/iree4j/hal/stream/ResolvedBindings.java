@@ -67,7 +67,7 @@ public final class ResolvedBindings {
     }
 
     /** Returns, by place, whether commands of a recording may write: fixed buffers, then slots in order. */
-    static boolean[] written(StreamEncoder encoder, Recording recording) {
+    static boolean[] written(Recording recording) {
         boolean[] written = new boolean[recording.fixed().length + recording.slots().length];
         int[] placeOfSlot = placesOfSlots(recording);
         for (int at : recording.commands()) {
@@ -77,7 +77,7 @@ public final class ResolvedBindings {
             } else {
                 int range = recording.bindings(at);
                 for (int i = 0; i < recording.bindingCount(at); i++, range += Recording.RANGE_WORDS) {
-                    if (encoder.mayWrite(recording.executable(at), recording.export(at), i)) {
+                    if (recording.executable(at).mayWrite(recording.export(at), i)) {
                         written[place(recording, placeOfSlot, range)] = true;
                     }
                 }

@@ -9,6 +9,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ExternalMemory;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
+import io.github.iree4j.hal.ViewedConstant;
 import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.MemoryMap;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
@@ -60,6 +61,9 @@ final class StreamAllocator implements Allocator {
         BufferParams checked = check(params, bytes);
         String obstacle = HostImports.obstacle(device);
         if (obstacle != null) {
+            if (isConstantOfDevice(params, bytes)) {
+                return importConstant(checked, bytes, owner);
+            }
             throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
                     "device '%s' cannot use host memory in place: %s; copy it".formatted(device.id(), obstacle));
@@ -95,6 +99,39 @@ final class StreamAllocator implements Allocator {
         try (ConstantViews<ConstantCopy> copies = ConstantCopy.of(memory, checked, bytes, owner)) {
             return new ForeignMemory(allocation, memory.provider(), null, copies)
                     .buffer(device, kind, checked, storage, copies); // retains the copies
+        }
+    }
+
+    @Override
+    public boolean hasViews() {
+        // Elsewhere programs copy their constants once: too much code does not declare its writes.
+        return HostImports.obstacle(device) == null
+                && (memory.kinds().readback().halType() & MemoryType.DEVICE_LOCAL) == MemoryType.DEVICE_LOCAL;
+    }
+
+    @Override
+    public ViewedConstant createConstant(BufferParams params, long size) {
+        device.checkOpen();
+        return new StreamConstant(this, params, size);
+    }
+
+    /** Returns whether bytes are a constant for memory of the device, which the host does not see. */
+    private boolean isConstantOfDevice(BufferParams params, MemorySegment bytes) {
+        return device.driver().hasConstants()
+                && bytes.isReadOnly()
+                && bytes.byteSize() > 0
+                && (params.usage() & BufferUsage.SHARING_IMMUTABLE) != 0
+                && memory.kind(params).equals(memory.kinds().device());
+    }
+
+    private Buffer importConstant(BufferParams params, MemorySegment bytes, @Nullable RefCounted owner) {
+        MemoryKind kind = memory.kinds().device();
+        DriverMemory allocation =
+                memory.takeOutside(() -> device.driver().importConstant(bytes), bytes.byteSize(), kind);
+        try (ConstantViews<ConstantCopy> views = ConstantCopy.of(allocation, bytes.byteSize(), owner)) {
+            StreamStorage storage = StreamStorage.of(allocation, bytes.byteSize());
+            return new ForeignMemory(allocation, memory.provider(), null, views)
+                    .buffer(device, kind, params, storage, views); // retains the views
         }
     }
 

@@ -4,6 +4,7 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -194,6 +195,26 @@ public interface StreamDriver extends AutoCloseable {
      *     the driver refuses the memory
      */
     DriverMemory importHost(long address, long size, boolean readOnly);
+
+    /**
+     * Returns whether {@link #importConstant} is available, where host memory cannot be used in place.
+     *
+     * @return false unless overridden: programs allocate memory, and copy their constants once
+     */
+    default boolean hasConstants() {
+        return false;
+    }
+
+    /**
+     * Copies a constant to memory of the device that has {@linkplain DriverMemory#view views} for calls.
+     *
+     * @param bytes the constant, read-only, at least one byte; unchanged and readable until the allocation is closed
+     * @return the allocation, of the first of {@link #memoryKinds}, closed by the caller
+     * @throws IreeException UNIMPLEMENTED when callers should copy; RESOURCE_EXHAUSTED when the memory is exhausted
+     */
+    default DriverMemory importConstant(MemorySegment bytes) {
+        throw IreeException.of(StatusCode.UNIMPLEMENTED, "the driver has no views of constants; copy them");
+    }
 
     /**
      * Returns why code of this device cannot use memory of another in place.

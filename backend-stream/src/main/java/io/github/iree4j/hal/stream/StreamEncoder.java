@@ -43,16 +43,6 @@ public interface StreamEncoder extends AutoCloseable {
     }
 
     /**
-     * Returns whether a dispatch may write a binding.
-     *
-     * @param executable the executable, checked before
-     * @param export ordinal of the export
-     * @param binding number of the binding
-     * @return false only when the code is known not to write the binding
-     */
-    boolean mayWrite(Executable executable, int export, int binding);
-
-    /**
      * Creates a form of a recording. May take long.
      *
      * @param recording the recording

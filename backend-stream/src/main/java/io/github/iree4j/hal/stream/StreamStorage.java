@@ -47,6 +47,11 @@ public final class StreamStorage extends BufferStorage {
         this.host = host;
     }
 
+    /** Returns the storage of a whole allocation that the host does not see. */
+    static StreamStorage of(DriverMemory memory, long size) {
+        return new StreamStorage(null, memory.generation(), memory.handle(), 0, size, memory.deviceAddress(), null);
+    }
+
     /** Returns the storage of a reservation. */
     static StreamStorage of(Reservation reservation) {
         StreamSlab slab = (StreamSlab) reservation.slab();

@@ -463,11 +463,6 @@ final class ScriptedDriver implements StreamDriver {
         }
 
         @Override
-        public boolean mayWrite(Executable executable, int export, int binding) {
-            return true;
-        }
-
-        @Override
         public CommandForm form(
                 Recording recording,
                 ResolvedBindings bindings,

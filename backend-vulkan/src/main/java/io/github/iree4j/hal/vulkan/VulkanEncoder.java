@@ -112,11 +112,6 @@ final class VulkanEncoder implements StreamEncoder {
     }
 
     @Override
-    public boolean mayWrite(Executable executable, int export, int binding) {
-        return ((VulkanExecutable) executable).kernel(export).isWritten(binding);
-    }
-
-    @Override
     public CommandForm form(
             Recording recording,
             ResolvedBindings bindings,

@@ -178,6 +178,11 @@ final class VulkanExecutable extends Executable {
     }
 
     @Override
+    public boolean mayWrite(int ordinal, int binding) {
+        return kernels[ordinal].isWritten(binding);
+    }
+
+    @Override
     public String format() {
         return format;
     }

@@ -44,7 +44,7 @@ final class StressPeer implements PeerConnection, SessionListener {
                         SELF.incarnation(),
                         new Hello.Limits(1 << 18, 1024, 1 << 16),
                         List.of(),
-                        List.of(new RemoteDeviceInfo("far", "stress", "far", List.of(), 1, 1 << 20, true)))
+                        List.of(new RemoteDeviceInfo("far", "stress", "far", List.of(), 1, 1 << 20, true, false)))
                 .write(frame);
         ByteBuffer bytes = frame.finish();
         bytes.putInt(FrameWriter.NUMBER, 1);

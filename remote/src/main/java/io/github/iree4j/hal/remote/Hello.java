@@ -17,7 +17,10 @@ import java.util.List;
  */
 record Hello(
         NodeIdentity identity, long expected, Limits limits, List<AxisEpoch> axes, List<RemoteDeviceInfo> devices) {
-    static final int PROTOCOL = 2;
+    static final int PROTOCOL = 3;
+
+    private static final int OF_HOST = 1;
+    private static final int VIEWS = 2;
 
     /** Limit on the axes of a peer, in the handshake and later. */
     static final int AXES_LIMIT = 1 << 14;
@@ -47,7 +50,9 @@ record Hello(
             out.string(device.id()).string(device.driver()).string(device.name());
             out.u8(device.formats().size());
             device.formats().forEach(out::string);
-            out.u16(device.queueCount()).u64(device.memoryLimit()).u8(device.isMemoryOfHost() ? 1 : 0);
+            out.u16(device.queueCount())
+                    .u64(device.memoryLimit())
+                    .u8((device.isMemoryOfHost() ? OF_HOST : 0) | (device.hasViews() ? VIEWS : 0));
         }
     }
 
@@ -107,8 +112,10 @@ record Hello(
         if (queues < 1 || queues > Long.SIZE) {
             throw in.corrupt("device '%s' has %d queues, not 1 to %d".formatted(id, queues, Long.SIZE));
         }
+        long memory = in.size("memory");
+        int flags = in.u8("flags");
         return new RemoteDeviceInfo(
-                id, driver, name, formats, queues, in.size("memory"), in.u8("memory of the host") != 0);
+                id, driver, name, formats, queues, memory, (flags & OF_HOST) != 0, (flags & VIEWS) != 0);
     }
 
     private static int limit(FrameReader in, String field, int minimum, int maximum) {

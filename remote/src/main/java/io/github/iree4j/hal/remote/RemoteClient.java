@@ -13,6 +13,7 @@ import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -37,7 +38,7 @@ final class RemoteClient {
     private volatile boolean closed;
 
     /** Code being loaded by the peer. */
-    record Load(long transfer, CompletableFuture<List<ExecutableExport>> exports) {}
+    record Load(long transfer, CompletableFuture<List<RemoteExport>> exports) {}
 
     RemoteClient(RemoteSession session) {
         this.session = session;
@@ -95,6 +96,48 @@ final class RemoteClient {
                 .bytes(key.bytes()));
     }
 
+    /**
+     * Makes the peer keep a constant: by the digest, and by the bytes if the peer requests the bytes.
+     *
+     * @return the transfer of the bytes, to be withdrawn
+     */
+    long constant(int device, long handle, MemorySegment content, byte[] digest, GrantKey key) {
+        long transfer = session.transfers().next();
+        session.transfers().sendConstant(transfer, content);
+        session.post(new FrameWriter(FrameType.CONSTANT)
+                .u64(handle)
+                .u16(device)
+                .u64(transfer)
+                .u64(content.byteSize())
+                .bytes(digest)
+                .bytes(key.bytes()));
+        return transfer;
+    }
+
+    /** Makes the peer create a view of a constant. */
+    void view(long handle, long constant, GrantKey key) {
+        session.post(new FrameWriter(FrameType.VIEW).u64(handle).u64(constant).bytes(key.bytes()));
+    }
+
+    /** Makes the peer create a constant with the bytes of a view. */
+    void seal(long handle, long view, long length, GrantKey key) {
+        session.post(new FrameWriter(FrameType.SEAL)
+                .u64(handle)
+                .u64(view)
+                .u64(length)
+                .bytes(key.bytes()));
+    }
+
+    /** Records that the peer has noticed a write to a view, ahead of the end of the command. */
+    void written(FrameReader in) {
+        long handle = in.u64("handle");
+        in.end();
+        RemoteMemory memory = session.node().memory().get(handle);
+        if (memory != null && memory.driver().session().equals(session)) { // otherwise closed
+            memory.setWritten();
+        }
+    }
+
     void release(long handle) {
         session.post(new FrameWriter(FrameType.RELEASE).u64(handle));
     }
@@ -150,13 +193,17 @@ final class RemoteClient {
             throw in.corrupt("no executable %d is being loaded".formatted(handle));
         }
         IreeException failure = in.status(session + ": ");
-        List<ExecutableExport> exports = new ArrayList<>();
-        int count = failure != null ? 0 : in.count("exports", in.u16("exports"), 8);
+        List<RemoteExport> exports = new ArrayList<>();
+        int count = failure != null ? 0 : in.count("exports", in.u16("exports"), 7);
         for (int i = 0; i < count; i++) {
             String name = in.string("name");
             int constants = declared(in.u16("constants"));
             int bindings = declared(in.u16("bindings"));
-            exports.add(new ExecutableExport(name, 0, constants, bindings, 0, 0, 0, 0));
+            BitSet read = new BitSet();
+            for (int left = in.u8("read bindings"); left > 0; left--) {
+                read.set(in.u8("binding"));
+            }
+            exports.add(new RemoteExport(new ExecutableExport(name, 0, constants, bindings, 0, 0, 0, 0), read));
         }
         in.end();
         if (failure == null) {

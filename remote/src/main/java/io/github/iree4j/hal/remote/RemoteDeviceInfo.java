@@ -12,6 +12,7 @@ import java.util.List;
  * @param queueCount number of queues
  * @param memoryLimit most bytes allocated on the device by a peer
  * @param isMemoryOfHost whether the memory is in the memory of the serving process
+ * @param hasViews whether each call of a program may write the constants of the program, seen by no other call
  */
 public record RemoteDeviceInfo(
         String id,
@@ -20,7 +21,8 @@ public record RemoteDeviceInfo(
         List<String> formats,
         int queueCount,
         long memoryLimit,
-        boolean isMemoryOfHost) {
+        boolean isMemoryOfHost,
+        boolean hasViews) {
     /** Copies the list. */
     public RemoteDeviceInfo {
         formats = List.copyOf(formats);

@@ -2,7 +2,6 @@ package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.Executable;
-import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.spi.DevicePattern;
@@ -17,8 +16,10 @@ import io.github.iree4j.hal.stream.StreamEncoder;
 import io.github.iree4j.hal.stream.StreamMemory;
 import io.github.iree4j.hal.stream.StreamStorage;
 import io.github.iree4j.status.DeviceLost;
+import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -272,6 +273,21 @@ final class RemoteDriver implements StreamDriver {
         throw IreeException.of(StatusCode.UNIMPLEMENTED, hostMemoryObstacle());
     }
 
+    @Override
+    public boolean hasConstants() {
+        return info.hasViews();
+    }
+
+    @Override
+    public DriverMemory importConstant(MemorySegment bytes) {
+        checkNotLost();
+        try {
+            return RemoteMemory.constant(this, session.node().handle(), bytes);
+        } catch (InternalError e) {
+            throw FileFault.of("constant of %d bytes for %s".formatted(bytes.byteSize(), session), e);
+        }
+    }
+
     // ---- Code.
 
     @Override
@@ -300,7 +316,7 @@ final class RemoteDriver implements StreamDriver {
         }
     }
 
-    private List<ExecutableExport> await(RemoteClient.Load load, ExecutableParams params) {
+    private List<RemoteExport> await(RemoteClient.Load load, ExecutableParams params) {
         try {
             return load.exports().get(LOAD_SECONDS, TimeUnit.SECONDS);
         } catch (ExecutionException e) {

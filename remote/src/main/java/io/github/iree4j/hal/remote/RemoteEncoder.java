@@ -38,11 +38,6 @@ final class RemoteEncoder implements StreamEncoder {
     }
 
     @Override
-    public boolean mayWrite(Executable executable, int export, int binding) {
-        return true; // only the peer's device knows
-    }
-
-    @Override
     public CommandForm form(
             Recording recording,
             ResolvedBindings bindings,

@@ -11,9 +11,9 @@ final class RemoteExecutable extends Executable {
     private final RemoteDriver driver;
     private final long handle;
     private final String format;
-    private final List<ExecutableExport> exports;
+    private final List<RemoteExport> exports;
 
-    RemoteExecutable(RemoteDriver driver, long handle, String format, List<ExecutableExport> exports) {
+    RemoteExecutable(RemoteDriver driver, long handle, String format, List<RemoteExport> exports) {
         this.driver = driver;
         this.handle = handle;
         this.format = format;
@@ -46,7 +46,12 @@ final class RemoteExecutable extends Executable {
                     "export %d of an executable of format '%s' with %d exports does not exist"
                             .formatted(ordinal, format, exports.size()));
         }
-        return exports.get(ordinal);
+        return exports.get(ordinal).export();
+    }
+
+    @Override
+    public boolean mayWrite(int ordinal, int binding) {
+        return !exports.get(ordinal).read().get(binding);
     }
 
     @Override

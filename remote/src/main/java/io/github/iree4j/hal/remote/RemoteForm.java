@@ -199,12 +199,17 @@ final class RemoteForm implements CommandForm {
         if (indirect) {
             out.u16(slot(recording.counts(at), recording.counts(at), false));
         } else {
+            int sizeX = (int) (code[at + 4] >>> Integer.SIZE);
+            int sizeY = (int) code[at + 4];
+            int sizeZ = (int) (code[at + 5] >>> Integer.SIZE);
+            // A recording has 1 for a size left to the code; only the peer's device knows the size in the code.
+            boolean isLeft = sizeX == 1 && sizeY == 1 && sizeZ == 1;
             out.u32(recording.workgroupCount(at, 0))
                     .u32(recording.workgroupCount(at, 1))
                     .u32(recording.workgroupCount(at, 2))
-                    .u32((int) (code[at + 4] >>> Integer.SIZE))
-                    .u32((int) code[at + 4])
-                    .u32((int) (code[at + 5] >>> Integer.SIZE))
+                    .u32(isLeft ? 0 : sizeX)
+                    .u32(isLeft ? 0 : sizeY)
+                    .u32(isLeft ? 0 : sizeZ)
                     .u32((int) code[at + 3]);
         }
         out.u8(recording.constantCount(at));

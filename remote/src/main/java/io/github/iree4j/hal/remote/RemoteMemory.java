@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * An allocation of a remote device: memory of the peer, or memory of this process for data moving to and from the peer.
  * Commands running on memory of this process use a mirror at the peer.
+ *
+ * <p>Memory of the peer may be a constant, or a view of a constant for a call. The peer notices the writes to a view,
+ * and reports the first.
  */
 final class RemoteMemory extends DriverMemory {
     private final RemoteDriver driver;
@@ -16,7 +19,11 @@ final class RemoteMemory extends DriverMemory {
     private final @Nullable Arena arena; // null at the peer
     private final @Nullable MemorySegment bytes;
     private final GrantKey key = GrantKey.create(); // known to this node and the peer
-    private boolean mirrored; // guarded by this
+    private long charged; // bytes charged to the driver; guarded by this, like the rest
+    private boolean known; // whether the peer has an object under the handle
+    private long offer; // transfer of the bytes of a constant; 0 for none
+    private @Nullable RemoteMemory sealed; // a constant with the bytes of this view
+    private volatile boolean written; // whether the peer has reported a write to this view
 
     private RemoteMemory(
             RemoteDriver driver, long handle, long size, @Nullable Arena arena, @Nullable MemorySegment bytes) {
@@ -31,9 +38,33 @@ final class RemoteMemory extends DriverMemory {
 
     /** Memory of the peer. */
     static RemoteMemory far(RemoteDriver driver, long handle, long size) {
-        driver.charge(size);
-        RemoteMemory memory = new RemoteMemory(driver, handle, size, null, null);
+        RemoteMemory memory = atPeer(driver, handle, size, size);
         driver.client().allocate(driver.device(), handle, size, memory.key);
+        return memory;
+    }
+
+    /**
+     * A constant of the peer.
+     *
+     * @param content the bytes, sent if the peer requests them; readable until the memory is closed
+     */
+    static RemoteMemory constant(RemoteDriver driver, long handle, MemorySegment content) {
+        byte[] digest = RemoteClient.digest(content);
+        RemoteMemory memory = atPeer(driver, handle, content.byteSize(), content.byteSize());
+        long offer = driver.client().constant(driver.device(), handle, content, digest, memory.key);
+        synchronized (memory) {
+            memory.offer = offer;
+        }
+        return memory;
+    }
+
+    private static RemoteMemory atPeer(RemoteDriver driver, long handle, long size, long charge) {
+        driver.charge(charge);
+        RemoteMemory memory = new RemoteMemory(driver, handle, size, null, null);
+        synchronized (memory) {
+            memory.charged = charge;
+            memory.known = true;
+        }
         return memory;
     }
 
@@ -46,6 +77,35 @@ final class RemoteMemory extends DriverMemory {
             arena.close();
             throw e;
         }
+    }
+
+    @Override
+    protected RemoteMemory view(@Nullable DriverMemory base) {
+        driver.checkNotLost();
+        RemoteMemory of = base == null ? this : ((RemoteMemory) base).sealed();
+        RemoteMemory view = atPeer(driver, driver.session().node().handle(), size, 0);
+        driver.client().view(view.handle, of.handle, view.key);
+        return view;
+    }
+
+    /** A constant with the bytes of this view, which no command writes any more. */
+    private synchronized RemoteMemory sealed() {
+        if (sealed == null) {
+            RemoteMemory constant = atPeer(driver, driver.session().node().handle(), size, size);
+            driver.client().seal(constant.handle, handle, size, constant.key);
+            sealed = constant;
+        }
+        return sealed;
+    }
+
+    @Override
+    protected boolean isWritten() {
+        return written;
+    }
+
+    /** Records that a command has written to this view. */
+    void setWritten() {
+        written = true;
     }
 
     RemoteDriver driver() {
@@ -77,10 +137,11 @@ final class RemoteMemory extends DriverMemory {
     /** The handle at the peer: of the memory, or of the mirror. */
     long farHandle() {
         synchronized (this) {
-            if (bytes != null && !mirrored) {
+            if (!known) {
                 driver.charge(size);
                 driver.client().allocate(driver.device(), handle, size, key);
-                mirrored = true;
+                charged = size;
+                known = true;
             }
         }
         return handle;
@@ -89,13 +150,19 @@ final class RemoteMemory extends DriverMemory {
     @Override
     public void close() {
         driver.session().node().memory().remove(handle);
-        boolean far;
+        RemoteMemory constant;
         synchronized (this) {
-            far = bytes == null || mirrored;
+            if (offer != 0) {
+                driver.session().transfers().withdraw(offer); // the bytes belong to the caller again
+            }
+            if (known) {
+                driver.client().release(handle);
+                driver.uncharge(charged);
+            }
+            constant = sealed;
         }
-        if (far) {
-            driver.client().release(handle);
-            driver.uncharge(size);
+        if (constant != null) {
+            constant.close();
         }
         if (arena != null) {
             arena.close();

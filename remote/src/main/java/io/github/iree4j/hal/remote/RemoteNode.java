@@ -195,7 +195,8 @@ public final class RemoteNode implements AutoCloseable {
                     device.executableFormats(),
                     device.queueCount(),
                     options.memoryLimit(),
-                    device.isMemoryOfHost()));
+                    device.isMemoryOfHost(),
+                    device.allocator().hasViews()));
         }
         return new Hello(
                 identity,

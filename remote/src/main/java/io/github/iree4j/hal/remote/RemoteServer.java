@@ -33,6 +33,7 @@ final class RemoteServer {
     private final RemoteSession session;
     private final RemoteNode node;
     private final ServerObjects objects;
+    private final ServerConstants constants;
 
     // Guarded by this.
     // by axis; open lanes, and closed lanes with unfinished commands
@@ -53,6 +54,7 @@ final class RemoteServer {
         this.session = session;
         this.node = session.node();
         this.objects = new ServerObjects(session, this::laneCount);
+        this.constants = new ServerConstants(session, objects);
     }
 
     RemoteSession session() {
@@ -61,6 +63,10 @@ final class RemoteServer {
 
     ServerObjects objects() {
         return objects;
+    }
+
+    ServerConstants constants() {
+        return constants;
     }
 
     private void checkNotFailed() { // under the lock: REMOTE-1
@@ -464,6 +470,6 @@ final class RemoteServer {
     }
 
     static Buffer buffer(ServerObject object) {
-        return object.get(Buffer.class);
+        return object.buffer();
     }
 }

@@ -274,12 +274,17 @@ final class ServerCommand {
     }
 
     private void end(ServerLane lane, @Nullable IreeException failure, Frontier frontier) {
+        IreeException cause = failure;
+        for (ServerObject each : used) { // REMOTE-10
+            IreeException refused = each.reportWrites();
+            cause = cause == null ? refused : cause;
+        }
         release();
         CommandSpan traced = span;
         if (traced != null) {
-            traced.ended(failure);
+            traced.ended(cause);
         }
-        lane.ended(this, failure, frontier);
+        lane.ended(this, cause, cause == null ? frontier : Frontier.EMPTY);
     }
 
     /**

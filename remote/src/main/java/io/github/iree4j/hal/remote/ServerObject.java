@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.remote;
 
+import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -37,13 +38,14 @@ final class ServerObject extends Resource {
     }
 
     /**
-     * Makes the object; {@code maker} returns the resource, owned by the object from then on. Nothing is made if the
-     * object was released meanwhile.
+     * Makes the object; {@code maker} returns the resource, owned by the object from then on.
+     *
+     * @return false if the object was released meanwhile; then nothing is made
      */
-    void make(Executor executor, Supplier<Resource> maker) {
+    boolean make(Executor executor, Supplier<? extends Resource> maker) {
         if (!tryRetain()) {
             settle(null, IreeException.of(StatusCode.CANCELLED, what + " was released"));
-            return;
+            return false;
         }
         executor.execute(() -> {
             Resource result = null;
@@ -58,6 +60,7 @@ final class ServerObject extends Resource {
             settle(result, why);
             release();
         });
+        return true;
     }
 
     /** Returns the key for other nodes to copy the object; null for objects never copied. */
@@ -134,6 +137,44 @@ final class ServerObject extends Resource {
             }
             return type.cast(made);
         }
+    }
+
+    /**
+     * Returns the memory.
+     *
+     * @throws IreeException as {@link #get}
+     */
+    Buffer buffer() {
+        synchronized (this) {
+            if (made instanceof ServerConstant constant) {
+                return constant.buffer();
+            }
+        }
+        return get(Buffer.class);
+    }
+
+    /**
+     * Reports the first write to a view, after the writing command and before the command's end is reported. The view
+     * fails if there is no room for the memory taken by writes.
+     *
+     * @return the failure of the view, or null
+     */
+    @Nullable
+    IreeException reportWrites() {
+        ServerConstant view;
+        synchronized (this) {
+            view = made instanceof ServerConstant constant && constant.takeWritten() ? constant : null;
+        }
+        IreeException refused = view == null ? null : view.report();
+        if (view != null && refused != null) {
+            synchronized (this) {
+                made = null;
+                failure = refused;
+                again = null; // another view would lack the writes
+            }
+            view.close();
+        }
+        return refused;
     }
 
     @Override

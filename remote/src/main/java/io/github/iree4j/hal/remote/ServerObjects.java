@@ -16,6 +16,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +35,10 @@ final class ServerObjects {
 
     private static final int USAGES =
             BufferUsage.DEFAULT | BufferUsage.DISPATCH_INDIRECT_PARAMETERS | BufferUsage.DISPATCH_UNIFORM_READ;
+
+    /** The memory of peers. */
+    static final BufferParams MEMORY =
+            new BufferParams(MemoryType.DEVICE_LOCAL, USAGES, MemoryAccess.ALL, QueueAffinity.ANY, ALIGNMENT);
 
     private final RemoteSession session;
     private final RemoteNode node;
@@ -97,7 +102,7 @@ final class ServerObjects {
     }
 
     /** The memory charged for an object; nothing while there is no room for the object. Guarded by the objects. */
-    private static final class Charge {
+    static final class Charge {
         long host;
         long device;
     }
@@ -195,36 +200,46 @@ final class ServerObjects {
         }
     }
 
+    /** Makes memory; called again once there may be room. Ends in {@link ServerObject#settle}. */
+    interface Making {
+        void make(ServerObject object, Charge charge);
+    }
+
+    /** Adds memory of a device, and makes the memory. The client, keeping the memory, is not notified of a failure. */
+    void addMemory(FrameReader in, long handle, String what, GrantKey key, long size, Making making) {
+        Charge charge = new Charge();
+        ServerObject object = add(in, handle, what, key, 0, size, charge);
+        boolean refused = object.failure() != null;
+        object.setAgain(() -> {
+            IreeException none = chargeAgain(size, charge);
+            if (none != null) {
+                object.settle(null, none);
+            } else {
+                making.make(object, charge);
+            }
+        });
+        if (!refused) {
+            making.make(object, charge);
+        }
+    }
+
     void allocate(FrameReader in) {
         long handle = in.u64("handle");
         Device device = node.device(in);
         long size = in.size("size");
         GrantKey key = new GrantKey(in.bytes("key", GrantKey.KEY_BYTES));
         in.end();
-        Charge charge = new Charge();
-        ServerObject object = add(in, handle, "memory", key, 0, size, charge);
-        Runnable make = () -> object.make(node.slow(), () -> {
-            BufferParams params =
-                    new BufferParams(MemoryType.DEVICE_LOCAL, USAGES, MemoryAccess.ALL, QueueAffinity.ANY, ALIGNMENT);
-            return device.allocator().allocate(params, size);
-        });
-        boolean refused = object.failure() != null;
-        object.setAgain(
-                () -> { // the client, keeping the memory in pools, was not notified of the lack of memory
-                    IreeException none = chargeAgain(size, charge);
-                    if (none != null) {
-                        object.settle(null, none);
-                    } else {
-                        make.run();
-                    }
-                });
-        if (!refused) {
-            make.run();
-        }
+        addMemory(
+                in,
+                handle,
+                "memory",
+                key,
+                size,
+                (object, _) -> object.make(node.slow(), () -> device.allocator().allocate(MEMORY, size)));
     }
 
     /** Charges memory not charged before, or returns the reason against the charge. */
-    private synchronized @Nullable IreeException chargeAgain(long size, Charge charge) {
+    synchronized @Nullable IreeException chargeAgain(long size, Charge charge) {
         if (failure != null) {
             return failure;
         }
@@ -335,6 +350,13 @@ final class ServerObjects {
         for (int i = 0; i < executable.exportCount(); i++) {
             ExecutableExport export = executable.export(i);
             frame.string(export.name()).u16(export.constantCount()).u16(export.bindingCount());
+            int count = Math.min(0xFF, export.bindingCount()); // -1 if the code does not declare the bindings
+            BitSet read = new BitSet();
+            for (int binding = 0; binding < count; binding++) {
+                read.set(binding, !executable.mayWrite(i, binding));
+            }
+            frame.u8(read.cardinality());
+            read.stream().forEach(frame::u8);
         }
         session.post(frame);
     }

@@ -99,6 +99,10 @@ final class SessionWire implements PeerListener {
             case LOADED -> session.client().loaded(in);
             case RECORD -> session.server().objects().record(in);
             case RELEASE -> session.server().objects().release(in);
+            case CONSTANT -> session.server().constants().add(in);
+            case VIEW -> session.server().constants().view(in);
+            case SEAL -> session.server().constants().seal(in);
+            case WRITTEN -> session.client().written(in);
             case COMMAND -> session.server().command(in);
             case ACCEPTED -> session.client().accepted(in);
             case COMPLETED -> session.client().completed(in);

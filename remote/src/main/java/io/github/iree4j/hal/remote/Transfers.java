@@ -1,8 +1,10 @@
 package io.github.iree4j.hal.remote;
 
+import io.github.iree4j.status.FileFault;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -73,6 +75,7 @@ final class Transfers {
 
     private static final class Outgoing extends Part {
         private final MemorySegment source;
+        private final boolean mayFault; // whether the source may be a mapped file
         private long credit; // guarded by this
         private long sent; // guarded by this
 
@@ -80,12 +83,20 @@ final class Transfers {
                 long number,
                 long base,
                 MemorySegment source,
+                boolean mayFault,
                 long credit,
                 Supplier<@Nullable IreeException> stop,
                 Consumer<@Nullable IreeException> done) {
             super(number, base, source.byteSize(), stop, done);
             this.source = source;
+            this.mayFault = mayFault;
             this.credit = credit;
+        }
+
+        /** Returns the next bytes: a copy if reading the source may fail, since a frame must not fail halfway. */
+        ByteBuffer next(int size) {
+            MemorySegment part = source.asSlice(sent, size);
+            return mayFault ? ByteBuffer.wrap(part.toArray(ValueLayout.JAVA_BYTE)) : part.asByteBuffer();
         }
 
         /** Whether the receiver has made room for bytes not yet sent. */
@@ -130,18 +141,29 @@ final class Transfers {
             long credit,
             Supplier<@Nullable IreeException> stop,
             Consumer<@Nullable IreeException> done) {
-        Outgoing transfer = new Outgoing(number, base, source, credit, stop, done);
+        send(new Outgoing(number, base, source, false, credit, stop, done));
+    }
+
+    /**
+     * Announces a constant to send, on request, and possibly from a mapped file: a file that has become shorter ends
+     * only the transfer.
+     */
+    void sendConstant(long number, MemorySegment source) {
+        send(new Outgoing(number, 0, source, true, 0, () -> null, _ -> {}));
+    }
+
+    private void send(Outgoing transfer) {
         IreeException cause;
         synchronized (this) {
-            cause = obstacle(number);
+            cause = obstacle(transfer.number);
             if (cause == null) {
-                outgoing.put(number, transfer);
+                outgoing.put(transfer.number, transfer);
             }
         }
         if (cause != null) {
             transfer.end();
-            done.accept(cause);
-        } else if (credit > 0 || transfer.length == 0) {
+            transfer.done.accept(cause);
+        } else if (transfer.isAwaited() || transfer.length == 0) {
             pump(transfer);
         }
     }
@@ -263,6 +285,7 @@ final class Transfers {
 
     /** Sends chunks while there is credit and room. */
     private void pump(Outgoing transfer) {
+        IreeException fault;
         while (true) {
             IreeException cause = transfer.stopCause();
             if (cause != null) {
@@ -284,8 +307,13 @@ final class Transfers {
                             Math.min(left, Math.min(chunk, session.peerLimits().chunkBytes()));
                     FrameWriter head =
                             new FrameWriter(FrameType.DATA).u64(transfer.number).u64(transfer.base + transfer.sent);
-                    ByteBuffer body =
-                            transfer.source.asSlice(transfer.sent, size).asByteBuffer();
+                    ByteBuffer body;
+                    try {
+                        body = transfer.next(size);
+                    } catch (InternalError e) {
+                        fault = FileFault.of("transfer %d of %s".formatted(transfer.number, session), e);
+                        break;
+                    }
                     if (!session.outbox(PeerStream.BULK).tryPost(head, body)) {
                         return; // resume() continues
                     }
@@ -298,6 +326,7 @@ final class Transfers {
                 return;
             }
         }
+        end(transfer, fault, true);
     }
 
     /** Continues when BULK has room again. */

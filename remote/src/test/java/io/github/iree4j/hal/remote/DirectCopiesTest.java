@@ -9,12 +9,17 @@ import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
+import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.copying.CopyingDevice;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
+import io.github.iree4j.nativeaccess.SealedMemory;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -98,6 +103,35 @@ class DirectCopiesTest {
         byte[] expected = new byte[length + 30];
         System.arraycopy(given, 4, expected, 11, length);
         assertThat(bytes(target)).isEqualTo(expected);
+    }
+
+    @Test
+    void aCopyOfAConstantHasTheStoresOfItsCall() {
+        Device two = cluster.far(2, 1);
+        Device three = cluster.far(3, 1);
+        Buffer target = filled(three, new byte[16]);
+        SealedMemory memory = opened(SealedMemory.create(16));
+        memory.writable().fill((byte) 7);
+        BufferParams params = new BufferParams(FAR.memoryType(), FAR.usage() | BufferUsage.SHARING_IMMUTABLE)
+                .withAccess(MemoryAccess.READ);
+        Buffer constant = opened(two.allocator().importHost(params, memory.seal(), null));
+        for (int at : new int[] {4, 8}) {
+            MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());
+            MemoryHolder before = call.enter();
+            try {
+                Fence filled = opened(Fence.adopt(TimelineSemaphore.create(0), 1));
+                two.queue(0).fill(null, filled, constant, at, 4, 9, 1, 0);
+                Fence copied = copy(filled, three, constant, 0, target, 0, 16);
+                copied.await(LIMIT);
+            } finally {
+                call.leave(before);
+                call.end();
+            }
+            byte[] expected = new byte[16];
+            Arrays.fill(expected, (byte) 7);
+            Arrays.fill(expected, at, at + 4, (byte) 9);
+            assertThat(bytes(target)).isEqualTo(expected);
+        }
     }
 
     @Test

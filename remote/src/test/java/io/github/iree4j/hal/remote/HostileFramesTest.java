@@ -19,7 +19,10 @@ import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.local.LocalBackend;
+import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.nativeaccess.SealedMemory;
 import io.github.iree4j.status.IreeException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -33,6 +36,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -123,6 +127,7 @@ class HostileFramesTest {
             assertThat(device.allocator().statistics().bytesLive())
                     .as("bytes left")
                     .isZero();
+            assertThat(node.leftBehind()).as("bytes charged to the peer").hasValue(0);
             assertThat(spans).as("spans without an end").hasValue(0);
         }
     }
@@ -211,6 +216,7 @@ class HostileFramesTest {
                             Step.Content.LEAST,
                             0);
             timeline.await(value, Duration.ofSeconds(60));
+            writeConstant(device);
             byte[] bytes = new byte[4096];
             buffer.read(0, MemorySegment.ofArray(bytes));
             buffer.write(0, MemorySegment.ofArray(bytes));
@@ -218,6 +224,41 @@ class HostileFramesTest {
             backend.close();
         }
         assertThat(FRAMES).hasSizeGreaterThan(30);
+        assertThat(FRAMES)
+                .filteredOn(each -> each.stream == PeerStream.QUEUE)
+                .extracting(each -> (int) each.bytes[0])
+                .contains(FrameType.CONSTANT.number, FrameType.VIEW.number, FrameType.SEAL.number);
+    }
+
+    /** Writes into a constant while it is made, and in a call. */
+    private static void writeConstant(Device device) {
+        BufferParams params = new BufferParams(
+                        MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT | BufferUsage.SHARING_IMMUTABLE)
+                .withAccess(MemoryAccess.READ);
+        MemoryHolder loading = new MemoryHolder("loading", new OperationsUnderWay());
+        MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());
+        try (SealedMemory memory = SealedMemory.create(64)) {
+            Buffer constant = during(loading, () -> device.allocator().importHost(params, memory.seal(), null));
+            for (MemoryHolder each : List.of(loading, call, call)) {
+                try (Fence done = Fence.adopt(TimelineSemaphore.create(0), 1)) {
+                    during(each, () -> {
+                        device.queue(0).fill(null, done, constant, 0, 8, 3, 4, 0);
+                        return null;
+                    });
+                    done.await(Duration.ofSeconds(60));
+                }
+            }
+            constant.close();
+        }
+    }
+
+    private static <T extends @Nullable Object> T during(MemoryHolder call, Supplier<T> work) {
+        MemoryHolder before = call.enter();
+        try {
+            return work.get();
+        } finally {
+            call.leave(before);
+        }
     }
 
     /** Hands frames to a new server; returns why the session failed, or null. */

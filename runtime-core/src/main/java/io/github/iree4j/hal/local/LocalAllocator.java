@@ -7,11 +7,13 @@ import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
+import io.github.iree4j.hal.ViewedConstant;
 import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.MemoryMap;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.hal.schedule.ConstantViews;
 import io.github.iree4j.lifetime.RefCounted;
+import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -78,6 +80,17 @@ final class LocalAllocator implements Allocator {
             }
         }
         return LocalBuffer.imported(memory, checked, bytes, owner);
+    }
+
+    @Override
+    public boolean hasViews() {
+        return NativeLibrary.unavailabilityCause() == null;
+    }
+
+    @Override
+    public ViewedConstant createConstant(BufferParams params, long size) {
+        device.checkOpen();
+        return new LocalConstant(this, memory, params, size);
     }
 
     @Override

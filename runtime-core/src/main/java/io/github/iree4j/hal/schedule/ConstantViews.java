@@ -53,6 +53,16 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
         protected abstract boolean isWritten();
 
         /**
+         * Returns whether {@link #isWritten} is known only once the commands have ended, while later operations are
+         * issued before: operations of the call may read the view until the call has finished.
+         *
+         * @return false unless overridden: a view found unwritten at the end of a use is free for another call
+         */
+        protected boolean isKnownLate() {
+            return false;
+        }
+
+        /**
          * Restores the view's initial bytes.
          *
          * @return false when impossible, or not worthwhile; the view is then closed
@@ -173,7 +183,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
     /** Returns the view written by the maker that others have not begun with yet. */
     private @Nullable V left() {
         V view = maker == null ? null : own.get(maker);
-        return view != null && view.isWritten() ? view : null;
+        return view != null && (view.isWritten() || view.isKnownLate() && uses(view, 0) > 0) ? view : null;
     }
 
     private @Nullable V base() {
@@ -205,10 +215,13 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
     }
 
     private synchronized void end(V view, Object user, List<V> gone) {
-        if (uses(view, -1) > 0 || view.equals(left())) {
-            return;
+        if (uses(view, -1) > 0 || view.equals(left()) || !view.equals(own.get(user))) {
+            return; // in use, or of the maker
         }
         if (!view.isWritten()) {
+            if (view.isKnownLate() && !isFinished(user)) {
+                return; // VIEW-1
+            }
             own.remove(user);
             retire(view, gone);
             return;
@@ -228,11 +241,14 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
      *
      * @param user the user; null for none
      * @return the view with the user's own stores, valid until the user has finished, or with the stores of the maker;
-     *     null when the user reads the constant
+     *     null when the user reads the constant, as also through an unwritten view free for others after its use
      */
     public synchronized @Nullable V seenBy(@Nullable Object user) {
         V view = user == null ? null : own.get(user);
-        V left = view == null ? left() : view;
+        if (view != null && (view.isKnownLate() || view.isWritten())) { // VIEW-1
+            return view;
+        }
+        V left = left();
         return left == null ? base() : left;
     }
 

@@ -6,6 +6,8 @@ import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -20,7 +22,7 @@ class ConstantViewsTest {
     private final ConstantViews<Note> views = madeBy(maker);
 
     /** A view whose bytes are a text. */
-    private static final class Note extends ConstantViews.View {
+    private static class Note extends ConstantViews.View {
         private final String first;
         private String text;
         private boolean closed;
@@ -52,13 +54,29 @@ class ConstantViewsTest {
         return new MemoryHolder(name, new OperationsUnderWay());
     }
 
+    /** A view of hardware that is given later work before it reports the stores of earlier work. */
+    private static final class LateNote extends Note {
+        LateNote(@Nullable Note base) {
+            super(base);
+        }
+
+        @Override
+        protected boolean isKnownLate() {
+            return true;
+        }
+    }
+
     private ConstantViews<Note> madeBy(MemoryHolder call) {
+        return madeBy(call, Note::new);
+    }
+
+    private ConstantViews<Note> madeBy(MemoryHolder call, UnaryOperator<@Nullable Note> source) {
         MemoryHolder before = call.enter();
         try {
             return new ConstantViews<>(
                     8,
                     base -> {
-                        Note made = new Note(base);
+                        Note made = Objects.requireNonNull(source.apply(base));
                         all.add(made);
                         Runnable first = beforeNext;
                         beforeNext = () -> {};
@@ -168,5 +186,56 @@ class ConstantViewsTest {
         Note view = views.begin(call);
         assertThat(view.text).isEqualTo("second");
         views.end(view, call);
+    }
+
+    /** VIEW-1: the reader holds no use of the view. */
+    @Test
+    void anUnwrittenViewInUseIsNotRead() {
+        MemoryHolder call = holder("call");
+        Note view = views.begin(call);
+        assertThat(views.seenBy(call))
+                .as("after the use another call may write the view, and the reader still reads")
+                .isNull();
+        view.text = "of the call";
+        assertThat(views.seenBy(call)).isSameAs(view);
+        views.end(view, call);
+    }
+
+    /** VIEW-1: the reader is issued before the stores are known. */
+    @Test
+    void anUnwrittenViewKnownLateStaysWithItsCall() {
+        try (ConstantViews<Note> late = madeBy(maker, LateNote::new)) {
+            MemoryHolder call = holder("call");
+            Note view = late.begin(call);
+            assertThat(late.seenBy(call))
+                    .as("for an operation behind the writer")
+                    .isSameAs(view);
+            late.end(view, call);
+            assertThat(late.seenBy(call))
+                    .as("for the same operation, still to run")
+                    .isSameAs(view);
+            MemoryHolder other = holder("other");
+            Note another = late.begin(other);
+            assertThat(another).isNotSameAs(view);
+            late.end(another, other);
+            call.end();
+            Note next = late.begin(holder("next"));
+            assertThat(next).as("free once the call has finished").isSameAs(view);
+        }
+    }
+
+    @Test
+    void aViewKnownLateInUseByTheMakerMayBeWritten() {
+        try (ConstantViews<Note> late = madeBy(maker, LateNote::new)) {
+            Note making = late.begin(maker);
+            Object execution = new Object();
+            Note used = late.begin(execution);
+            assertThat(used).as("the maker's stores are not reported yet").isSameAs(making);
+            late.end(making, maker);
+            late.end(used, execution);
+            Note next = late.begin(execution);
+            assertThat(next).as("the view of the maker is not free").isNotSameAs(making);
+            late.end(next, execution);
+        }
     }
 }

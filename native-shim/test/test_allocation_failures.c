@@ -148,6 +148,7 @@ static shim_status_t sealed_memory_is_created(void) {
 }
 
 static shim_status_t a_slab_is_created(void) {
+  CHECK(CALM(shim_page_size()) >= 4096);
   shim_slab_t* slab = (shim_slab_t*)path;
   shim_status_t status =
       FAILING(shim_slab_create(3 << 20, 64, &slab, failing_error));

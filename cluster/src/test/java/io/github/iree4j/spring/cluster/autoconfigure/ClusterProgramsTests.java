@@ -458,6 +458,8 @@ class ClusterProgramsTests extends ClusterApplications {
             vm.import @hal.fence.create cconv "0rI_r"
             vm.import @hal.fence.await cconv "0iICrD_i"
             vm.import @hal.buffer.length cconv "0r_I"
+            vm.import @hal.device.queue.alloca cconv "0rIrrIiiII_r"
+            vm.import @hal.device.queue.copy cconv "0rIrrrIrIII_v"
             vm.import @io_parameters.load cconv "0rIrrrIiirrr_r"
             vm.rodata[0] @keys = 00000000 06000000
             vm.rodata[1] @names = "weight"
@@ -478,12 +480,16 @@ class ClusterProgramsTests extends ClusterApplications {
               %i6 = vm.const.i32 48
               %i7 = vm.const.i32 525315
               %r6 = vm.call @io_parameters.load(%r0, %i4:5, %r2, %r1, %r2, %i4:5, %i6, %i7, %r3, %r4, %r5)
-              %i8 = vm.const.i32 -1
-              %i9 = vm.call.variadic @hal.fence.await segments[65535, 65535, 1](%i8, %i2:3, %r1)
               %r7 = vm.list.get.ref %r6, %i0 : !hal.buffer
-              %i2:3 = vm.call @hal.buffer.length(%r7)
-              vm.discard.refs %r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7
-              vm.return %i2:3
+              %i10:11 = vm.call @hal.buffer.length(%r7)
+              %r8 = vm.call @hal.fence.create(%r0, %i2:3)
+              %r9 = vm.call @hal.device.queue.alloca(%r0, %i4:5, %r1, %r8, %i2:3, %i6, %i7, %i10:11, %i2:3)
+              %r10 = vm.call @hal.fence.create(%r0, %i2:3)
+              vm.call @hal.device.queue.copy(%r0, %i4:5, %r8, %r10, %r7, %i2:3, %r9, %i2:3, %i10:11, %i2:3)
+              %i8 = vm.const.i32 -1
+              %i9 = vm.call.variadic @hal.fence.await segments[65535, 65535, 1](%i8, %i2:3, %r10)
+              vm.discard.refs %r0, %r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8, %r9, %r10
+              vm.return %i10:11
             }
             """;
 

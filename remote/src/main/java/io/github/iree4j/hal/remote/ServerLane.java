@@ -1,6 +1,5 @@
 package io.github.iree4j.hal.remote;
 
-import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -27,7 +26,6 @@ final class ServerLane {
     private final TimelineSemaphore timeline =
             TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.SYSTEM_WIDE));
     private final RunRequests advances = new RunRequests();
-    private final Runnable advance = this::advance;
     private final ArrayDeque<ServerCommand> commands = new ArrayDeque<>(); // guarded by this, like the rest
     private long lastSequence;
     private long lastEpoch;
@@ -100,8 +98,8 @@ final class ServerLane {
             command.abandon(cause);
             return;
         }
-        advance(); // first: the client waits for the end, not for this frame
         server.session().post(new FrameWriter(FrameType.ACCEPTED).u64(axis).u64(command.sequence()));
+        advance();
     }
 
     /** Starts the head, unless started before. A single thread at a time, so commands ending at once do not nest. */
@@ -124,7 +122,7 @@ final class ServerLane {
             if (head == null || busy || ended != null) {
                 return false;
             }
-            if (!head.isReadyOrThen(advance)) {
+            if (!head.isReadyOrThen(this::advance)) {
                 return false;
             }
             busy = true;
@@ -163,7 +161,7 @@ final class ServerLane {
             busy = false;
         }
         server.leave();
-        HeldCallbacks.run(advance); // behind the callbacks of the signal: nodes that wait learn of the end first
+        advance();
         if (isOver()) {
             server.retire(this);
         }

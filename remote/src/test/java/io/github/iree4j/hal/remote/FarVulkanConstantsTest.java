@@ -1,12 +1,14 @@
 package io.github.iree4j.hal.remote;
 
+import static io.github.iree4j.hal.remote.ConstantPrograms.insert;
+import static io.github.iree4j.hal.remote.ConstantPrograms.inserted;
+import static io.github.iree4j.hal.remote.ConstantPrograms.result;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.Fixtures;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramOptions;
-import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.SchedulingDomain;
@@ -91,26 +93,6 @@ class FarVulkanConstantsTest {
                 .build());
     }
 
-    private static String result(Program program, String function, Object... arguments) {
-        try (Results results = program.function(function).invoke(arguments)) {
-            StringBuilder all = new StringBuilder();
-            for (int i = 0; i < results.size(); i++) {
-                all.append(results.tensor(i)).append(' ');
-            }
-            return all.toString();
-        }
-    }
-
-    private static String inserted(Program program, int x) {
-        try (Tensor tensor = Tensor.of(new int[] {x, x + 1, x + 2, x + 3}, 2, 2)) {
-            return result(program, "insert", tensor);
-        }
-    }
-
-    private static String expected(int x) {
-        return "4x4xi32=[1 2 3 4][5 %d %d 8][9 %d %d 12][13 14 15 16] ".formatted(x, x + 1, x + 2, x + 3);
-    }
-
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -127,7 +109,7 @@ class FarVulkanConstantsTest {
                 all.add(executor.submit(() -> {
                     for (int i = 0; i < 8; i++) {
                         int x = 1000 * thread + 10 * i;
-                        assertThat(inserted(program, x)).isEqualTo(expected(x));
+                        assertThat(insert(program, x)).isEqualTo(inserted(x));
                     }
                 }));
             }
@@ -171,7 +153,7 @@ class FarVulkanConstantsTest {
             assertThat(served.allocator().statistics().bytesLive())
                     .as("after a call that reads")
                     .isEqualTo(before);
-            inserted(writes, 1);
+            insert(writes, 1);
             assertThat(served.allocator().statistics().bytesLive())
                     .as("after a call that writes")
                     .isGreaterThan(before);

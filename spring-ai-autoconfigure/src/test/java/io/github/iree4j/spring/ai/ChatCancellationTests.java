@@ -6,7 +6,6 @@ import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.generation.LogProbabilities;
 import io.github.iree4j.spring.Programs;
-import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.micrometer.observation.ObservationRegistry;
@@ -24,9 +23,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.ai.chat.prompt.ChatOptions;
 import org.springframework.ai.chat.prompt.Prompt;
 import org.springframework.ai.observation.conventions.AiOperationType;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.core.io.FileSystemResource;
 import reactor.core.Disposable;
 
 /** Subscribers that leave a generator. */
@@ -105,52 +101,41 @@ class ChatCancellationTests {
 
     @Test
     void requestsEndWhenTheirSubscribersLeave() {
-        new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class))
-                .withPropertyValues(SmallDecoder.properties(folder))
-                .run(context -> {
-                    ChatSettings settings = ChatSettings.builder(
-                                    "chat", new FileSystemResource(folder.resolve("tokenizer.json")))
-                            .config(new FileSystemResource("../fixtures/generation/decoder.json"))
-                            .pages(64)
-                            .stopTokens(List.of("<|begin|>"))
-                            .build();
-                    Recorded source = new Recorded(
-                            new GeneratorSource(context.getBean(Programs.class), settings),
-                            new AtomicInteger(),
-                            new ArrayList<>());
-                    try (IreeChatModel model = new IreeChatModel(source, settings, ObservationRegistry.NOOP, null)) {
-                        Prompt endless = new Prompt(
-                                "Hello", ChatOptions.builder().maxTokens(900).build());
-                        for (int i = 0; i < 10; i++) { // each would take nearly all pages
-                            assertThat(model.stream(endless).take(1).blockLast())
-                                    .isNotNull();
-                            assertThat(source.ends.getLast().join()).isEqualTo(StatusCode.CANCELLED);
-                        }
-                        assertThat(source.tokens).hasValueLessThan(10 * 900);
-                        assertThat(model.call(endless).getMetadata().getUsage().getCompletionTokens())
-                                .isPositive();
-                    }
-                });
+        SmallDecoder.runner(folder).run(context -> {
+            ChatSettings settings = SmallDecoder.settings(folder)
+                    .stopTokens(List.of("<|begin|>"))
+                    .build();
+            Recorded source = new Recorded(
+                    new GeneratorSource(context.getBean(Programs.class), settings),
+                    new AtomicInteger(),
+                    new ArrayList<>());
+            try (IreeChatModel model = new IreeChatModel(source, settings, ObservationRegistry.NOOP, null)) {
+                Prompt endless =
+                        new Prompt("Hello", ChatOptions.builder().maxTokens(900).build());
+                for (int i = 0; i < 10; i++) { // each would take nearly all pages
+                    assertThat(model.stream(endless).take(1).blockLast()).isNotNull();
+                    assertThat(source.ends.getLast().join()).isEqualTo(StatusCode.CANCELLED);
+                }
+                assertThat(source.tokens).hasValueLessThan(10 * 900);
+                assertThat(model.call(endless).getMetadata().getUsage().getCompletionTokens())
+                        .isPositive();
+            }
+        });
     }
 
     @Test
     void aRequestEndsWhenItsSubscriberLeavesBeforeTheFirstToken() {
-        new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class))
-                .withPropertyValues(SmallDecoder.properties(folder))
-                .run(context -> {
-                    QueuedChat chat = new QueuedChat(context.getBean(Programs.class), folder);
-                    try (IreeChatModel model = chat.model()) {
-                        chat.hold();
-                        Disposable subscriber =
-                                model.stream(new Prompt("Hello")).subscribe();
-                        chat.awaitRequest();
-                        subscriber.dispose();
-                        assertThat(chat.awaitEnd()).containsInstanceOf(CancellationException.class);
-                        chat.release();
-                        assertThat(model.call("Hello")).isNotEmpty();
-                    }
-                });
+        SmallDecoder.runner(folder).run(context -> {
+            QueuedChat chat = new QueuedChat(context.getBean(Programs.class), folder);
+            try (IreeChatModel model = chat.model()) {
+                chat.hold();
+                Disposable subscriber = model.stream(new Prompt("Hello")).subscribe();
+                chat.awaitRequest();
+                subscriber.dispose();
+                assertThat(chat.awaitEnd()).containsInstanceOf(CancellationException.class);
+                chat.release();
+                assertThat(model.call("Hello")).isNotEmpty();
+            }
+        });
     }
 }

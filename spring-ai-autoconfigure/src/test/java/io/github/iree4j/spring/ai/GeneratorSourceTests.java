@@ -10,7 +10,6 @@ import io.github.iree4j.generation.GeneratorOptions;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.ProgramSource;
 import io.github.iree4j.spring.Programs;
-import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.nio.file.Path;
@@ -28,9 +27,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.ai.observation.conventions.AiOperationType;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.core.io.FileSystemResource;
 
 /** Generators that take their time to begin. */
 @Timeout(300)
@@ -79,24 +75,17 @@ class GeneratorSourceTests {
     }
 
     private void run(Scenario scenario) {
-        new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class))
-                .withPropertyValues(SmallDecoder.properties(folder))
-                .run(context -> {
-                    ChatSettings settings = ChatSettings.builder(
-                                    "chat", new FileSystemResource(folder.resolve("tokenizer.json")))
-                            .config(new FileSystemResource("../fixtures/generation/decoder.json"))
-                            .pages(64)
-                            .build();
-                    Programs programs = context.getBean(Programs.class);
-                    GeneratorSource source = new GeneratorSource(programs, settings, creator);
-                    try (ExecutorService threads = Executors.newThreadPerTaskExecutor(Thread::new)) {
-                        scenario.run(programs, source, threads);
-                    } finally {
-                        creator.permits.release(100);
-                        source.close();
-                    }
-                });
+        SmallDecoder.runner(folder).run(context -> {
+            ChatSettings settings = SmallDecoder.settings(folder).build();
+            Programs programs = context.getBean(Programs.class);
+            GeneratorSource source = new GeneratorSource(programs, settings, creator);
+            try (ExecutorService threads = Executors.newThreadPerTaskExecutor(Thread::new)) {
+                scenario.run(programs, source, threads);
+            } finally {
+                creator.permits.release(100);
+                source.close();
+            }
+        });
     }
 
     private static TokenSource.Tokens submit(GeneratorSource source, int tokens) {

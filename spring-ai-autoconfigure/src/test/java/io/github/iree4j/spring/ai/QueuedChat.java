@@ -11,7 +11,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.springframework.ai.observation.conventions.AiOperationType;
-import org.springframework.core.io.FileSystemResource;
 
 /** A chat model on {@link SmallDecoder}, whose requests wait in the queue of the generator while held. */
 public final class QueuedChat implements TokenSource {
@@ -26,10 +25,7 @@ public final class QueuedChat implements TokenSource {
 
     /** Creates the source, with the files of {@link SmallDecoder#properties} in a folder. */
     public QueuedChat(Programs programs, Path folder) {
-        settings = ChatSettings.builder("chat", new FileSystemResource(folder.resolve("tokenizer.json")))
-                .config(new FileSystemResource("../fixtures/generation/decoder.json"))
-                .pages(64)
-                .build();
+        settings = SmallDecoder.settings(folder).build();
         source = new GeneratorSource(programs, settings);
         source.listen((generation, _, _, failure) -> {
             if (generation.request().tenant().equals(HOLDER)) {

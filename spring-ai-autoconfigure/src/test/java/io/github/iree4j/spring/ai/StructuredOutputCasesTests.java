@@ -7,7 +7,6 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import io.github.iree4j.spring.Programs;
-import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.micrometer.observation.ObservationRegistry;
@@ -40,11 +39,8 @@ import org.springframework.ai.converter.BeanOutputConverter;
 import org.springframework.ai.converter.ListOutputConverter;
 import org.springframework.ai.converter.MapOutputConverter;
 import org.springframework.ai.tool.annotation.ToolParam;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.core.convert.support.DefaultConversionService;
-import org.springframework.core.io.FileSystemResource;
 import org.springframework.core.io.Resource;
 
 /**
@@ -196,25 +192,18 @@ class StructuredOutputCasesTests {
     /** Random weights: only the schema makes the answer JSON. */
     @Test
     void anyDecoderAnswersWithAnEntity() {
-        new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class))
-                .withPropertyValues(SmallDecoder.properties(folder))
-                .run(context -> {
-                    ChatSettings settings = ChatSettings.builder(
-                                    "chat", new FileSystemResource(folder.resolve("tokenizer.json")))
-                            .config(new FileSystemResource("../fixtures/generation/decoder.json"))
-                            .pages(64)
-                            .build();
-                    try (IreeChatModel model = new IreeChatModel(
-                            context.getBean(Programs.class), settings, ObservationRegistry.NOOP, null)) {
-                        Finite entity = ChatClient.create(model)
-                                .prompt("Any.")
-                                .call()
-                                .entity(Finite.class, spec -> spec.useProviderStructuredOutput());
-                        assertThat(entity.colour()).isIn(Colour.RED, Colour.GREEN);
-                        assertThat(entity.part().colour()).isIn(Colour.RED, Colour.GREEN);
-                    }
-                });
+        SmallDecoder.runner(folder).run(context -> {
+            ChatSettings settings = SmallDecoder.settings(folder).build();
+            try (IreeChatModel model =
+                    new IreeChatModel(context.getBean(Programs.class), settings, ObservationRegistry.NOOP, null)) {
+                Finite entity = ChatClient.create(model)
+                        .prompt("Any.")
+                        .call()
+                        .entity(Finite.class, spec -> spec.useProviderStructuredOutput());
+                assertThat(entity.colour()).isIn(Colour.RED, Colour.GREEN);
+                assertThat(entity.part().colour()).isIn(Colour.RED, Colour.GREEN);
+            }
+        });
     }
 
     private static ChatClient.CallResponseSpec validated(ScriptedTokens script, int attempts) {

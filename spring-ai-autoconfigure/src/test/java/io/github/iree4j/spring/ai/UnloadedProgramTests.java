@@ -7,7 +7,6 @@ import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.Generator;
 import io.github.iree4j.spring.Programs;
-import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.nio.file.Path;
@@ -15,9 +14,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.ai.observation.conventions.AiOperationType;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.core.io.FileSystemResource;
 
 /** The cache of a program that was unloaded. */
 @Timeout(300)
@@ -36,37 +32,28 @@ class UnloadedProgramTests {
 
     @Test
     void aProgramThatIsLoadedAgainFindsTheMemoryOfTheCacheFree() {
-        new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class))
-                .withPropertyValues(SmallDecoder.properties(folder))
-                .run(context -> {
-                    ChatSettings settings = ChatSettings.builder(
-                                    "chat", new FileSystemResource(folder.resolve("tokenizer.json")))
-                            .config(new FileSystemResource("../fixtures/generation/decoder.json"))
-                            .pages(64)
-                            .build();
-                    Programs programs = context.getBean(Programs.class);
-                    IreeRuntime runtime = context.getBean(IreeRuntime.class);
-                    try (GeneratorSource source = new GeneratorSource(programs, settings, (program, options) -> {
-                        atCreation = runtime.device().allocator().statistics().bytesLive();
-                        return Generator.create(program, options);
-                    })) {
-                        answer(source);
-                        long first = atCreation; // the program alone
-                        programs.unload("chat", null);
-                        programs.load("chat", null);
-                        answer(source);
-                        assertThat(atCreation)
-                                .as("live bytes beside the new cache")
-                                .isEqualTo(first);
-                        programs.unload("chat", null);
-                        assertThatExceptionOfType(IreeException.class)
-                                .isThrownBy(() -> answer(source))
-                                .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.NOT_FOUND));
-                        assertThat(runtime.device().allocator().statistics().bytesLive())
-                                .as("live bytes without a program")
-                                .isZero();
-                    }
-                });
+        SmallDecoder.runner(folder).run(context -> {
+            ChatSettings settings = SmallDecoder.settings(folder).build();
+            Programs programs = context.getBean(Programs.class);
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            try (GeneratorSource source = new GeneratorSource(programs, settings, (program, options) -> {
+                atCreation = runtime.device().allocator().statistics().bytesLive();
+                return Generator.create(program, options);
+            })) {
+                answer(source);
+                long first = atCreation; // the program alone
+                programs.unload("chat", null);
+                programs.load("chat", null);
+                answer(source);
+                assertThat(atCreation).as("live bytes beside the new cache").isEqualTo(first);
+                programs.unload("chat", null);
+                assertThatExceptionOfType(IreeException.class)
+                        .isThrownBy(() -> answer(source))
+                        .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.NOT_FOUND));
+                assertThat(runtime.device().allocator().statistics().bytesLive())
+                        .as("live bytes without a program")
+                        .isZero();
+            }
+        });
     }
 }

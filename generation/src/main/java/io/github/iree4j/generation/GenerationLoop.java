@@ -50,7 +50,7 @@ final class GenerationLoop implements AutoCloseable {
     private long generatedTokens;
     private volatile GeneratorStatistics statistics; // written by the thread
     private volatile boolean ended; // perhaps generations have arrived, or ended, since endLate has looked at all
-    private @Nullable Generation firstDue; // of these, the one with the earliest deadline
+    private @Nullable Generation firstDue; // the earliest deadline, when endLate last looked
     private final Thread thread;
 
     private final ReentrantLock lock = new ReentrantLock();

@@ -129,7 +129,8 @@ public final class Generator implements AutoCloseable {
      * @param options the options
      * @return the generator, closed by the caller
      * @throws IreeException INVALID_ARGUMENT for a program with another interface, a configuration or a draft that does not
-     *     fit, such as pages with another number of tokens, or too few pages; RESOURCE_EXHAUSTED when the device has not enough memory for the pages; any failure of a step
+     *     fit, such as pages with another number of tokens, or too few pages; RESOURCE_EXHAUSTED when the device has not
+     *     enough memory for the pages; any failure of a step
      */
     public static Generator create(Program program, GeneratorOptions options) {
         return create(program, options, System::nanoTime, new Admission(), new Speculation(options.proposedTokens()));

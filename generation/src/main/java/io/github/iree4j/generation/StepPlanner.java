@@ -503,7 +503,6 @@ final class StepPlanner {
     private void preempt(Sequence sequence) {
         preemptions++;
         sequence.generation().times().preempted();
-        sequence.generation().times().waits();
         running.remove(sequence);
         save(sequence);
         takePages(sequence);

@@ -49,8 +49,10 @@ final class StepTimes {
         running = false;
     }
 
+    /** The request waits for pages again, which another request has. */
     void preempted() {
         preemptions++;
+        waits();
     }
 
     /** Counts a step of the request, which the totals contain. */

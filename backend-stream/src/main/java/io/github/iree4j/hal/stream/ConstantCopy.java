@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A call's view of a constant for commands that may write the constant: a copy, in the device's memory pools, or a view
- * of the driver. Shaders declare the written bindings ({@link io.github.iree4j.hal.Executable#mayWrite}), and transfers name their
- * target, so other calls need no copy; the driver notices writes to its views.
+ * of the driver. Shaders declare the written bindings ({@link io.github.iree4j.hal.Executable#mayWrite}), and transfers
+ * name their target, so other calls need no copy; the driver notices writes to its views.
  */
 final class ConstantCopy extends ConstantViews.View {
     private final StreamStorage storage;

@@ -274,10 +274,8 @@ abstract sealed class Call permits BlockingCall, SubmittedCall {
                 throw failure;
             }
         }
-        filesSeen =
-                program.inPlace
-                        .comparisons(); // PLACE-1: after the check, so that files compared in between were touched
-        // before
+        // PLACE-1: after the check, so that files compared in between were touched before.
+        filesSeen = program.inPlace.comparisons();
         return run(begin(), false);
     }
 

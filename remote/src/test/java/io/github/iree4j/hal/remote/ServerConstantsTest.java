@@ -174,6 +174,20 @@ class ServerConstantsTest {
         assertThat(fill(call("next"), far, constant)).isNull();
     }
 
+    /** A view made again would lack the writes before. */
+    @Test
+    void aViewWithoutRoomForItsWritesStaysFailedOnceThereIsRoom() {
+        Device far = far();
+        Buffer constant = constant(far);
+        Buffer ballast = constant(far);
+        MemoryHolder call = call("call");
+        assertThat(fill(call, far, constant)).isNotNull();
+        ballast.close();
+        assertThat(fill(call, far, constant)).isNotNull();
+        call.end();
+        assertThat(fill(call("next"), far, constant)).isNull();
+    }
+
     private void post(FrameWriter frame) {
         client.post(frame);
         loopback.run();

@@ -33,7 +33,7 @@ public final class Programs implements AutoCloseable {
     private final IreeRuntime runtime;
     private final ResourceLoader resources;
     private final Integrity integrity;
-    private final Consumer<ProgramStatus> listener;
+    private final List<Consumer<? super ProgramStatus>> listeners = new CopyOnWriteArrayList<>();
     private final Consumer<ProgramOptions.Builder> everyProgram;
     private final KnownPrograms programs = new KnownPrograms();
     private final Loads loads = new Loads();
@@ -108,7 +108,7 @@ public final class Programs implements AutoCloseable {
         this.runtime = runtime;
         this.choice = new InstanceChoice(runtime);
         this.resources = resources;
-        this.listener = listener;
+        listeners.add(listener);
         this.everyProgram = everyProgram;
     }
 
@@ -261,12 +261,22 @@ public final class Programs implements AutoCloseable {
         }
     }
 
+    /**
+     * Adds a listener to the statuses of programs, beside the listener of the registry.
+     *
+     * @param listener called from now on as the registry's; must not throw or wait for the program
+     */
+    @NotForApplications
+    public void addListener(Consumer<? super ProgramStatus> listener) {
+        listeners.add(listener);
+    }
+
     void check(LoadedProgram loaded) {
         checks.forEach(check -> check.accept(loaded));
     }
 
     void changed(ProgramStatus status) {
-        listener.accept(status);
+        listeners.forEach(each -> each.accept(status));
     }
 
     /**

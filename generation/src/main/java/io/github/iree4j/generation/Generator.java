@@ -312,7 +312,8 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Returns the sequences and pages between two steps. The step in progress is waited for.
+     * Returns the sequences and pages between two steps. The step in progress is waited for, so a callback of a
+     * generation's future must not wait for a snapshot.
      *
      * @return completes with the state; fails with CANCELLED when the generator is closed
      */

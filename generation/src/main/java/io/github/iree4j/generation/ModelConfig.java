@@ -3,6 +3,7 @@ package io.github.iree4j.generation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -38,7 +39,7 @@ record ModelConfig(
         Optional<Boolean> prefillPosition,
         List<Integer> prefillBatches,
         List<Integer> decodeBatches) {
-    private static final long LARGEST_FILE = 1 << 20;
+    private static final int LARGEST_FILE = 1 << 20;
     private static final int LARGEST_NUMBER = 1 << 24;
 
     /** The values of exporters where nothing else is said. */
@@ -85,15 +86,14 @@ record ModelConfig(
      * @throws IreeException INVALID_ARGUMENT for a file that is too long; NOT_FOUND
      */
     static String text(Path file) {
-        try {
-            long size = Files.size(file);
-            if (size > LARGEST_FILE) {
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes(LARGEST_FILE + 1); // a device tells no size
+            if (bytes.length > LARGEST_FILE) {
                 throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
-                        "configuration '%s': the file has %d bytes, at most %d are read"
-                                .formatted(file, size, LARGEST_FILE));
+                        "configuration '%s': the file has more than %d bytes".formatted(file, LARGEST_FILE));
             }
-            return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+            return new String(bytes, StandardCharsets.UTF_8);
         } catch (NoSuchFileException e) {
             throw IreeException.of(StatusCode.NOT_FOUND, "there is no configuration '%s'".formatted(file), e);
         } catch (IOException e) {

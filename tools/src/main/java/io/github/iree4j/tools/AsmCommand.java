@@ -7,9 +7,7 @@ import io.github.iree4j.vm.bytecode.ModuleLimits;
 import io.github.iree4j.vm.bytecode.ModuleVerifier;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -27,6 +25,7 @@ import picocli.CommandLine.Parameters;
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class AsmCommand implements Runnable {
     private static final int MAX_FINDINGS = 100;
+    private static final int LARGEST = 256 << 20; // bytes of text
 
     @Parameters(paramLabel = "FILE", description = "The text, usually a .vmasm file.")
     private Path source;
@@ -51,10 +50,11 @@ final class AsmCommand implements Runnable {
     @Override
     public void run() {
         Path target = output == null ? defaultOutput() : output;
+        String text = TextFile.read("text", source, LARGEST);
         try {
             OutputFiles.requireOther(target, List.of(source));
             byte[] module = VmAssembler.assemble(
-                    read(source), directory == null ? source.toAbsolutePath().getParent() : directory);
+                    text, directory == null ? source.toAbsolutePath().getParent() : directory);
             if (!unverified) {
                 verify(module);
             }
@@ -64,16 +64,6 @@ final class AsmCommand implements Runnable {
         } catch (IOException e) {
             throw IreeException.of(
                     StatusCode.UNAVAILABLE, "cannot write the module of '%s': %s".formatted(source, e), e);
-        }
-    }
-
-    private static String read(Path file) throws IOException {
-        try {
-            return Files.readString(file);
-        } catch (NoSuchFileException e) {
-            throw IreeException.of(StatusCode.NOT_FOUND, "the file does not exist", e);
-        } catch (MalformedInputException e) {
-            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "the file is not UTF-8 text", e);
         }
     }
 

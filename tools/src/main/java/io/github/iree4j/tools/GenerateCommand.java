@@ -40,6 +40,7 @@ import picocli.CommandLine.ParameterException;
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class GenerateCommand implements Callable<Integer> {
     private static final int BYTES = 256;
+    private static final int MOST_SEQUENCES = 1 << 16;
 
     @CommandLine.Spec
     private CommandLine.Model.CommandSpec spec;
@@ -124,13 +125,14 @@ final class GenerateCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        if (sequences < 1) {
+        if (sequences < 1 || sequences > MOST_SEQUENCES) {
             throw new ParameterException(
-                    spec.commandLine(), "--sequences is %d, at least 1 is needed".formatted(sequences));
+                    spec.commandLine(), "--sequences is %d, not from 1 to %d".formatted(sequences, MOST_SEQUENCES));
         }
         GeneratorOptions.Builder options = GeneratorOptions.builder()
                 .config(config)
                 .pages(pages)
+                .maximumWaiting(sequences)
                 .proposedTokens(proposedTokens)
                 .stepsAhead(stepsAhead);
         try (IreeRuntime runtime = flags.open();
@@ -149,7 +151,7 @@ final class GenerateCommand implements Callable<Integer> {
         return 0;
     }
 
-    private void generate(Generator generator) throws IOException {
+    private void generate(Generator generator) {
         int[] tokens = tokens(generator);
         Set<Integer> stops = new HashSet<>(stopTokens);
         if (sampling.hasConstraint() && prompt.text == null) {

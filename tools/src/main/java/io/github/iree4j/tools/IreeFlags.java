@@ -5,10 +5,7 @@ import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.charset.MalformedInputException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -25,7 +22,7 @@ import picocli.CommandLine.Model.CommandSpec;
 final class IreeFlags {
     private static final String FLAG_FILE = "--flagfile";
     private static final int DEEPEST = 8;
-    private static final long LARGEST = 1 << 20;
+    private static final int LARGEST = 1 << 20;
 
     private IreeFlags() {}
 
@@ -112,21 +109,7 @@ final class IreeFlags {
     }
 
     private static List<String> lines(String file) {
-        try {
-            Path path = Path.of(file);
-            if (Files.size(path) > LARGEST) {
-                throw IreeException.of(
-                        StatusCode.INVALID_ARGUMENT,
-                        "flag file '%s' has %d bytes, more than %d".formatted(file, Files.size(path), LARGEST));
-            }
-            return Files.readAllLines(path);
-        } catch (NoSuchFileException e) {
-            throw IreeException.of(StatusCode.NOT_FOUND, "there is no flag file '%s'".formatted(file), e);
-        } catch (MalformedInputException e) {
-            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "flag file '%s' is not text".formatted(file), e);
-        } catch (IOException e) {
-            throw IreeException.of(StatusCode.UNAVAILABLE, "flag file '%s': %s".formatted(file, e), e);
-        }
+        return TextFile.read("flag file", Path.of(file), LARGEST).lines().toList();
     }
 
     private static String shortened(String line) {

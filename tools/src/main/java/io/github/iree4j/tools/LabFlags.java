@@ -7,9 +7,7 @@ import io.github.iree4j.lab.Scale;
 import io.github.iree4j.lab.Scenario;
 import io.github.iree4j.lab.WaitKnowledge;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
-import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -21,7 +19,7 @@ import picocli.CommandLine.Parameters;
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class LabFlags {
     /** The size of the largest accepted file. */
-    private static final long MAXIMUM_BYTES = 64 << 20;
+    private static final int MAXIMUM_BYTES = 64 << 20;
 
     @Parameters(
             paramLabel = "SCENARIO|FILE",
@@ -65,15 +63,9 @@ final class LabFlags {
         if (!Files.isRegularFile(file)) {
             return Laboratory.scenario(scenario);
         }
-        if (Files.size(file) > MAXIMUM_BYTES) {
-            throw IreeException.of(
-                    StatusCode.INVALID_ARGUMENT,
-                    "scenario '%s' has %d bytes, more than %d".formatted(file, Files.size(file), MAXIMUM_BYTES));
-        }
+        String text = TextFile.read("scenario", file, MAXIMUM_BYTES);
         try {
-            return Laboratory.read(Files.readString(file));
-        } catch (MalformedInputException e) {
-            throw IreeException.of(StatusCode.INVALID_ARGUMENT, "scenario '%s' is not UTF-8".formatted(file), e);
+            return Laboratory.read(text);
         } catch (IreeException e) {
             throw IreeException.of(e.code(), "scenario '%s': %s".formatted(file, e.getMessage()), e);
         }

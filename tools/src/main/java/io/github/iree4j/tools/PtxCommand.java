@@ -4,7 +4,6 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +20,8 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class PtxCommand implements Runnable {
+    private static final int LARGEST = 64 << 20; // bytes of text
+
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "PTX, in text.")
     private List<Path> sources;
 
@@ -39,12 +40,10 @@ final class PtxCommand implements Runnable {
         try {
             List<String> texts = new ArrayList<>();
             for (Path source : sources) {
-                texts.add(Files.readString(source));
+                texts.add(TextFile.read("text", source, LARGEST));
                 check(source, texts.getLast());
             }
             Files.write(output, PtxExecutable.of(texts));
-        } catch (NoSuchFileException e) {
-            throw IreeException.of(StatusCode.NOT_FOUND, "there is no file '%s'".formatted(e.getFile()), e);
         } catch (IOException e) {
             throw IreeException.of(StatusCode.UNAVAILABLE, "'%s' cannot be made: %s".formatted(output, e), e);
         }

@@ -3,9 +3,6 @@ package io.github.iree4j.tools;
 import io.github.iree4j.generation.SamplingOptions;
 import io.github.iree4j.generation.TokenConstraint;
 import io.github.iree4j.generation.TokenVocabulary;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,6 +17,8 @@ import picocli.CommandLine.ParameterException;
 /** How tokens are chosen. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class SamplingFlags {
+    private static final int LARGEST_SCHEMA = 1 << 20; // bytes; a schema has a limit of characters
+
     @CommandLine.Spec(CommandLine.Spec.Target.MIXEE)
     private CommandLine.Model.CommandSpec spec;
 
@@ -117,7 +116,7 @@ final class SamplingFlags {
     }
 
     /** Returns the options of a sequence; the constraint is shared. */
-    SamplingOptions.Builder options() throws IOException {
+    SamplingOptions.Builder options() {
         SamplingOptions.Builder options = SamplingOptions.builder()
                 .temperature(temperature)
                 .topK(topK)
@@ -141,9 +140,9 @@ final class SamplingFlags {
         return seed;
     }
 
-    private static TokenConstraint constraint(Constraint flags) throws IOException {
+    private static TokenConstraint constraint(Constraint flags) {
         if (flags.jsonSchema != null) {
-            String schema = Files.readString(flags.jsonSchema, StandardCharsets.UTF_8);
+            String schema = TextFile.read("JSON schema", flags.jsonSchema, LARGEST_SCHEMA);
             return TokenConstraint.jsonSchema(TokenVocabulary.bytes(), schema);
         }
         String regex = flags.regex == null ? "" : flags.regex;

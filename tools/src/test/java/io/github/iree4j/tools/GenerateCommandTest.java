@@ -146,7 +146,7 @@ class GenerateCommandTest {
     void wrongFlagsAreRejectedByName() {
         assertThat(generate().status()).isEqualTo(2);
         assertThat(generate("--tokens=1", "--prompt=a").status()).isEqualTo(2);
-        assertThat(generate("--tokens=1", "--sequences=0").err()).contains("--sequences is 0, at least 1 is needed");
+        assertThat(generate("--tokens=1", "--sequences=0").err()).contains("--sequences is 0, not from 1 to 65536");
         assertThat(generate("--tokens=300").err())
                 .contains("the prompt has token 300; tokens of 'module' are from 0 to 255");
         assertThat(generate("--tokens=1", "--max-tokens=0").err()).contains("at most 0 tokens are requested");
@@ -160,6 +160,25 @@ class GenerateCommandTest {
                 .isEqualTo(2);
         assertThat(generate("--tokens=1", "--max-tokens=700").err())
                 .contains("need 44 pages of 16 tokens; a sequence of 'module' has at most 39");
+    }
+
+    @Test
+    void filesThatAreMissingOrWithoutAnEndAreNamed() {
+        assertThat(generate("--prompt=a", "--json-schema=none.json").err())
+                .isEqualTo("NOT_FOUND; there is no JSON schema 'none.json'\n");
+        assertThat(generate("--prompt=a", "--json-schema=/dev/zero").err())
+                .isEqualTo("INVALID_ARGUMENT; JSON schema '/dev/zero' has more than 1048576 bytes\n");
+        assertThat(generate("--tokens=1", "--config=/dev/zero").err())
+                .contains("INVALID_ARGUMENT; configuration '/dev/zero': the file has more than 1048576 bytes");
+    }
+
+    @Test
+    void moreSequencesThanUsuallyWaitAreGenerated() {
+        assertThat(generate("--tokens=1", "--max-tokens=1", "--sequences=1030")
+                        .out()
+                        .lines())
+                .hasSize(1030)
+                .containsOnly(generate("--tokens=1", "--max-tokens=1").out().strip());
     }
 
     @Test

@@ -173,6 +173,6 @@ class IreeFlagsTest {
         assertThat(with("--flagfile=" + itself).err()).contains("is named by 8 others in turn");
         assertThat(with("--flagfile=" + Files.write(directory.resolve("binary"), new byte[] {(byte) 0xC0, 1}))
                         .err())
-                .contains("is not text");
+                .contains("is not UTF-8 text");
     }
 }

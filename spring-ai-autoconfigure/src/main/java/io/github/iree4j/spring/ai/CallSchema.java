@@ -2,12 +2,19 @@ package io.github.iree4j.spring.ai;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import tools.jackson.core.JsonPointer;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.MissingNode;
 
 /** The JSON schema of a call of a tool. */
 final class CallSchema {
@@ -26,10 +33,12 @@ final class CallSchema {
         List<Map<String, Object>> calls = new ArrayList<>();
         for (Map<String, Object> tool : tools) {
             Object parameters = tool.get("function") instanceof Map<?, ?> function ? function.get("parameters") : null;
+            parameters = parameters == null ? Map.of() : parameters;
+            requireObjects(parameters);
             String place = "#/anyOf/%d/properties/arguments".formatted(calls.size());
             Map<String, Object> properties = new LinkedHashMap<>();
             properties.put("name", Map.of("const", name(tool)));
-            properties.put("arguments", object(moved(parameters == null ? Map.of() : parameters, place, false)));
+            properties.put("arguments", typed(moved(parameters, place, false)));
             Map<String, Object> call = new LinkedHashMap<>();
             call.put("type", "object");
             call.put("properties", properties);
@@ -40,17 +49,58 @@ final class CallSchema {
         return JsonMapper.shared().writeValueAsString(Map.of("anyOf", calls));
     }
 
-    /** Returns a schema of objects: arguments are an object, also where the schema allows anything. */
-    private static Object object(Object schema) {
-        if (schema instanceof Map<?, ?> map
-                && (map.containsKey("type") && !"object".equals(map.get("type"))
-                        || map.containsKey("const") && !(map.get("const") instanceof Map)
-                        || map.get("enum") instanceof List<?> values
-                                && !values.stream().allMatch(Map.class::isInstance))) {
+    /**
+     * Refuses parameters that may be something else than an object in any alternative.
+     *
+     * @throws IreeException INVALID_ARGUMENT
+     */
+    private static void requireObjects(Object parameters) {
+        JsonNode root = JsonMapper.shared().valueToTree(parameters);
+        if (isDecided(root) && !isOfObjects(root, root, Collections.newSetFromMap(new IdentityHashMap<>()))) {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
-                    "the parameters of a tool are not of type 'object', and arguments of a call are an object");
+                    "the parameters of a tool are not of type 'object' in each alternative, and arguments of a call are an object");
         }
+    }
+
+    private static boolean isDecided(JsonNode schema) {
+        return DECIDING.stream().anyMatch(schema::has);
+    }
+
+    /** Returns whether a schema allows objects only. A schema met before, and unsupported keywords, are not looked at. */
+    private static boolean isOfObjects(JsonNode schema, JsonNode root, Set<JsonNode> met) {
+        if (!met.add(schema)) {
+            return true;
+        }
+        if (schema.has("$ref")) {
+            JsonNode target = target(schema.get("$ref").asString(""), root);
+            return target.isMissingNode() || isOfObjects(target, root, met);
+        }
+        if (schema.has("const")) {
+            return schema.get("const").isObject();
+        }
+        if (schema.path("enum").isArray()) {
+            return schema.get("enum").valueStream().allMatch(JsonNode::isObject);
+        }
+        for (String each : List.of("anyOf", "oneOf")) {
+            if (schema.path(each).isArray()) {
+                return schema.get(each).valueStream().allMatch(alternative -> isOfObjects(alternative, root, met));
+            }
+        }
+        return schema.has("allOf") || schema.path("type").asString("").equals("object");
+    }
+
+    private static JsonNode target(String reference, JsonNode root) {
+        try {
+            String fragment = reference.startsWith("#") ? reference.substring(1).replace("+", "%2B") : "/";
+            return root.at(JsonPointer.compile(URLDecoder.decode(fragment, StandardCharsets.UTF_8)));
+        } catch (IllegalArgumentException _) {
+            return MissingNode.getInstance(); // the constraint refuses the reference
+        }
+    }
+
+    /** Returns a schema of objects where the schema allows anything. */
+    private static Object typed(Object schema) {
         if (!(schema instanceof Map<?, ?> map) || DECIDING.stream().anyMatch(map::containsKey)) {
             return schema;
         }

@@ -8,6 +8,7 @@ import io.github.iree4j.generation.Generator;
 import io.github.iree4j.generation.GeneratorOptions;
 import io.github.iree4j.generation.LogProbabilities;
 import io.github.iree4j.spring.LoadedProgram;
+import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.DurationText;
 import io.github.iree4j.status.IreeException;
@@ -28,7 +29,7 @@ import org.springframework.ai.observation.conventions.AiOperationType;
 import org.springframework.core.io.Resource;
 
 /**
- * A generator on a program of the application, created at the first use.
+ * A generator on a program of the application, created at the first use and closed when the program is unloaded.
  *
  * <p>Calls of a replaced program go to its successor, but the cache belongs to the replaced one. So a program in use
  * cannot be replaced by another of the same version, and must be unloaded before. Another program found later, of a
@@ -85,6 +86,12 @@ final class GeneratorSource implements TokenSource {
         this.module = settings.module();
         this.settings = settings;
         programs.addCheck(this::checkReplacement);
+        programs.addListener(status -> {
+            if (status.state() == ProgramState.UNLOADED
+                    && status.source().name().equals(module)) {
+                onOtherThread("iree4j-generator-release", this::releaseUnloaded); // this thread may hold the program
+            }
+        });
     }
 
     private void checkReplacement(LoadedProgram fresh) {
@@ -278,8 +285,12 @@ final class GeneratorSource implements TokenSource {
             lock.unlock();
         }
         if (isFree(of)) {
-            Thread.ofVirtual().name("iree4j-generator-close").start(of.generator::close); // waits for its own thread
+            onOtherThread("iree4j-generator-close", of.generator::close); // waits for the generator's thread
         }
+    }
+
+    private static void onOtherThread(String name, Runnable task) {
+        Thread.ofVirtual().name(name).start(task);
     }
 
     /** Returns whether the caller has to close a generator, which has no requests and gets no more. */

@@ -12,6 +12,8 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.ai.observation.conventions.AiOperationType;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -90,6 +92,39 @@ class ForcedCallTests {
     @Test
     void argumentsOfAFunctionWithoutParametersAreAnObject() {
         assertThat(schema("{}")).contains("\"arguments\":{\"type\":\"object\"}");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{'type':'string'}",
+                "{'type':['object','null']}",
+                "{'const':1}",
+                "{'enum':[{},[]]}",
+                "{'anyOf':[{'type':'object'},{'type':'array'}]}",
+                "{'anyOf':[{'type':'object'},{}]}",
+                "{'oneOf':[{'anyOf':[{'type':'object'},true]}]}",
+                "{'$ref':'#/$defs/a','$defs':{'a':{'type':'string'}}}",
+                "{'$ref':'#/$defs/a%20b','$defs':{'a b':{'const':0}}}",
+                "{'$ref':'#/$defs/a','$defs':{'a':{'anyOf':[{'$ref':'#/$defs/a'},{'$ref':'#/$defs/b'}]},'b':{}}}"
+            })
+    void parametersThatMayBeNoObjectAreRefused(String parameters) {
+        assertThatThrownBy(() -> schema(parameters.replace('\'', '"')))
+                .hasMessageContaining("the parameters of a tool are not of type 'object' in each alternative");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{'type':'object'}",
+                "{'const':{'a':1}}",
+                "{'anyOf':[{'type':'object'},{'enum':[{},{'b':[]}]}]}",
+                "{'$ref':'#/$defs/a','$defs':{'a':{'type':'object'}}}",
+                "{'$ref':'#/$defs/none'}",
+                "{'$ref':'#/$defs/a','$defs':{'a':{'$ref':'#/$defs/a'}}}"
+            })
+    void parametersThatAreObjectsOrNotKnownAreLeftToTheConstraint(String parameters) {
+        assertThat(schema(parameters.replace('\'', '"'))).contains("\"arguments\":");
     }
 
     @Test

@@ -56,4 +56,24 @@ class UnloadedProgramTests {
             }
         });
     }
+
+    @Test
+    void anUnloadFreesTheCacheWithoutAnotherRequest() {
+        SmallDecoder.runner(folder).run(context -> {
+            Programs programs = context.getBean(Programs.class);
+            IreeRuntime runtime = context.getBean(IreeRuntime.class);
+            try (GeneratorSource source =
+                    new GeneratorSource(programs, SmallDecoder.settings(folder).build())) {
+                answer(source);
+                programs.unload("chat", null);
+                while (runtime.device().allocator().statistics().bytesLive() > 0) { // another thread closes
+                    assertThat(Thread.interrupted())
+                            .as("the time of the test is over")
+                            .isFalse();
+                    Thread.onSpinWait();
+                }
+                assertThat(source.generator()).isEmpty();
+            }
+        });
+    }
 }

@@ -8,9 +8,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** When waiting sequences begin. */
+@Tag("long")
 class AdmissionTest {
     private static final int TRIALS = Effort.rounds(40, 400);
     private static final long SEED = Effort.seed(AdmissionTest.class, TRIALS + " trials", 3);

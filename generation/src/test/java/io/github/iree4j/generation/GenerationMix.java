@@ -9,8 +9,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
@@ -35,8 +37,20 @@ public final class GenerationMix implements AutoCloseable {
     private final int stride;
     private final int vocabulary;
     private final TokenConstraint words;
-    private long preemptions;
-    private long restoredPages;
+    private Events events = new Events(0, 0, 0, 0, 0, 0);
+
+    /**
+     * Numbers of what happened to the requests.
+     *
+     * @param preemptions sequences that lost their pages
+     * @param restoredPages pages that came back from the host
+     * @param sharedTokens tokens of prompts found in the cache
+     * @param acceptedTokens proposals that were right
+     * @param cancelled requests that ended by a cancellation
+     * @param late requests that ended by their timeout
+     */
+    public record Events(
+            long preemptions, long restoredPages, long sharedTokens, long acceptedTokens, long cancelled, long late) {}
 
     /**
      * Creates a mix.
@@ -74,10 +88,11 @@ public final class GenerationMix implements AutoCloseable {
     public void round(long seed) throws InterruptedException {
         SplittableRandom random = new SplittableRandom(seed);
         List<GenerationRequest> all = requests(random);
+        int pages = random.nextInt(9, mostPages + 1);
         GeneratorOptions.Builder options = GeneratorOptions.builder()
                 .config(config)
                 .probePrompts(1)
-                .pages(random.nextInt(9, mostPages + 1))
+                .pages(pages)
                 .chunkTokens(random.nextInt(1, 5 * stride))
                 .hostPages(random.nextInt(2) * random.nextInt(30))
                 .stepsAhead(random.nextInt(1, 9));
@@ -87,39 +102,75 @@ public final class GenerationMix implements AutoCloseable {
         int proposals = random.nextInt(3) * random.nextInt(1, 12);
         Speculation speculation = random.nextInt(4) > 0 ? new EveryProposal(proposals) : new Speculation(proposals);
         Admission admission = random.nextInt(4) > 0 ? new HastyAdmission() : new Admission();
-        try (Generator generator =
-                Generator.create(program, options.build(), System::nanoTime, admission, speculation)) {
-            Set<Integer> cancelled = new HashSet<>();
-            List<Generation> generations = new ArrayList<>();
-            for (GenerationRequest each : all) {
-                generations.add(generator.submit(each));
-                if (random.nextInt(20) == 0) {
-                    int victim = random.nextInt(generations.size());
-                    cancelled.add(victim);
-                    generations.get(victim).cancel();
-                } else if (random.nextInt(5) == 0 && each.timeout().isEmpty()) {
-                    generations.getLast().next(); // the next request arrives during a step
-                }
-            }
+        Generator generator = Generator.create(program, options.build(), System::nanoTime, admission, speculation);
+        long late = events.late;
+        long cancelled = events.cancelled;
+        try (generator) {
+            Set<Integer> victims = new HashSet<>();
+            Map<Integer, List<Integer>> read = new HashMap<>(); // while requests are submitted
+            List<Generation> generations = submit(generator, all, random, victims, read);
             for (int i = 0; i < requests; i++) {
-                List<Integer> tokens = tokens(generations.get(i), cancelled.contains(i));
+                List<Integer> tokens = tokens(generations.get(i), victims.contains(i));
+                List<Integer> expected = loop(all.get(i));
+                List<Integer> before = read.getOrDefault(i, List.of());
+                assertThat(before)
+                        .as("tokens read early of request %d of seed %d", i, seed)
+                        .isEqualTo(expected.subList(0, Math.min(before.size(), expected.size())));
                 if (tokens != null) {
-                    assertThat(tokens).as("request %d of seed %d", i, seed).isEqualTo(loop(all.get(i)));
+                    assertThat(tokens).as("request %d of seed %d", i, seed).isEqualTo(expected);
+                } else if (victims.contains(i)) {
+                    cancelled++;
+                } else {
+                    late++;
                 }
             }
-            preemptions += generator.statistics().preemptions();
-            restoredPages += generator.statistics().restoredPages();
         }
+        GeneratorStatistics last = generator.statistics();
+        assertThat(last.running() + last.waiting())
+                .as("sequences at the end of seed %d", seed)
+                .isZero();
+        assertThat(last.freePages() + last.keptPages())
+                .as("pages at the end of seed %d", seed)
+                .isEqualTo(pages - 1);
+        events = new Events(
+                events.preemptions + last.preemptions(),
+                events.restoredPages + last.restoredPages(),
+                events.sharedTokens + last.sharedTokens(),
+                events.acceptedTokens + last.acceptedTokens(),
+                cancelled,
+                late);
     }
 
-    /** Returns the number of sequences so far that lost their pages. */
-    public long preemptions() {
-        return preemptions;
+    /** Submits the requests, reads tokens of some, and cancels some. */
+    private static List<Generation> submit(
+            Generator generator,
+            List<GenerationRequest> all,
+            SplittableRandom random,
+            Set<Integer> victims,
+            Map<Integer, List<Integer>> read)
+            throws InterruptedException {
+        List<Generation> generations = new ArrayList<>();
+        for (GenerationRequest each : all) {
+            generations.add(generator.submit(each));
+            int one = Math.max(0, generations.size() - 1 - random.nextInt(4));
+            boolean cancels = random.nextInt(10) == 0;
+            int reads = random.nextInt(3) > 0 ? 0 : random.nextInt(9); // the next request arrives during a step
+            Generation chosen = generations.get(one);
+            while (reads-- > 0
+                    && !victims.contains(one)
+                    && chosen.request().timeout().isEmpty()) {
+                chosen.next().ifPresent(read.computeIfAbsent(one, _ -> new ArrayList<>())::add);
+            }
+            if (cancels && victims.add(one)) {
+                chosen.cancel();
+            }
+        }
+        return generations;
     }
 
-    /** Returns the number of pages so far that came back from the host. */
-    public long restoredPages() {
-        return restoredPages;
+    /** Returns what happened so far. */
+    public Events events() {
+        return events;
     }
 
     /** Returns the tokens, or null for a request that was cancelled or had too little time; no other request may fail. */
@@ -163,7 +214,10 @@ public final class GenerationMix implements AutoCloseable {
                 request = request.sampling(
                         request.sampling().toBuilder().constraint(words).build());
             }
-            made.add(random.nextInt(10) == 0 ? request.timeout(Duration.ofMillis(random.nextInt(20))) : request);
+            made.add(
+                    random.nextInt(10) == 0
+                            ? request.timeout(Duration.ofMillis(random.nextInt(2) * random.nextInt(20)))
+                            : request);
         }
         return made;
     }

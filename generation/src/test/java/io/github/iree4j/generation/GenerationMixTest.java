@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@link GenerationMix} on the CPU. */
 @Tag("long")
-@Timeout(7200)
+@Timeout(4800)
 class GenerationMixTest {
     private static final int ROUNDS = Effort.rounds(16, 2_000);
     private static final long SEED = Effort.seed(GenerationMixTest.class, ROUNDS + " rounds", 49);
@@ -26,7 +26,14 @@ class GenerationMixTest {
             for (int round = 0; round < ROUNDS; round++) {
                 mix.round(SEED + round);
             }
-            assertThat(mix.preemptions()).as("preemptions").isPositive();
+            GenerationMix.Events events = mix.events();
+            assertThat(events.preemptions()).as("preemptions").isPositive();
+            assertThat(events.cancelled()).as("cancelled").isPositive();
+            assertThat(events.late()).as("late").isPositive();
+            if (!module.equals(GeneratorTest.FROM_START)) { // whose prefill cannot begin behind other tokens
+                assertThat(events.sharedTokens()).as("shared tokens").isPositive();
+                assertThat(events.acceptedTokens()).as("accepted tokens").isPositive();
+            }
         }
     }
 }

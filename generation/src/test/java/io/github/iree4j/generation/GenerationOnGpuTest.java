@@ -2,7 +2,6 @@ package io.github.iree4j.generation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.github.iree4j.Effort;
 import io.github.iree4j.Fixtures;
@@ -24,7 +23,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalInt;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,7 +33,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Generation on CUDA and HIP: the tokens of a plain loop on the device, and faults of the device. */
-@Timeout(300)
+@Tag("long")
+@Timeout(4800)
 class GenerationOnGpuTest {
     private static final int ROUNDS = Effort.rounds(16, 200);
     private static final long SEED = Effort.seed(GenerationOnGpuTest.class, ROUNDS + " rounds", 52);
@@ -112,34 +114,74 @@ class GenerationOnGpuTest {
                 for (int round = 0; round < ROUNDS; round++) {
                     mix.round(SEED + round);
                 }
-                assertThat(mix.preemptions()).as("preemptions").isPositive();
-                assertThat(mix.restoredPages()).as("pages from the host").isPositive();
+                assertThat(mix.events().preemptions()).as("preemptions").isPositive();
+                assertThat(mix.events().restoredPages())
+                        .as("pages from the host")
+                        .isPositive();
+                assertThat(mix.events().sharedTokens()).as("shared tokens").isPositive();
             }
             assertThat(runtime.monitor().leaks().openTensors()).isZero();
         }
         drivers.assertNothingToComplainOf();
     }
 
+    /** Returns the tokens of the requests on a device that is not lost. */
+    private List<List<Integer>> answers(GpuKind kind) {
+        try (IreeRuntime runtime = runtime(GpuDrivers.fake(directory, kind, ""));
+                Program program = load(runtime, kind);
+                Generator generator = generator(program)) {
+            return submit(generator).stream()
+                    .map(each -> each.result().await().tokens())
+                    .toList();
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
-    void theLossOfTheDeviceFailsAllRequests(GpuKind kind) throws InterruptedException {
+    void theLossOfTheDeviceFailsAllRequestsBehindTheirTokens(GpuKind kind) throws InterruptedException {
+        List<List<Integer>> answers = answers(kind);
+        Random random = new Random(SEED);
+        int failed = 0;
+        for (int i = 0; i < Effort.rounds(16, 100); i++) {
+            failed += lose(kind, random.nextInt(6), random.nextInt(12), answers);
+        }
+        assertThat(failed).as("requests failed by the loss").isPositive();
+    }
+
+    /**
+     * Loses the device behind a token of a request; other requests read prompts, decode, wait, or have ended. Returns the
+     * number of failed requests.
+     */
+    private int lose(GpuKind kind, int request, int token, List<List<Integer>> answers) throws InterruptedException {
         GpuDrivers drivers = GpuDrivers.fake(directory, kind, "");
         try (IreeRuntime runtime = runtime(drivers);
                 Program program = load(runtime, kind)) {
             Generator generator = generator(program);
             List<Generation> all = submit(generator);
-            all.getFirst().next(); // other requests read prompts, decode, or wait
+            for (int i = 0; i <= token; i++) {
+                all.get(request).next();
+            }
             drivers.lose();
-            for (Generation each : all) {
-                IreeException failure = catchThrowableOfType(
-                        IreeException.class, () -> each.result().await());
-                assertThat(failure).isInstanceOf(DeviceLostException.class).hasMessageContaining("719");
+            int failed = 0;
+            for (int i = 0; i < all.size(); i++) {
+                List<Integer> expected = answers.get(i);
+                int read = i == request ? token + 1 : 0;
+                try {
+                    for (OptionalInt next; (next = all.get(i).next()).isPresent(); read++) {
+                        assertThat(next).hasValue(expected.get(read));
+                    }
+                    assertThat(read).isEqualTo(expected.size());
+                } catch (IreeException e) {
+                    assertThat(e).isInstanceOf(DeviceLostException.class).hasMessageContaining("719");
+                    failed++;
+                }
             }
             assertThatThrownBy(() -> submit(generator)).isInstanceOf(DeviceLostException.class);
             assertThatThrownBy(() -> generator.snapshot().await()).isInstanceOf(DeviceLostException.class);
             assertAllPagesAreFree(generator);
+            drivers.assertNothingToComplainOf();
+            return failed;
         }
-        drivers.assertNothingToComplainOf();
     }
 
     /** Returns the number of launches until a generator is ready, and until the generator has answered requests. */

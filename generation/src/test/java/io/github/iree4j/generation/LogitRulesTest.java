@@ -12,8 +12,10 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("long")
 class LogitRulesTest {
     private static final int ROUNDS = Effort.rounds(800, 20_000);
     private static final long SEED = Effort.seed(LogitRulesTest.class, ROUNDS + " rounds", 7);

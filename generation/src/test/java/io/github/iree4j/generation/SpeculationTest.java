@@ -6,9 +6,11 @@ import io.github.iree4j.Effort;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.function.IntSupplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The decision to verify proposed tokens, and the proposals. */
+@Tag("long")
 class SpeculationTest {
     private static final Entry VERIFY = new Entry("prefill_bs4", true, 4);
     private static final int TRIALS = Effort.rounds(400, 4000);

@@ -16,8 +16,10 @@ import java.util.SplittableRandom;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("long")
 class TokenConstraintTest {
     private static final int ROUNDS = Effort.rounds(400, 20_000);
     private static final long SEED = Effort.seed(TokenConstraintTest.class, ROUNDS + " rounds", 21);

@@ -11,10 +11,12 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.ToLongFunction;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Why a token came late, with a clock that only steps advance. */
+@Tag("long")
 @Timeout(300)
 class TokenDelayTest {
     private static final int TRIALS = Effort.rounds(300, 3_000);

@@ -23,12 +23,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Text generation on devices of other nodes: the tokens of a plain loop on a CPU, and the loss of a node. */
-@Timeout(300)
+@Tag("long")
+@Timeout(1200)
 class RemoteGenerationTest {
     private static final int ROUNDS = Effort.rounds(16, 200);
     private static final long SEED = Effort.seed(RemoteGenerationTest.class, ROUNDS + " rounds", 53);
@@ -78,7 +80,7 @@ class RemoteGenerationTest {
             for (int round = 0; round < ROUNDS; round++) {
                 mix.round(SEED + round);
             }
-            assertThat(mix.preemptions()).as("preemptions").isPositive();
+            assertThat(mix.events().preemptions()).as("preemptions").isPositive();
         }
     }
 

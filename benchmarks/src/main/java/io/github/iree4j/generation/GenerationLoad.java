@@ -17,11 +17,11 @@ import java.util.stream.IntStream;
  * java -cp benchmarks/target/benchmarks.jar io.github.iree4j.generation.GenerationLoad MODULE PARAMETERS CONFIG [SCALE]
  * </pre>
  *
- * <p>SCALE 1 takes some four minutes. Smaller numbers are to try: fewer turns, and shorter answers.
+ * <p>SCALE 1 takes some ten minutes. Smaller numbers are to try: fewer turns, and shorter answers.
  */
 final class GenerationLoad {
     private static final long SEED = 42;
-    private static final int SEQUENCES = 16;
+    private static final List<Integer> SEQUENCES = List.of(4, 16, 32);
     private static final int PROMPT = 32;
     private static final int LONG_PROMPT = 768;
     private static final int KNOWN = 704;
@@ -43,7 +43,9 @@ final class GenerationLoad {
             GenerationLoad load = new GenerationLoad(loop, scale);
             try (Generator large = load.generator(256);
                     Generator small = load.generator(64)) {
-                load.longPrompts(large, small);
+                for (int sequences : SEQUENCES) {
+                    load.longPrompts(sequences, large, small);
+                }
                 load.prefixes(large);
             }
             GenerationClients.print(loop, scale);
@@ -67,14 +69,14 @@ final class GenerationLoad {
         Turn run(boolean arrivals) throws InterruptedException;
     }
 
-    private void longPrompts(Generator large, Generator small) throws InterruptedException {
+    private void longPrompts(int sequences, Generator large, Generator small) throws InterruptedException {
         Map<String, Way> ways = new LinkedHashMap<>();
-        ways.put("loop, whole prompts", this::longBare);
-        ways.put("generator, 256 tokens", arrivals -> longGenerator(large, arrivals));
-        ways.put("generator, 64 tokens", arrivals -> longGenerator(small, arrivals));
+        ways.put("loop, whole prompts", arrivals -> longBare(sequences, arrivals));
+        ways.put("generator, 256 tokens", arrivals -> longGenerator(large, sequences, arrivals));
+        ways.put("generator, 64 tokens", arrivals -> longGenerator(small, sequences, arrivals));
         System.out.printf(
                 "%d sequences decode %d tokens each; a prompt of %d tokens every %d ms, or none%n",
-                SEQUENCES, answer(), LONG_PROMPT, EVERY_NANOS / 1_000_000);
+                sequences, answer(), LONG_PROMPT, EVERY_NANOS / 1_000_000);
         System.out.println(
                 "| reads | prompts | tokens/s | p50, p99, most between tokens, ms | first token of a prompt, ms |");
         System.out.println("|---|---|---|---|---|");
@@ -111,22 +113,22 @@ final class GenerationLoad {
     }
 
     private int answer() {
-        return Math.max(60, (int) (600 * scale));
+        return Math.max(60, (int) (400 * scale));
     }
 
-    private int[][] prompts() {
-        int[][] prompts = new int[SEQUENCES][];
+    private int[][] prompts(int sequences) {
+        int[][] prompts = new int[sequences][];
         Arrays.setAll(prompts, _ -> loop.randomTokens(random, PROMPT));
         return prompts;
     }
 
-    private Turn longBare(boolean arrivals) {
+    private Turn longBare(int sequences, boolean arrivals) {
         List<Long> firsts = new ArrayList<>();
         long start = System.nanoTime();
         long[] next = {start + EVERY_NANOS};
-        List<long[]> times = loop.generate(prompts(), answer(), () -> {
+        List<long[]> times = loop.generate(prompts(sequences), answer(), () -> {
             if (arrivals && System.nanoTime() - next[0] >= 0) { // one: a slow machine would never decode
-                loop.prefill(loop.randomTokens(random, LONG_PROMPT), 0, loop.pageBehind(SEQUENCES, PROMPT + answer()));
+                loop.prefill(loop.randomTokens(random, LONG_PROMPT), 0, loop.pageBehind(sequences, PROMPT + answer()));
                 firsts.add(System.nanoTime() - next[0]);
                 next[0] += EVERY_NANOS;
             }
@@ -134,10 +136,10 @@ final class GenerationLoad {
         return new Turn(TokenTimes.of(System.nanoTime() - start, times), firsts);
     }
 
-    private Turn longGenerator(Generator generator, boolean arrivals) throws InterruptedException {
+    private Turn longGenerator(Generator generator, int sequences, boolean arrivals) throws InterruptedException {
         List<Generation> prompts = new ArrayList<>();
         long start = System.nanoTime();
-        TokenTimes.Readers readers = TokenTimes.Readers.start(generator::submit, answer(), prompts());
+        TokenTimes.Readers readers = TokenTimes.Readers.start(generator::submit, answer(), prompts(sequences));
         long next = start + EVERY_NANOS;
         while (arrivals && !readers.await(next - System.nanoTime())) {
             prompts.add(generator.submit(GenerationRequest.of(1, loop.randomTokens(random, LONG_PROMPT))));

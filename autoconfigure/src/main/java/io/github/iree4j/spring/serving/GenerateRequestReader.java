@@ -49,7 +49,7 @@ final class GenerateRequestReader {
     InferenceRequest read() throws IOException {
         long most = body.remaining();
         try (RequestInputs inputs = new RequestInputs(served.function().program(), arguments);
-                JsonParser json = InferenceRequestReader.JSON.createParser(ObjectReadContext.empty(), body)) {
+                JsonParser json = InferenceRequestReader.parser(body)) {
             try {
                 read(json, inputs);
             } catch (StreamReadException e) {

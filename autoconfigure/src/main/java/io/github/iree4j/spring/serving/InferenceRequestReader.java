@@ -3,10 +3,13 @@ package io.github.iree4j.spring.serving;
 import io.github.iree4j.Program;
 import io.github.iree4j.ValueDeclaration;
 import io.github.iree4j.hal.Shape;
+import io.github.iree4j.spring.http.JsonBody;
 import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.Writer;
 import java.time.Duration;
 import java.util.Arrays;
@@ -53,7 +56,7 @@ final class InferenceRequestReader {
      * Factory whose parsers do not cache member names, since a body may have millions of names, and do not close the
      * body, which stays charged until the client has read the answer.
      */
-    static final JsonFactory JSON = JsonFactory.builder()
+    private static final JsonFactory JSON = JsonFactory.builder()
             .disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES)
             .disable(StreamReadFeature.AUTO_CLOSE_SOURCE)
             .streamReadConstraints(StreamReadConstraints.builder()
@@ -121,7 +124,7 @@ final class InferenceRequestReader {
         long most = body.remaining();
         try (tensors) {
             if (headerLength == null) {
-                try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), body)) {
+                try (JsonParser json = parser(body)) {
                     readObject(json, most);
                 }
                 if (!behind.isEmpty()) {
@@ -131,7 +134,7 @@ final class InferenceRequestReader {
                 }
             } else {
                 byte[] header = header(headerLength);
-                try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), header)) {
+                try (JsonParser json = parser(new ByteArrayInputStream(header))) {
                     readObject(json, most);
                 }
                 readBehind();
@@ -141,6 +144,11 @@ final class InferenceRequestReader {
             }
             return new InferenceRequest(id, tensors.take(), outputs, binaryOutput, timeout);
         }
+    }
+
+    /** Returns a parser of JSON in UTF-8. */
+    static JsonParser parser(InputStream json) {
+        return JSON.createParser(ObjectReadContext.empty(), JsonBody.reader(json));
     }
 
     /**

@@ -3,6 +3,7 @@ package io.github.iree4j.spring.serving;
 import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.http.HttpStatuses;
+import io.github.iree4j.spring.http.JsonBody;
 import io.github.iree4j.status.IreeException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -11,11 +12,9 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
-import org.springframework.util.StringUtils;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.server.MethodNotAllowedException;
 import tools.jackson.core.JacksonException;
-import tools.jackson.core.exc.StreamConstraintsException;
 
 /**
  * A failure in the protocol's format.
@@ -42,30 +41,12 @@ record ProtocolFailure(String error) {
                         e.getStatusCode(),
                         e.getStatusCode().isSameCodeAs(HttpStatus.SERVICE_UNAVAILABLE) ? 1 : 0,
                         String.valueOf(e.getBody().getDetail()));
-            case JacksonException e -> answer(HttpStatus.BAD_REQUEST, 0, problem(e));
+            case JacksonException e -> answer(HttpStatus.BAD_REQUEST, 0, JsonBody.problem(e, "the body is not JSON"));
             default -> {
                 log.error("request of the open inference protocol failed", failure);
                 yield answer(HttpStatus.INTERNAL_SERVER_ERROR, 0, "internal server error; see the server log");
             }
         };
-    }
-
-    private static String problem(JacksonException e) {
-        String problem = e instanceof StreamConstraintsException
-                ? "the JSON of the body exceeds a limit: " + limit(e.getOriginalMessage())
-                : "the body is not JSON";
-        return e.getLocation() == null || e.getLocation().getLineNr() < 0
-                ? problem
-                : "%s (line %d, column %d)"
-                        .formatted(
-                                problem,
-                                e.getLocation().getLineNr(),
-                                e.getLocation().getColumnNr());
-    }
-
-    /** Returns Jackson's message about a limit, without the name of the method setting the limit. */
-    private static String limit(String message) {
-        return StringUtils.uncapitalize(message.replaceAll(",? from `[^`]*`", ""));
     }
 
     /** Returns a response with the number of seconds before a retry, unless 0. */

@@ -4,11 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.spring.Poll;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
@@ -109,6 +113,55 @@ class InvalidRequestsTests extends OpenInferenceServer {
                     .POST(BodyPublishers.ofString(cut + "}")));
             assertThat(error(shortHeader)).isEqualTo(expected);
         }
+    }
+
+    /** Otherwise a text in Latin-1 is computed with U+FFFD in place of its letters. */
+    @ParameterizedTest
+    @ValueSource(strings = {"FC", "C3", "C0AF", "EDA080", "F5808080", "E4B8"})
+    void bytesThatAreNotUtf8AreRefused(String bytes) throws Exception {
+        byte[] wrong = HexFormat.of().parseHex(bytes);
+        for (String member : List.of("\"id\": \"%s\"", "\"other\": {\"%s\": 1}")) {
+            byte[] all = named(ADD, member, wrong);
+            byte[] flat = named("{\"input0\": [1, 2, 3, 4], \"input1\": [5, 6, 7, 8]}", member, wrong);
+            for (HttpRequest.Builder each : List.of(
+                    to("/models/add/infer").POST(BodyPublishers.ofByteArray(all)),
+                    to("/models/add/infer")
+                            .header("Inference-Header-Content-Length", Integer.toString(all.length))
+                            .POST(BodyPublishers.ofByteArray(all)),
+                    to("/models/add/generate").POST(BodyPublishers.ofByteArray(flat)))) {
+                HttpResponse<byte[]> response = send(each);
+                assertThat(response.statusCode()).isEqualTo(400);
+                assertThat(error(response)).isEqualTo("the body is not UTF-8");
+            }
+        }
+    }
+
+    @Test
+    void bytesOfUtf8AreKept() throws Exception {
+        byte[] body = named(ADD, "\"id\": \"%s\"", "Z\u00fcrich \ud83d\ude00".getBytes(StandardCharsets.UTF_8));
+        HttpResponse<byte[]> response = send(to("/models/add/infer").POST(BodyPublishers.ofByteArray(body)));
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(checked(response).path("id").stringValue()).isEqualTo("Z\u00fcrich \ud83d\ude00");
+    }
+
+    @Test
+    void otherEncodingsOfUnicodeAreRefused() throws Exception {
+        for (Charset each : List.of(StandardCharsets.UTF_16LE, StandardCharsets.UTF_16, StandardCharsets.UTF_32BE)) {
+            HttpResponse<byte[]> response =
+                    send(to("/models/add/infer").POST(BodyPublishers.ofByteArray(ADD.getBytes(each))));
+            assertThat(response.statusCode()).as(each.name()).isEqualTo(400);
+            assertThat(error(response)).startsWith("the body is not ");
+        }
+    }
+
+    /** Returns a body whose last member has bytes in place of the pattern's text. */
+    private static byte[] named(String body, String member, byte[] bytes) {
+        String[] parts = (body.substring(0, body.length() - 1) + ", " + member + "}").split("%s");
+        ByteArrayOutputStream named = new ByteArrayOutputStream();
+        named.writeBytes(parts[0].getBytes(StandardCharsets.US_ASCII));
+        named.writeBytes(bytes);
+        named.writeBytes(parts[1].getBytes(StandardCharsets.US_ASCII));
+        return named.toByteArray();
     }
 
     @ParameterizedTest

@@ -3,8 +3,8 @@ package io.github.iree4j.spring.ai.openai;
 import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.ProgramLoadException;
 import io.github.iree4j.spring.http.HttpStatuses;
+import io.github.iree4j.spring.http.JsonBody;
 import io.github.iree4j.status.IreeException;
-import java.nio.charset.CharacterCodingException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -12,11 +12,9 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
-import org.springframework.util.StringUtils;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.server.MethodNotAllowedException;
 import tools.jackson.core.JacksonException;
-import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -67,29 +65,14 @@ record OpenAiFailure(
                         String.valueOf(e.getBody().getDetail()),
                         null,
                         null);
-            case JacksonException e -> new OpenAiFailure(HttpStatus.BAD_REQUEST, problem(e));
+            case JacksonException e ->
+                new OpenAiFailure(
+                        HttpStatus.BAD_REQUEST, JsonBody.problem(e, "the body is not JSON, or has a member twice"));
             default -> {
                 log.error("a request of OpenAI's interface failed", failure);
                 yield new OpenAiFailure(HttpStatus.INTERNAL_SERVER_ERROR, "internal server error; see the server log");
             }
         };
-    }
-
-    private static String problem(JacksonException e) {
-        if (e.getCause() instanceof CharacterCodingException) {
-            return "the body is not UTF-8";
-        }
-        String problem = e instanceof StreamConstraintsException
-                ? "the JSON of the body exceeds a limit: "
-                        + StringUtils.uncapitalize(e.getOriginalMessage().replaceAll(",? from `[^`]*`", ""))
-                : "the body is not JSON, or has a member twice";
-        return e.getLocation() == null || e.getLocation().getLineNr() < 0
-                ? problem
-                : "%s (line %d, column %d)"
-                        .formatted(
-                                problem,
-                                e.getLocation().getLineNr(),
-                                e.getLocation().getColumnNr());
     }
 
     /** Returns the body of the answer. */

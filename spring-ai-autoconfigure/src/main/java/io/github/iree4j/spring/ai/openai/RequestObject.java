@@ -1,9 +1,8 @@
 package io.github.iree4j.spring.ai.openai;
 
+import io.github.iree4j.spring.http.JsonBody;
 import io.github.iree4j.status.IreeException;
 import java.io.InputStream;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -63,8 +62,7 @@ final class RequestObject {
      * @throws tools.jackson.core.JacksonException when the body is no JSON
      */
     static RequestObject read(InputStream body) {
-        // A reader of our own: the parser's replaces bytes that are no UTF-8, since names are not cached.
-        JsonNode root = JSON.readTree(new InputStreamReader(body, StandardCharsets.UTF_8.newDecoder()));
+        JsonNode root = JSON.readTree(JsonBody.reader(body));
         if (!root.isObject()) {
             throw RequestFault.invalid(null, "the body must be a JSON object");
         }

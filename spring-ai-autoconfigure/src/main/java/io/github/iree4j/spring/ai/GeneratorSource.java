@@ -20,7 +20,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -44,12 +46,11 @@ final class GeneratorSource implements TokenSource {
     private final String module;
     private final ChatSettings settings;
     private final Creator creator;
-    private final ReentrantLock creation = new ReentrantLock(); // taken before the other, held for seconds
     private final ReentrantLock lock = new ReentrantLock(); // also taken by the threads of generators, never held long
     private final List<GenerationListener> listeners = new CopyOnWriteArrayList<>();
     private final Set<Running> open = new HashSet<>(); // guarded by lock
     private volatile @Nullable Running running; // written under the lock
-    private @Nullable LoadedProgram creating; // guarded by lock
+    private @Nullable Creation creation; // guarded by lock; one at a time
     private boolean closed; // guarded by lock
 
     /** Creates generators. */
@@ -69,6 +70,9 @@ final class GeneratorSource implements TokenSource {
             this.generator = generator;
         }
     }
+
+    /** A generator being created, on a thread of its own: every request that waits may leave, the first one, too. */
+    private record Creation(LoadedProgram program, CompletableFuture<@Nullable Void> end) {}
 
     /**
      * Creates a source.
@@ -100,7 +104,7 @@ final class GeneratorSource implements TokenSource {
         lock.lock();
         try {
             used = running == null ? null : running.program;
-            next = creating;
+            next = creation == null ? null : creation.program;
         } finally {
             lock.unlock();
         }
@@ -198,35 +202,57 @@ final class GeneratorSource implements TokenSource {
     }
 
     /**
-     * Makes a program the program in use, unless it is already, or is no longer the latest. Waits for another creator;
-     * after the failure of the other, this thread tries.
+     * Makes a program the program in use, unless it is already, or is no longer the latest. Waits for the creation of
+     * another; after the failure of a creation that another request began, the caller tries again.
      */
     private void prepare(LoadedProgram program) {
+        Creation awaited;
+        boolean begins;
+        lock.lock();
         try {
-            creation.lockInterruptibly();
+            requireOpen();
+            if (running != null && running.program == program) {
+                return;
+            }
+            Creation current = creation;
+            begins = current == null;
+            awaited = current == null ? new Creation(program, new CompletableFuture<>()) : current;
+            creation = awaited;
+        } finally {
+            lock.unlock();
+        }
+        if (begins) {
+            begin(awaited);
+        }
+        try {
+            awaited.end.get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw IreeException.of(
                     StatusCode.CANCELLED, "interrupted while waiting for the generator of '%s'".formatted(module), e);
-        }
-        try {
-            if (isCreator(program)) {
-                install(program);
+        } catch (ExecutionException e) {
+            if (begins) {
+                throw e.getCause() instanceof RuntimeException failure ? failure : new IllegalStateException(e);
             }
-        } finally {
-            creation.unlock();
         }
     }
 
-    private boolean isCreator(LoadedProgram program) {
-        lock.lock();
+    private void begin(Creation next) {
+        Thread.Builder thread = Thread.ofPlatform().daemon().name("iree4j-generator-create");
         try {
-            requireOpen();
-            boolean creates = running == null || running.program != program;
-            creating = creates ? program : null;
-            return creates;
-        } finally {
-            lock.unlock();
+            thread.start(() -> run(next));
+        } catch (Error e) { // no thread
+            over(null);
+            next.end.completeExceptionally(e);
+        }
+    }
+
+    private void run(Creation next) {
+        try {
+            install(next.program);
+            next.end.complete(null);
+        } catch (Throwable e) {
+            next.end.completeExceptionally(e);
         }
     }
 
@@ -249,30 +275,35 @@ final class GeneratorSource implements TokenSource {
     }
 
     private void install(LoadedProgram program) {
-        releaseUnloaded();
         Running made = null;
-        Running unused = null;
+        Running unused;
         try {
-            if (programs.find(module).orElse(null) == program) { // else found before the wait for another creator
+            releaseUnloaded();
+            if (programs.find(module).orElse(null) == program) { // else unloaded or succeeded meanwhile
                 made = new Running(program, create(program));
             }
         } finally {
-            lock.lock();
-            try {
-                creating = null;
-                if (made != null && closed) {
-                    unused = made;
-                } else if (made != null) {
-                    unused = running;
-                    running = made;
-                    open.add(made);
-                }
-            } finally {
-                lock.unlock();
-            }
+            unused = over(made);
         }
         if (unused != null && (unused == made || isFree(unused))) {
             unused.generator.close();
+        }
+    }
+
+    /** Ends the creation of a generator, null for none, and returns the generator that is no longer in use, if any. */
+    private @Nullable Running over(@Nullable Running made) {
+        lock.lock();
+        try {
+            creation = null;
+            if (made == null || closed) {
+                return made;
+            }
+            Running former = running;
+            running = made;
+            open.add(made);
+            return former;
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -351,17 +382,20 @@ final class GeneratorSource implements TokenSource {
     @Override
     public void close() {
         List<Running> all;
+        Creation last;
         lock.lock();
         try {
             closed = true;
+            last = creation;
             all = List.copyOf(open);
             open.clear();
         } finally {
             lock.unlock();
         }
         all.forEach(each -> each.generator.close());
-        creation.lock(); // waits for a creator, which closes its generator
-        creation.unlock();
+        if (last != null) {
+            last.end.handle((_, _) -> null).join(); // the creator closes its generator
+        }
     }
 
     private record GeneratedTokens(Generation generation) implements Tokens {

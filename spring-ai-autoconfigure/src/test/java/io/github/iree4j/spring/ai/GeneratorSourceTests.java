@@ -213,6 +213,25 @@ class GeneratorSourceTests {
         });
     }
 
+    /** Otherwise clients that do not wait long enough keep the generator from being created. */
+    @Test
+    void aRequestThatLeavesDoesNotEndTheCreationThatItBegan() {
+        run((_, source, threads) -> {
+            CompletableFuture<Thread> thread = new CompletableFuture<>();
+            Future<TokenSource.Tokens> first = threads.submit(() -> {
+                thread.complete(Thread.currentThread());
+                return submit(source, 1);
+            });
+            creator.begun.acquire();
+            thread.join().interrupt();
+            assertFails(first, StatusCode.CANCELLED);
+            Future<TokenSource.Tokens> second = submitAndWait(source, threads);
+            creator.permits.release();
+            assertThat(read(second.get())).isOne();
+            assertThat(creator.asked).hasSize(1);
+        });
+    }
+
     @Test
     void aGeneratorCreatedDuringTheCloseIsClosed() {
         run((_, source, threads) -> {
@@ -264,7 +283,7 @@ class GeneratorSourceTests {
         });
     }
 
-    /** The request that found the second version creates first, then the request that found the third. */
+    /** Requests that have waited for a creator look for the program again. */
     @Test
     void aProgramThatIsNoLongerInUseGetsNoGenerator() {
         run((programs, source, threads) -> {

@@ -9,12 +9,8 @@ import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationRequest;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import java.util.Set;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 
@@ -26,21 +22,16 @@ import org.springframework.core.Ordered;
 @NotForApplications
 public final class DisconnectInterceptor implements InvocationInterceptor, Ordered {
 
-    private static final int INTERVAL_SECONDS = 1;
-
     private final ThreadDeadlines deadlines = new ThreadDeadlines();
-    private final Set<Watch> watches = ConcurrentHashMap.newKeySet();
-    private final AtomicBoolean armed = new AtomicBoolean();
-    private final Executor later;
+    private final ClientWatches watches;
 
     /** Creates an interceptor. */
     public DisconnectInterceptor() {
-        this(CompletableFuture.delayedExecutor(INTERVAL_SECONDS, TimeUnit.SECONDS));
+        this(new ClientWatches(Duration.ofSeconds(1)));
     }
 
-    /** Creates an interceptor that checks connections when {@code later} runs a submitted task. */
-    DisconnectInterceptor(Executor later) {
-        this.later = later;
+    DisconnectInterceptor(ClientWatches watches) {
+        this.watches = watches;
     }
 
     @Override
@@ -55,9 +46,7 @@ public final class DisconnectInterceptor implements InvocationInterceptor, Order
             return chain.proceed(request);
         }
         ThreadDeadlines.Deadline here = deadlines.begin(null);
-        Watch watch = new Watch(connection, here::interrupt);
-        watches.add(watch);
-        arm();
+        ClientWatches.Watch watch = watches.begin(connection::isClosed, here::interrupt);
         CompletableFuture<Results> call;
         try {
             call = chain.proceed(request);
@@ -74,8 +63,7 @@ public final class DisconnectInterceptor implements InvocationInterceptor, Order
                 settle.run();
             });
         }
-        watch.end();
-        return watch.hasEndedIt && call.state() == CompletableFuture.State.FAILED
+        return watch.end() && call.state() == CompletableFuture.State.FAILED
                 ? CompletableFuture.failedFuture(failure(request, call.exceptionNow()))
                 : call;
     }
@@ -86,54 +74,5 @@ public final class DisconnectInterceptor implements InvocationInterceptor, Order
                 "call of '%s' was cancelled: its client has closed the connection"
                         .formatted(request.function().fullName()),
                 cause);
-    }
-
-    private void arm() {
-        if (armed.compareAndSet(false, true)) {
-            later.execute(this::look);
-        }
-    }
-
-    private void look() {
-        watches.forEach(Watch::look);
-        armed.set(false); // before the check: a watch beginning meanwhile arms the timer itself
-        if (!watches.isEmpty()) {
-            arm();
-        }
-    }
-
-    /** A connection during a call. During a check, the monitor keeps the request's thread in the call. */
-    private final class Watch {
-        private final ClientConnection connection;
-        private Runnable ending;
-        private boolean over;
-        private volatile boolean hasEndedIt;
-
-        Watch(ClientConnection connection, Runnable ending) {
-            this.connection = connection;
-            this.ending = ending;
-        }
-
-        synchronized void look() {
-            if (!over && !hasEndedIt && connection.isClosed()) {
-                hasEndedIt = true;
-                ending.run();
-            }
-        }
-
-        /** Sets the action ending the call from now on; runs the action if an end was requested before. */
-        void instead(Runnable other) {
-            synchronized (this) {
-                ending = other;
-            }
-            if (hasEndedIt) {
-                other.run();
-            }
-        }
-
-        synchronized void end() {
-            over = true;
-            watches.remove(this);
-        }
     }
 }

@@ -38,7 +38,7 @@ class DisconnectInterceptorTests {
     private final AtomicBoolean gone = new AtomicBoolean();
     private final AtomicInteger asked = new AtomicInteger();
     private final Queue<Runnable> looks = new ArrayDeque<>();
-    private final DisconnectInterceptor interceptor = new DisconnectInterceptor(looks::add);
+    private final DisconnectInterceptor interceptor = new DisconnectInterceptor(new ClientWatches(looks::add));
 
     @BeforeEach
     void serve() {

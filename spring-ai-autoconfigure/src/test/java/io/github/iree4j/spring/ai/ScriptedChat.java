@@ -2,6 +2,7 @@ package io.github.iree4j.spring.ai;
 
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import io.micrometer.observation.ObservationRegistry;
 import java.nio.file.Path;
 import java.util.List;
@@ -13,7 +14,9 @@ import org.springframework.ai.observation.conventions.AiOperationType;
 /** A chat model with the answers of a script, for tests of other packages. */
 public final class ScriptedChat implements TokenSource {
     private final Semaphore submitted = new Semaphore(0);
+    private final Semaphore left = new Semaphore(0);
     private volatile ScriptedTokens script = ScriptedTokens.text("");
+    private volatile CountDownLatch loaded = new CountDownLatch(0);
 
     /** Creates the model, with a tokenizer of bytes in a folder. */
     public IreeChatModel model(Path folder) {
@@ -27,6 +30,32 @@ public final class ScriptedChat implements TokenSource {
         if (!submitted.tryAcquire(count, 100, TimeUnit.SECONDS)) {
             throw new IllegalStateException(
                     "%d requests of %d have come".formatted(requests().size(), count));
+        }
+    }
+
+    /** Begins to load the model: requests wait until the latch is open, or until they are interrupted. */
+    public CountDownLatch load() {
+        loaded = new CountDownLatch(1);
+        return loaded;
+    }
+
+    /** Waits until a request leaves the load of the model. */
+    public void awaitLeaving() throws InterruptedException {
+        if (!left.tryAcquire(100, TimeUnit.SECONDS)) {
+            throw new IllegalStateException("no request has left");
+        }
+    }
+
+    private void awaitLoad() {
+        if (loaded.getCount() > 0) {
+            submitted.release();
+        }
+        try {
+            loaded.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            left.release();
+            throw IreeException.of(StatusCode.CANCELLED, "interrupted while the model loads", e);
         }
     }
 
@@ -77,11 +106,13 @@ public final class ScriptedChat implements TokenSource {
 
     @Override
     public int maximumTokens() {
+        awaitLoad();
         return script.maximumTokens();
     }
 
     @Override
     public Tokens submit(GenerationRequest request, AiOperationType operation) {
+        awaitLoad();
         Tokens tokens = script.submit(request, operation);
         submitted.release();
         return tokens;

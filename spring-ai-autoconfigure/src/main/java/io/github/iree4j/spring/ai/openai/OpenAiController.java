@@ -36,7 +36,7 @@ import tools.jackson.core.JacksonException;
 
 /**
  * OpenAI's interface with Spring MVC. A request holds its thread until the answer is written. A client that leaves is
- * noticed within a tenth of a second, also before the first token.
+ * noticed within a tenth of a second, also before the first token and while the model loads.
  */
 @RestController
 @RequestMapping("/v1")

@@ -1,11 +1,13 @@
 package io.github.iree4j.spring.ai.openai;
 
+import io.github.iree4j.async.ThreadDeadlines;
 import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.RetryLater;
 import io.github.iree4j.spring.ai.ChatEngine;
 import io.github.iree4j.spring.ai.IreeChatModel;
 import io.github.iree4j.spring.ai.IreeEmbeddingModel;
 import io.github.iree4j.spring.http.BodyLimits;
+import io.github.iree4j.spring.http.ClientWatches;
 import io.github.iree4j.spring.http.LimitedBody;
 import io.github.iree4j.spring.http.RequestCounts.Reason;
 import io.github.iree4j.status.IreeException;
@@ -20,6 +22,7 @@ import java.util.Objects;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.ai.embedding.EmbeddingResponse;
@@ -44,6 +47,8 @@ final class OpenAiInterface {
     private final BodyLimits limits;
     private final long started;
     private final Semaphore places;
+    private final ThreadDeadlines deadlines = new ThreadDeadlines();
+    private final ClientWatches watches = new ClientWatches(Duration.ofMillis(100));
 
     OpenAiInterface(OpenAiModels models, OpenAiOptions options, BodyLimits limits) {
         IreeChatModel chatModel = models.chat();
@@ -128,19 +133,28 @@ final class OpenAiInterface {
      * Answers a request for a chat completion.
      *
      * @param in the body; read as far as needed, not closed
-     * @param gone asked at each token, and about ten times per second between tokens, whether the client has gone
+     * @param gone asked at each token, and about ten times per second while this or the answer waits, whether the client
+     *     has gone; by one thread at a time, after the body was read
      * @return the answer, or the begin of its stream; closed by the caller
      */
     OpenAiAnswer chat(RequestHead head, InputStream in, BooleanSupplier gone) {
         ChatEngine engine = require(chat);
-        return generate(engine, read(head, in, request -> ChatRequestReader.read(request, engine, tenant(head))), gone);
+        return generate(
+                engine,
+                read(head, in, request -> awaiting(gone, () -> ChatRequestReader.read(request, engine, tenant(head)))),
+                gone);
     }
 
     /** Answers a request for completions, as {@link #chat}. */
     OpenAiAnswer completions(RequestHead head, InputStream in, BooleanSupplier gone) {
         ChatEngine engine = require(chat);
         return generate(
-                engine, read(head, in, request -> CompletionRequestReader.read(request, engine, tenant(head))), gone);
+                engine,
+                read(
+                        head,
+                        in,
+                        request -> awaiting(gone, () -> CompletionRequestReader.read(request, engine, tenant(head)))),
+                gone);
     }
 
     /** Returns the tenant of a request; null for the parameter of the request. */
@@ -171,7 +185,7 @@ final class OpenAiInterface {
         Completion completion = null;
         OpenAiAnswer answer = null;
         try (LimitedBody building = answerBody()) {
-            completion = submit(engine, call);
+            completion = awaiting(gone, () -> submit(engine, call));
             answer = call.parameters().stream()
                     ? OpenAiAnswer.stream(completion, gone, answerBody(), leave)
                     : whole(completion.whole(gone, building::charge), leave);
@@ -183,6 +197,18 @@ final class OpenAiInterface {
                 }
                 leave.run();
             }
+        }
+    }
+
+    /** Does work that may wait for the model to be loaded: the thread is interrupted when the client has gone. */
+    private <T> T awaiting(BooleanSupplier gone, Supplier<T> work) {
+        ThreadDeadlines.Deadline here = deadlines.begin(null);
+        ClientWatches.Watch watch = watches.begin(gone, here::interrupt);
+        try {
+            return work.get();
+        } finally {
+            watch.end();
+            here.end();
         }
     }
 

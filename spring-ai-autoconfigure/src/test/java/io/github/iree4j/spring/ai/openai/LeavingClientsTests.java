@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -95,6 +96,44 @@ class LeavingClientsTests extends OpenAiServer {
             }
         }
         assertThat(script.cancelled().await(100, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** The body says how long the prompt is: of a long prompt, the number of tokens is looked up before. */
+    @ParameterizedTest
+    @CsvSource({"1, false", "1, true", "30000, false", "30000, true"})
+    void aClientThatLeavesEndsItsRequestWhileTheModelLoads(int length, boolean reset) throws Exception {
+        script.answer("x");
+        CountDownLatch loaded = script.load();
+        try {
+            try (Socket socket = send(CHAT, HELLO.replace("Hi", "x".repeat(length)))) {
+                script.awaitRequests(1);
+                if (reset) {
+                    socket.setSoLinger(true, 0);
+                }
+            }
+            script.awaitLeaving();
+        } finally {
+            loaded.countDown();
+        }
+        assertThat(answer(CHAT, HELLO).path("choices").size()).isOne();
+    }
+
+    @Test
+    void aClientThatStaysIsAnsweredAfterTheLoad() throws Exception {
+        script.answer("x");
+        CountDownLatch loaded = script.load();
+        CompletableFuture<HttpResponse<String>> running =
+                http.sendAsync(to(CHAT).POST(BodyPublishers.ofString(HELLO)).build(), BodyHandlers.ofString());
+        try {
+            script.awaitRequests(1);
+            try (Socket _ = send(CHAT, HELLO)) {
+                script.awaitRequests(1);
+            }
+            script.awaitLeaving();
+        } finally {
+            loaded.countDown();
+        }
+        assertThat(running.join().statusCode()).isEqualTo(200);
     }
 
     @Test

@@ -56,7 +56,10 @@ class CacheBudgetTest {
                     .hasMessageContaining("the limit of device 'cpu' is %d bytes", bytes - 1);
             assertThat(runtime.device().allocator().statistics().bytesLive()).isEqualTo(before);
             try (Generator fits = generator(program, PAGES / 2)) {
-                assertThat(fits.submit(GenerationRequest.of(3, 1)).result().await().tokens())
+                assertThat(fits.submit(GenerationRequest.of(3, 1))
+                                .result()
+                                .await()
+                                .tokens())
                         .hasSize(3);
             }
         }

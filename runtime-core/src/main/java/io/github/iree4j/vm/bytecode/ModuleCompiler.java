@@ -161,7 +161,12 @@ final class ModuleCompiler {
             compiler.compile(unit, looping, pc);
             compiler.refused().forEach(this::refuse);
         } catch (RuntimeException | LinkageError | OutOfMemoryError | StackOverflowError e) {
-            LOG.warn("functions of module '{}' stay interpreted", name, e);
+            LOG.warn(
+                    "function '{}' of module '{}' and {} others stay interpreted, with the same results but slower",
+                    (looping == null ? unit.getFirst() : looping).name,
+                    name,
+                    Math.max(0, unit.size() - 1),
+                    e);
             unit.forEach(function -> refuse(function.ordinal, e.toString()));
         }
     }

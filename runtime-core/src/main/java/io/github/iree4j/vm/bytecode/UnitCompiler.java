@@ -365,11 +365,19 @@ final class UnitCompiler {
         return found;
     }
 
-    /** Returns the JDK's reason to refuse a class with a single method; null if not refused. The class is not used. */
+    /**
+     * Returns why the method of a function or part is too large; null if not. The class for the answer is not used. Its
+     * method is shorter than the method of the unit, as instructions are shorter where the class has few constants, so a
+     * method above {@link #MAX_METHOD} is too large even where the JDK accepts the method alone.
+     */
     private static @Nullable String refusal(UnitLayout layout, Consumer<ClassBuilder> method) {
         try {
-            ClassFile.of().build(layout.self(), method);
-            return null;
+            byte[] file = ClassFile.of().build(layout.self(), method);
+            return ClassFile.of().parse(file).methods().stream()
+                    .filter(each -> codeLength(each) > MAX_METHOD)
+                    .findFirst()
+                    .map(UnitCompiler::tooLarge)
+                    .orElse(null);
         } catch (IllegalArgumentException e) {
             return String.valueOf(e.getMessage());
         }
@@ -547,15 +555,12 @@ final class UnitCompiler {
         Map<Integer, String> tooLarge = new TreeMap<>();
         for (MethodModel method : ClassFile.of().parse(file).methods()) {
             String name = method.methodName().stringValue();
-            int length = method.findAttribute(Attributes.code())
-                    .map(CodeAttribute::codeLength)
-                    .orElse(0);
-            if (length <= MAX_METHOD || !name.matches("[fp][0-9]+")) {
+            if (codeLength(method) <= MAX_METHOD || !name.matches("[fp][0-9]+")) {
                 continue;
             }
             fit = false;
             int number = Integer.parseInt(name.substring(1));
-            String reason = "%d bytes of Java bytecode".formatted(length);
+            String reason = tooLarge(method);
             if (name.startsWith("f")) {
                 retreat(number, reason);
             } else {
@@ -566,6 +571,16 @@ final class UnitCompiler {
             retreat(tooLarge);
         }
         return fit;
+    }
+
+    private static int codeLength(MethodModel method) {
+        return method.findAttribute(Attributes.code())
+                .map(CodeAttribute::codeLength)
+                .orElse(0);
+    }
+
+    private static String tooLarge(MethodModel method) {
+        return "%d bytes of Java bytecode".formatted(codeLength(method));
     }
 
     private void define(byte[] file, UnitLayout layout) {

@@ -59,6 +59,31 @@ class CompilationLimitsTest {
                 .isLessThan(64L << 20);
     }
 
+    /** A function with many constants, behind a function whose constants make each later constant an instruction longer. */
+    private static byte[] longFunction(int instructions) {
+        StringBuilder text = new StringBuilder("vm.module @m version 0\n");
+        for (int f = 0; f < 2; f++) {
+            text.append("vm.export @f%d\nvm.func @f%d(%%i0: i32) -> (i32) {\n".formatted(f, f));
+            for (int i = 0; i < (f == 0 ? 600 : instructions); i++) {
+                text.append("  %%i1 = vm.const.i32 %d\n  %%i0 = vm.xor.i32 %%i0, %%i1\n"
+                        .formatted(1_000_000 + i % 600 + 1_000 * f));
+            }
+            text.append("  vm.return %i0\n}\n");
+        }
+        return VmAssembler.assemble(text.toString());
+    }
+
+    /** Alone in a class, a method near the limit may fit, since instructions with one of the first 256 constants are shorter. */
+    @Test
+    void aMethodThatFitsTheLimitOnlyWithoutTheOtherMethodsIsSplit() {
+        for (int instructions = 5_400; instructions < 5_520; instructions += 10) {
+            try (BytecodeModule module = module(longFunction(instructions), Compilation.OFF)) {
+                module.compiler().compileNow(List.of(module.functions()), 1 << 20, false);
+                assertThat(module.compilation().refused()).isEmpty();
+            }
+        }
+    }
+
     @Test
     void theCompilerIsADaemonWithABoundedQueue() throws InterruptedException {
         CountDownLatch started = new CountDownLatch(1);

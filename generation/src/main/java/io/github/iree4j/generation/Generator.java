@@ -160,7 +160,7 @@ public final class Generator implements AutoCloseable {
      *
      * @param request the request
      * @return the generation
-     * @throws IreeException INVALID_ARGUMENT for tokens, or biased tokens, unknown to the model, more tokens than a
+     * @throws IreeException INVALID_ARGUMENT for tokens, also biased tokens and stop tokens, unknown to the model, more tokens than a
      *     sequence may have, or sampling options that a program with {@code top_k} 1 cannot follow; RESOURCE_EXHAUSTED
      *     when too many requests wait, or the tenant has too many; FAILED_PRECONDITION when the generator is closed; the
      *     failure of the device once lost
@@ -182,6 +182,14 @@ public final class Generator implements AutoCloseable {
                                 .formatted(biased, name(), vocabulary - 1));
             }
         }
+        for (int stop : request.stopTokens()) {
+            if (stop < 0 || vocabulary > 0 && stop >= vocabulary) {
+                throw IreeException.of(
+                        StatusCode.INVALID_ARGUMENT,
+                        "the request stops at token %d; tokens of '%s' are from 0 to %d"
+                                .formatted(stop, name(), vocabulary - 1));
+            }
+        }
         request.sampling().constraint().map(TokenConstraint::vocabulary).ifPresent(texts -> {
             if (vocabulary > 0 && texts.size() > vocabulary) {
                 throw IreeException.of(
@@ -200,9 +208,10 @@ public final class Generator implements AutoCloseable {
         }
         long tokens = (long) request.promptLength() + request.maximumTokens() - 1; // the last token is never read
         if (tokens > shapes.maximumTokens()) {
+            int room = shapes.maximumTokens() - request.promptLength() + 1;
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
-                    "a prompt of %d tokens and %d further tokens need %d pages of %d tokens; a sequence of '%s' has at most %d (%s): shorten the prompt, or request at most %d tokens"
+                    "a prompt of %d tokens and %d further tokens need %d pages of %d tokens; a sequence of '%s' has at most %d (%s): %s"
                             .formatted(
                                     request.promptLength(),
                                     request.maximumTokens(),
@@ -211,7 +220,10 @@ public final class Generator implements AutoCloseable {
                                     name(),
                                     shapes.maximumColumns(),
                                     limit(),
-                                    Math.max(0, shapes.maximumTokens() - request.promptLength() + 1)));
+                                    room > 0
+                                            ? "shorten the prompt, or request at most %d tokens".formatted(room)
+                                            : "shorten the prompt to at most %d tokens"
+                                                    .formatted(shapes.maximumTokens())));
         }
         return loop.submit(request);
     }

@@ -36,8 +36,8 @@ record StepShapes(int stride, int maximumColumns, int chunkPages) {
         if (columns < MINIMUM_COLUMNS) {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
-                    "a cache of %d pages leaves %d for sequences beside page 0; at least %d are needed"
-                            .formatted(config.pages(), config.pages() - 1, MINIMUM_COLUMNS));
+                    "a cache of %d pages leaves %d for sequences beside page 0, and a sequence needs %d; give the cache at least %d pages"
+                            .formatted(config.pages(), config.pages() - 1, MINIMUM_COLUMNS, MINIMUM_COLUMNS + 1));
         }
         return new StepShapes(
                 config.stride(), columns, Math.clamp(Math.ceilDiv(chunkTokens, config.stride()), 1, columns));

@@ -426,7 +426,7 @@ class GeneratorTest {
             }
             assertThatThrownBy(() -> Generator.create(
                             program, options.toBuilder().pages(2).build()))
-                    .hasMessageContaining("a cache of 2 pages leaves 1 for sequences beside page 0");
+                    .hasMessageContaining("give the cache at least 3 pages");
         }
     }
 

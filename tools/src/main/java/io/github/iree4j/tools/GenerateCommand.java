@@ -5,6 +5,7 @@ import io.github.iree4j.Program;
 import io.github.iree4j.generation.Generation;
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.GenerationResult;
+import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.generation.Generator;
 import io.github.iree4j.generation.GeneratorOptions;
 import io.github.iree4j.generation.SamplingOptions;
@@ -170,6 +171,9 @@ final class GenerateCommand implements Callable<Integer> {
         for (Generation each : generations) {
             GenerationResult result = each.result().await();
             out.println(result.tokens().stream().map(String::valueOf).collect(Collectors.joining(" ")));
+            if (sampling.hasConstraint() && result.reason() == FinishReason.LENGTH) {
+                spec.commandLine().getErr().println("the answer is cut off: raise --max-tokens");
+            }
             if (prompt.text != null) {
                 out.println(text(result.tokens()));
             }

@@ -79,6 +79,7 @@ public final class Iree4jCommand implements Runnable {
                     printFailure(err, e);
                     return FAILED;
                 })
+                .setParameterExceptionHandler((e, _) -> printMistake(err, e))
                 .setOverwrittenOptionsAllowed(true); // by flags after a file of flags
         int status;
         try {
@@ -107,6 +108,21 @@ public final class Iree4jCommand implements Runnable {
         }
         COMMANDS.values().forEach(each -> all.addSubcommand(each.get()));
         return all;
+    }
+
+    /** Prints a mistake in the flags; of the usage, which would hide the mistake, only where to find it. */
+    private static int printMistake(PrintWriter err, CommandLine.ParameterException mistake) {
+        CommandLine command = mistake.getCommandLine();
+        err.println(mistake.getMessage());
+        if (!CommandLine.UnmatchedArgumentException.printSuggestions(mistake, err)) {
+            if (command.getParent() == null) {
+                command.usage(err);
+            } else {
+                err.println("'%s --help' lists the flags"
+                        .formatted(command.getCommandSpec().qualifiedName()));
+            }
+        }
+        return command.getCommandSpec().exitCodeOnInvalidInput();
     }
 
     /** Prints code and message, then the chain of causes as far as they add information. */

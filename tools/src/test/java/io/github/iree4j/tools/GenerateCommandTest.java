@@ -147,6 +147,9 @@ class GenerateCommandTest {
         assertThat(generate().status()).isEqualTo(2);
         assertThat(generate("--tokens=1", "--prompt=a").status()).isEqualTo(2);
         assertThat(generate("--tokens=1", "--sequences=0").err()).contains("--sequences is 0, not from 1 to 65536");
+        assertThat(generate("--tokens=1", "--sequences=0").err().lines()).hasSize(2);
+        assertThat(generate("--tokens=1", "--stop-token=256").err())
+                .contains("the request stops at token 256; tokens of 'module' are from 0 to 255");
         assertThat(generate("--tokens=300").err())
                 .contains("the prompt has token 300; tokens of 'module' are from 0 to 255");
         assertThat(generate("--tokens=1", "--max-tokens=0").err()).contains("at most 0 tokens are requested");
@@ -160,6 +163,14 @@ class GenerateCommandTest {
                 .isEqualTo(2);
         assertThat(generate("--tokens=1", "--max-tokens=700").err())
                 .contains("need 44 pages of 16 tokens; a sequence of 'module' has at most 39");
+    }
+
+    @Test
+    void anAnswerThatEndsBeforeItsFormIsCompleteIsSaidToBeCutOff() {
+        assertThat(generate("--prompt=a", "--regex=[a-z]{9}", "--max-tokens=8").err())
+                .isEqualTo("the answer is cut off: raise --max-tokens\n");
+        assertThat(generate("--prompt=a", "--regex=[a-z]{9}", "--max-tokens=9").err())
+                .isEmpty();
     }
 
     @Test

@@ -250,6 +250,7 @@ final class GeneratorSource implements TokenSource {
     private void run(Creation next) {
         try {
             install(next.program);
+            releaseUnloaded(); // an unload during the creation
             next.end.complete(null);
         } catch (Throwable e) {
             next.end.completeExceptionally(e);

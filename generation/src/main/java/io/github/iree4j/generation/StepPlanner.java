@@ -504,9 +504,9 @@ final class StepPlanner {
         preemptions++;
         sequence.generation().times().preempted();
         running.remove(sequence);
+        waiting.add(sequence); // first, so that a sequence whose copy finds the device lost gives its pages back
         save(sequence);
         takePages(sequence);
-        waiting.add(sequence);
     }
 
     /** Copies the pages of a sequence to the host, if the host has room for all. */
@@ -523,11 +523,12 @@ final class StepPlanner {
             for (int i = 0; i < count; i++) {
                 mover.toHost(sequence.page(i), slots[i]);
             }
-        } catch (DeviceLostException e) {
-            throw e;
-        } catch (IreeException _) { // the sequence computes its tokens again
+        } catch (IreeException e) {
             giveToHost(slots);
-            return;
+            if (e instanceof DeviceLostException) {
+                throw e;
+            }
+            return; // the sequence computes its tokens again
         }
         sequence.save(slots);
     }

@@ -170,6 +170,10 @@ final class FakeLoop implements AutoCloseable {
         return planner.availablePages();
     }
 
+    int availableHostPages() {
+        return planner.availableHostPages();
+    }
+
     @Override
     public void close() {
         loop.close();

@@ -2,7 +2,9 @@ package io.github.iree4j.generation;
 
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
+import io.github.iree4j.status.DeviceLost;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
@@ -71,6 +73,7 @@ final class PagedModel implements StepRunner, PageMover {
     private int stepsAhead;
     private boolean poisoned; // whether a row of the step in progress has left infinities in page 0
     private int spoiled;
+    private int untilLoss = Integer.MAX_VALUE; // steps, copies and zeroed pages
 
     PagedModel(StepShapes shapes, boolean prefillPosition, int pages) {
         this.stride = shapes.stride();
@@ -187,6 +190,24 @@ final class PagedModel implements StepRunner, PageMover {
         return violations;
     }
 
+    /** Loses the device after a number of steps, copied pages and zeroed pages. */
+    PagedModel losesDeviceAfter(int operations) {
+        untilLoss = operations;
+        return this;
+    }
+
+    boolean isLost() {
+        return untilLoss < 0;
+    }
+
+    private void operate() {
+        if (untilLoss <= 0) {
+            untilLoss = -1;
+            throw IreeException.of(StatusCode.ABORTED, "the device is gone", null, new DeviceLost("fake"));
+        }
+        untilLoss--;
+    }
+
     /** Fills the pages that a step writes to with infinities, as a failed step may do. */
     void spoil(Step step) {
         for (int row = 0; row < step.entry().batch(); row++) {
@@ -205,11 +226,13 @@ final class PagedModel implements StepRunner, PageMover {
 
     @Override
     public void toHost(int page, int slot) {
+        operate();
         host.put(slot, memory[page].clone());
     }
 
     @Override
     public void toCache(int slot, int page) {
+        operate();
         long[] saved = host.get(slot);
         if (saved == null) {
             violations.add("place %d of the host has no page".formatted(slot));
@@ -219,6 +242,7 @@ final class PagedModel implements StepRunner, PageMover {
     }
 
     void scrub(int page) {
+        operate();
         Arrays.fill(memory[page], NOTHING);
     }
 
@@ -265,6 +289,7 @@ final class PagedModel implements StepRunner, PageMover {
 
     private void compute(Step step, Logits logits) {
         before.accept(step);
+        operate();
         poisoned = false;
         int batch = step.entry().batch();
         int wide = step.tokensPerRow();

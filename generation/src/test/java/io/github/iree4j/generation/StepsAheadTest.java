@@ -174,7 +174,7 @@ class StepsAheadTest {
         end(pieces);
     }
 
-    private static FakeLoop loop(SplittableRandom random) {
+    static FakeLoop loop(SplittableRandom random) {
         int columns = random.nextInt(2, 10);
         StepShapes shapes = new StepShapes(random.nextInt(1, 5), columns, random.nextInt(1, columns + 1));
         FakeLoop loop = new FakeLoop(shapes, columns + random.nextInt(1, 20))
@@ -186,14 +186,17 @@ class StepsAheadTest {
     private static List<Generation> submit(FakeLoop loop, SplittableRandom random) {
         List<Generation> generations = new ArrayList<>();
         for (int i = random.nextInt(1, 15); i > 0; i--) {
-            int most = loop.mostTokens();
-            int[] prompt = random.ints(random.nextInt(1, most + 1), 0, PagedModel.VOCABULARY)
-                    .toArray();
-            GenerationRequest request = GenerationRequest.of(random.nextInt(1, most - prompt.length + 2), prompt);
-            generations.add(loop.submit(
-                    random.nextBoolean() ? request : request.stopAt(Set.of(random.nextInt(PagedModel.VOCABULARY)))));
+            generations.add(loop.submit(request(loop, random)));
         }
         return generations;
+    }
+
+    static GenerationRequest request(FakeLoop loop, SplittableRandom random) {
+        int most = loop.mostTokens();
+        int[] prompt = random.ints(random.nextInt(1, most + 1), 0, PagedModel.VOCABULARY)
+                .toArray();
+        GenerationRequest request = GenerationRequest.of(random.nextInt(1, most - prompt.length + 2), prompt);
+        return random.nextBoolean() ? request : request.stopAt(Set.of(random.nextInt(PagedModel.VOCABULARY)));
     }
 
     private static void checkTokens(Generation generation, int trial) {
@@ -202,7 +205,7 @@ class StepsAheadTest {
                 .isEqualTo(PagedModel.expected(generation.request()));
     }
 
-    private static void end(FakeLoop loop) {
+    static void end(FakeLoop loop) {
         loop.close();
         assertThat(loop.model.violations()).isEmpty();
         assertThat(loop.availablePages()).as("free pages").isEqualTo(loop.pages() - 1);

@@ -170,8 +170,9 @@ final class FakeLoop implements AutoCloseable {
         return planner.availablePages();
     }
 
-    int availableHostPages() {
-        return planner.availableHostPages();
+    /** Returns the planner, for hooks, and behind the end. */
+    StepPlanner planner() {
+        return planner;
     }
 
     @Override

@@ -361,7 +361,8 @@ class GenerationLoopTest {
     }
 
     @Test
-    void aCancelledRequestFreesItsPagesAtTheNextStepAndChangesNoOther() {
+    void aCancelledRequestChangesNoOther() {
+        int cancelled = 0;
         for (int trial = 0; trial < TRIALS; trial++) {
             SplittableRandom random = new SplittableRandom(SEED + trial);
             try (Setting setting = new Setting(random, random.nextInt(3, 30))) {
@@ -387,9 +388,11 @@ class GenerationLoopTest {
                 assertThat(failures.keySet()).isSubsetOf(victim);
                 assertThat(failures.values())
                         .allSatisfy(each -> assertThat(each.code()).isEqualTo(StatusCode.CANCELLED));
+                cancelled += failures.size();
                 setting.end();
             }
         }
+        assertThat(cancelled).as("cancelled requests").isGreaterThan(TRIALS / 2);
     }
 
     @Test

@@ -220,7 +220,8 @@ public final class SamplingOptions {
         }
 
         /**
-         * Restricts the choice to the most probable tokens.
+         * Restricts the choice to the most probable tokens that together reach a share of the probability. The token that
+         * reaches the share is kept. The whole is the probability of the tokens left by {@link #topK}.
          *
          * @param share smallest share of the probability that the tokens to choose from have together, greater than 0; 1
          *     for all
@@ -232,7 +233,7 @@ public final class SamplingOptions {
         }
 
         /**
-         * Restricts the choice to probable tokens.
+         * Restricts the choice to probable tokens. The share of {@link #topP} includes the tokens that are left out.
          *
          * @param share smallest share of the highest probability that a token to choose from has, from 0 to 1; 0 for all
          * @return this builder

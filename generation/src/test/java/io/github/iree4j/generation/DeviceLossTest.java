@@ -71,7 +71,9 @@ class DeviceLossTest {
             }
             check(trial, loop.model, generations, loop::submit);
             StepsAheadTest.end(loop);
-            assertThat(loop.planner().availableHostPages()).as("free pages of the host").isEqualTo(hostPages);
+            assertThat(loop.planner().availableHostPages())
+                    .as("free pages of the host")
+                    .isEqualTo(hostPages);
             ahead += loop.model.stepsAhead();
         }
         checkMix();

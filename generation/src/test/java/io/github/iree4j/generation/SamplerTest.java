@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.Effort;
-
-
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -114,8 +112,9 @@ class SamplerTest {
             for (int i = 0; i < logits.length; i++) {
                 logits[i] = (float) random.nextDouble(-1.5, 1.5);
             }
-            SamplingOptions.Builder builder =
-                    SamplingOptions.builder().temperature(random.nextBoolean() ? 0.5f : 2).seed(random.nextLong());
+            SamplingOptions.Builder builder = SamplingOptions.builder()
+                    .temperature(random.nextBoolean() ? 0.5f : 2)
+                    .seed(random.nextLong());
             builder.topK(random.nextBoolean() ? 0 : random.nextInt(1, 17));
             builder.topP(random.nextBoolean() ? 1 : (float) random.nextDouble(0.05, 0.99));
             builder.minP(random.nextBoolean() ? 0 : (float) random.nextDouble(0.02, 0.98));
@@ -197,7 +196,9 @@ class SamplerTest {
         assertThat(drawn(logits, options.topP(0.6f))).containsExactly(1, 2);
         assertThat(drawn(logits, options.topP(0.45f))).containsExactly(1);
         assertThat(drawn(logits, options.topK(1).topP(1).minP(0))).containsExactly(1);
-        assertThat(drawn(logits, options.topK(3))).as("of equals the lowest token").containsExactly(0, 1, 2);
+        assertThat(drawn(logits, options.topK(3)))
+                .as("of equals the lowest token")
+                .containsExactly(0, 1, 2);
     }
 
     private static Set<Integer> drawn(float[] logits, SamplingOptions.Builder options) {

@@ -36,7 +36,9 @@ class DeviceLossTest {
         for (int trial = 0; trial < TRIALS; trial++) {
             SplittableRandom random = new SplittableRandom(SEED + trial);
             try (GenerationLoopTest.Setting setting = new GenerationLoopTest.Setting(random, random.nextInt(3, 30))) {
-                setting.model.losesDeviceAfter(trial % 32 == 0 ? 0 : random.nextInt(6, 18)).before(cancelling(random.split()));
+                setting.model
+                        .losesDeviceAfter(trial % 32 == 0 ? 0 : random.nextInt(6, 18))
+                        .before(cancelling(random.split()));
                 List<GenerationRequest> earlier = new ArrayList<>();
                 List<Generation> generations = new ArrayList<>();
                 for (int i = random.nextInt(5, 25); i > 0; i--) {
@@ -63,7 +65,9 @@ class DeviceLossTest {
             SplittableRandom random = new SplittableRandom(SEED + trial);
             int hostPages = random.nextInt(8);
             FakeLoop loop = StepsAheadTest.loop(random).hostPages(hostPages);
-            loop.model.losesDeviceAfter(trial % 32 == 0 ? 0 : random.nextInt(5, 13)).before(cancelling(random.split()));
+            loop.model
+                    .losesDeviceAfter(trial % 32 == 0 ? 0 : random.nextInt(5, 13))
+                    .before(cancelling(random.split()));
             loop.start();
             List<Generation> generations = new ArrayList<>();
             for (int i = random.nextInt(5, 15); i > 0; i--) {

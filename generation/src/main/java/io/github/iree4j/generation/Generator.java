@@ -72,7 +72,8 @@ public final class Generator implements AutoCloseable {
                     shapes,
                     runner,
                     config.pages(),
-                    options.probePrompts());
+                    options.probePrompts(),
+                    options.thoroughProbe());
             this.measured = probe.measure();
             this.findings = List.copyOf(probe.findings());
             if (!findings.isEmpty()) {

@@ -28,6 +28,7 @@ public final class GeneratorOptions {
     private final int chunkTokens;
     private final int maximumWaiting;
     private final int probePrompts;
+    private final boolean thoroughProbe;
     private final int requestsPerTenant;
     private final int proposedTokens;
     private final int stepsAhead;
@@ -43,6 +44,7 @@ public final class GeneratorOptions {
         this.chunkTokens = of.chunkTokens;
         this.maximumWaiting = of.maximumWaiting;
         this.probePrompts = of.probePrompts;
+        this.thoroughProbe = of.thoroughProbe;
         this.requestsPerTenant = of.requestsPerTenant;
         this.proposedTokens = of.proposedTokens;
         this.stepsAhead = of.stepsAhead;
@@ -101,6 +103,7 @@ public final class GeneratorOptions {
                 .chunkTokens(chunkTokens)
                 .maximumWaiting(maximumWaiting)
                 .probePrompts(probePrompts)
+                .thoroughProbe(thoroughProbe)
                 .requestsPerTenant(requestsPerTenant)
                 .proposedTokens(proposedTokens)
                 .stepsAhead(stepsAhead)
@@ -137,6 +140,11 @@ public final class GeneratorOptions {
     /** Returns the number of prompts for measuring at the start which functions and shapes compute equal bits. */
     public int probePrompts() {
         return probePrompts;
+    }
+
+    /** Returns whether the measurement at the start takes every row of every function, and more neighbours and shapes. */
+    public boolean thoroughProbe() {
+        return thoroughProbe;
     }
 
     /** Returns the most unfinished requests of a tenant. */
@@ -182,6 +190,7 @@ public final class GeneratorOptions {
         private int chunkTokens = 256;
         private int maximumWaiting = 1024;
         private int probePrompts = 2;
+        private boolean thoroughProbe;
         private int requestsPerTenant = Integer.MAX_VALUE;
         private int proposedTokens;
         private int stepsAhead = 1;
@@ -259,6 +268,19 @@ public final class GeneratorOptions {
          */
         public Builder probePrompts(int count) {
             this.probePrompts = count;
+            return this;
+        }
+
+        /**
+         * Sets which rows, neighbours and shapes are measured at the start. A thorough measurement takes every row of every
+         * function beside several patterns of neighbours, and also a prompt of several steps: thousands of steps with
+         * functions for 32 sequences, instead of some dozens.
+         *
+         * @param thorough whether to measure all of this; false unless set
+         * @return this builder
+         */
+        public Builder thoroughProbe(boolean thorough) {
+            this.thoroughProbe = thorough;
             return this;
         }
 

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -19,9 +20,15 @@ import org.jspecify.annotations.Nullable;
  * <p>A probe runs prompts through a function, alone with padding for the reference, and compares the bits of all logits
  * that generation reads. Neighbours begin at other positions, and have other lengths; the tokens and pages of neighbours
  * mean nothing. The pages of the cache are used from page 1 on, and mean nothing afterwards.
+ *
+ * <p>A generator measures at each start with few short steps: rows whose number is a power of two, and a pattern of
+ * neighbours. A thorough probe measures every row of every function beside every pattern of neighbours, more numbers of
+ * columns, more sizes of pieces, and a prompt of several pieces.
  */
 final class RowProbe {
     private static final long SEED = 0x69726565; // any; the same for every run
+    private static final int EACH_UP_TO = 16; // numbers of columns and pages, each measured by a thorough probe
+    private static final int SHOWN = 3; // findings of a comparison
 
     private final List<Entry> allPrefills;
     private final List<Entry> allDecodes;
@@ -30,6 +37,8 @@ final class RowProbe {
     private final StepShapes shapes;
     private final StepRunner runner;
     private final int pages;
+    private final boolean thorough;
+    private final Map<String, Integer> differences = new TreeMap<>(); // by comparison
     private final List<String> findings = new ArrayList<>();
     private final Set<Entry> everyToken = new HashSet<>(); // prefill functions that return the logits of every token
 
@@ -48,6 +57,7 @@ final class RowProbe {
      * @param vocabulary number of tokens; 0 if unknown
      * @param pages pages of the cache, page 0 included
      * @param prompts number of prompts for each comparison, at least 1
+     * @param thorough whether to measure every row of every function, more neighbours and shapes, and longer prompts
      */
     RowProbe(
             List<Entry> prefills,
@@ -57,7 +67,8 @@ final class RowProbe {
             StepShapes shapes,
             StepRunner runner,
             int pages,
-            int prompts) {
+            int prompts,
+            boolean thorough) {
         this.allPrefills = prefills;
         this.allDecodes = decodes;
         this.prefillPosition = prefillPosition;
@@ -65,10 +76,11 @@ final class RowProbe {
         this.shapes = shapes;
         this.runner = runner;
         this.pages = pages;
+        this.thorough = thorough;
         this.prompts = prompts(prompts);
     }
 
-    /** Returns differences found, each naming functions and shapes. */
+    /** Returns differences found, the first of each comparison, each naming functions and shapes. */
     List<String> findings() {
         return findings;
     }
@@ -76,13 +88,22 @@ final class RowProbe {
     private List<int[]> prompts(int count) {
         SplittableRandom random = new SplittableRandom(SEED);
         int most = Math.min(shapes.maximumTokens() - 1, tokensOfRows(1));
-        int longest = Math.max(1, Math.min(most, 2 * shapes.stride() + shapes.stride() / 2 + 1));
-        List<int[]> made = new ArrayList<>();
+        int stride = shapes.stride();
+        int longest = Math.max(1, Math.min(most, 2 * stride + stride / 2 + 1));
+        List<Integer> lengths = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            int length = count == 1 ? longest : 1 + (longest - 1) * i / (count - 1);
-            made.add(random.ints(length, 0, vocabulary).toArray());
+            lengths.add(count == 1 ? longest : 1 + (longest - 1) * i / (count - 1));
         }
-        return made;
+        if (thorough) { // ends of pages and pieces, and a prompt of three pieces
+            int piece = shapes.chunkPages() * stride;
+            for (int length : new int[] {stride - 1, stride, stride + 1, piece, piece + 1, 2 * piece + stride / 2 + 1}) {
+                lengths.add(Math.clamp(length, 1, Math.max(1, most)));
+            }
+        }
+        return lengths.stream()
+                .sorted()
+                .map(length -> random.ints(length, 0, vocabulary).toArray())
+                .toList();
     }
 
     /** Returns the most tokens of prompts in so many rows with pages of their own, two further tokens left out; 0 for none. */
@@ -92,6 +113,16 @@ final class RowProbe {
 
     /** Measures all functions; of a program whose rows are not independent, the functions for the fewest sequences. */
     Measured measure() {
+        Measured measured = measureAll();
+        differences.forEach((how, count) -> {
+            if (count > SHOWN) {
+                findings.add("%s: %d differences in all".formatted(how, count));
+            }
+        });
+        return measured;
+    }
+
+    private Measured measureAll() {
         Entry prefill = allPrefills.getLast();
         Entry decode = allDecodes.getLast();
         int batch = Math.max(prefill.batch(), decode.batch());
@@ -106,17 +137,20 @@ final class RowProbe {
         for (int[] each : rows ? prompts : List.<int[]>of()) {
             int[] prompt = each.length <= most ? each : Arrays.copyOf(each, most);
             Run reference = withMoreColumn(prompt, prefill, decode);
-            for (int place : places(batch)) {
-                rows &= equal(reference, among(prompt, prefill, decode, place), "beside other rows");
-            }
+            rows &= isEqualAmong(reference, prompt, prefill, decode, places(batch), "beside other rows");
             // The prompt is in the pages, if rows are equal.
             decodes.removeIf(other -> !other.equals(decode)
-                    && !equal(reference, among(prompt, null, other, other.batch() - 1), "by '" + other + "'"));
+                    && !isEqualAmong(reference, prompt, null, other, placesOfOthers(other), "by '" + other + "'"));
             prefills.removeIf(other -> !other.equals(prefill)
-                    && !equal(reference, among(prompt, other, decode, other.batch() - 1), "by '" + other + "'"));
+                    && !isEqualAmong(reference, prompt, other, decode, placesOfOthers(other), "by '" + other + "'"));
         }
         if (rows) {
-            boolean anyShape = dependsOnNoShape(prefill, decode);
+            boolean anyShape = true;
+            int pairs = thorough ? Math.max(prefills.size(), decodes.size()) : 1;
+            for (int i = 1; i <= pairs; i++) { // from the largest functions
+                anyShape &= dependsOnNoShape(
+                        prefills.get(Math.max(0, prefills.size() - i)), decodes.get(Math.max(0, decodes.size() - i)));
+            }
             boolean alike = anyShape && prefillPosition && alike(prefill, decode);
             return new Measured(prefills, decodes, true, anyShape, alike, alike && everyToken.containsAll(prefills));
         }
@@ -136,7 +170,7 @@ final class RowProbe {
             return false; // unknown
         }
         for (int[] each : prompts) {
-            int[] prompt = each.length <= stride + 3 ? each : Arrays.copyOf(each, stride + 3);
+            int[] prompt = Arrays.copyOf(each, Math.min(each.length, (thorough ? 2 : 1) * stride + 3));
             byte[][] reference = logits(prefill, prompt, 0, prompt.length, new byte[prompt.length][]);
             byte[][] decoded = new byte[prompt.length][];
             for (int at = 0; at < prompt.length; at++) {
@@ -186,14 +220,18 @@ final class RowProbe {
         for (int[] prompt : prompts) {
             Run reference = alone(prompt, prefill, decode, 0);
             int room = shapes.maximumColumns() - shapes.pagesFor(prompt.length + 1);
-            if (room > 0) {
-                equal &= equal(reference, withMoreColumn(prompt, prefill, decode), "in more columns");
+            for (int more : numbers(room)) {
+                Run wider = more == 1 ? withMoreColumn(prompt, prefill, decode) : alone(prompt, prefill, decode, more);
+                equal &= equal(reference, wider, "in more columns");
             }
-            if (room > 1) {
-                equal &= equal(reference, alone(prompt, prefill, decode, room), "in more columns");
-            }
-            if (prefillPosition && prompt.length > shapes.stride() && shapes.chunkPages() > 1) {
-                equal &= equal(reference, run(prompt, prefill, decode, 0, false, 0, 1), "page by page");
+            int promptPages = shapes.pagesFor(prompt.length);
+            if (prefillPosition && promptPages > 1) {
+                for (int piece : pieces(Math.min(promptPages, shapes.chunkPages()) - 1)) {
+                    equal &= equal(
+                            reference,
+                            run(prompt, prefill, decode, 0, Neighbours.PADDING, 0, piece),
+                            piece == 1 ? "page by page" : "in pieces of %d pages".formatted(piece));
+                }
             }
         }
         if (prefillPosition && prompts.getLast().length <= shapes.stride() && shapes.chunkPages() > 1) {
@@ -205,7 +243,7 @@ final class RowProbe {
 
     /** Runs a prompt in row 0, with padding in the other rows. */
     private Run alone(int[] prompt, Entry prefill, Entry decode, int more) {
-        return run(prompt, prefill, decode, 0, false, more, shapes.chunkPages());
+        return run(prompt, prefill, decode, 0, Neighbours.PADDING, more, shapes.chunkPages());
     }
 
     /** Runs a prompt alone, with a column that neighbours may use to begin behind the row. */
@@ -219,21 +257,71 @@ final class RowProbe {
         return known;
     }
 
-    /** Runs a prompt with another prompt in each other row. */
-    private Run among(int[] prompt, @Nullable Entry prefill, Entry decode, int place) {
-        return run(prompt, prefill, decode, place, true, 1, shapes.chunkPages());
+    /** Returns whether a prompt has the bits of a reference in each of some rows, with other prompts in other rows. */
+    private boolean isEqualAmong(
+            Run reference, int[] prompt, @Nullable Entry prefill, Entry decode, Set<Integer> places, String how) {
+        boolean equal = true;
+        for (int place : places) {
+            for (Neighbours neighbours : thorough ? Neighbours.ANY : Neighbours.FEW) {
+                equal &= equal(
+                        reference, run(prompt, prefill, decode, place, neighbours, 1, shapes.chunkPages()), how);
+            }
+        }
+        return equal;
     }
 
-    /** Returns rows other than row 0: the powers of two and the last row; none of functions for a single sequence. */
-    private static Set<Integer> places(int batch) {
+    /** Returns rows of the largest function: all, or row 1, 2, 4 … and the last, without row 0. */
+    private Set<Integer> places(int batch) {
         Set<Integer> places = new TreeSet<>();
-        for (int place = 1; place < batch; place *= 2) {
+        for (int place = thorough ? 0 : 1; place < batch; place = thorough ? place + 1 : place * 2) {
             places.add(place);
         }
         if (batch > 1) {
             places.add(batch - 1);
         }
         return places;
+    }
+
+    /** Returns rows of a smaller function: all, or the last. */
+    private Set<Integer> placesOfOthers(Entry other) {
+        return thorough ? places(other.batch()) : Set.of(other.batch() - 1);
+    }
+
+    /** Returns numbers from 1 to a limit: the first and the last, or all small numbers, and powers of two and beside. */
+    private Set<Integer> numbers(int limit) {
+        Set<Integer> numbers = new TreeSet<>(List.of(1, limit));
+        for (int i = 2; thorough && i <= EACH_UP_TO; i++) {
+            numbers.add(i);
+        }
+        for (int i = 2 * EACH_UP_TO; thorough && i - 1 <= limit; i *= 2) {
+            numbers.addAll(List.of(i - 1, i, i + 1));
+        }
+        numbers.removeIf(each -> each < 1 || each > limit);
+        return numbers;
+    }
+
+    /** Returns sizes of pieces up to a limit, in pages: one page, or {@linkplain #numbers some}. */
+    private Set<Integer> pieces(int limit) {
+        return thorough || limit < 1 ? numbers(limit) : Set.of(1);
+    }
+
+    /** The rows beside a row. */
+    private enum Neighbours {
+        PADDING("padding"),
+        OTHER("rows with other positions and lengths"),
+        SINGLE("a single row"),
+        ALIKE("rows with the same position and length"),
+        FULL("rows as long as possible"),
+        DRAWN("rows with drawn positions and lengths");
+
+        static final List<Neighbours> FEW = List.of(OTHER);
+        static final List<Neighbours> ANY = List.of(OTHER, SINGLE, ALIKE, FULL, DRAWN);
+
+        private final String words;
+
+        Neighbours(String words) {
+            this.words = words;
+        }
     }
 
     /** The logits of a prompt's end, unless that was in the pages, and of two decode steps, as bytes. */
@@ -244,8 +332,11 @@ final class RowProbe {
         for (int i = left; i < reference.logits.size(); i++) {
             int at = Arrays.mismatch(reference.logits.get(i), other.logits.get(i - left));
             if (at >= 0) {
-                findings.add("%s: %s of %s, byte %d of logits differs from %s"
-                        .formatted(how, i == 0 ? "prefill" : "decode", other.description, at, reference.description));
+                if (differences.merge(how, 1, Integer::sum) <= SHOWN) {
+                    findings.add("%s: %s of %s, byte %d of logits differs from %s"
+                            .formatted(
+                                    how, i == 0 ? "prefill" : "decode", other.description, at, reference.description));
+                }
                 return false;
             }
         }
@@ -257,12 +348,18 @@ final class RowProbe {
      *
      * @param prefill computes the prompt; null if the prompt is in the pages
      * @param place the wanted row; the last row of smaller functions
-     * @param neighbours whether all other rows compute another prompt, otherwise padding
+     * @param neighbours the other rows
      * @param more columns beyond the smallest number
      * @param chunk pages of the prompt read by a step
      */
     private Run run(
-            int[] prompt, @Nullable Entry prefill, Entry decode, int place, boolean neighbours, int more, int chunk) {
+            int[] prompt,
+            @Nullable Entry prefill,
+            Entry decode,
+            int place,
+            Neighbours neighbours,
+            int more,
+            int chunk) {
         List<byte[]> logits = new ArrayList<>();
         int promptPages = shapes.pagesFor(prompt.length);
         for (int from = 0; prefill != null && from < prompt.length; ) {
@@ -288,8 +385,14 @@ final class RowProbe {
         }
         return new Run(
                 logits,
-                "%d tokens by '%s' and '%s' in row %d with %d more columns"
-                        .formatted(prompt.length, prefill == null ? decode : prefill, decode, place, more));
+                "%d tokens by '%s' and '%s' in row %d with %d more columns beside %s"
+                        .formatted(
+                                prompt.length,
+                                prefill == null ? decode : prefill,
+                                decode,
+                                place,
+                                more,
+                                neighbours.words));
     }
 
     private byte[] step(
@@ -300,14 +403,17 @@ final class RowProbe {
             int tokensPerRow,
             int columns,
             int place,
-            boolean neighbours) {
+            Neighbours neighbours) {
         Step step = new Step(entry, tokensPerRow, columns);
         int row = Math.min(place, entry.batch() - 1);
         set(step, row, tokens, from, count, 1);
-        for (int other = 0, behind = 1; neighbours && other < entry.batch(); other++) {
-            if (other != row) {
-                setNeighbour(step, other, tokens, from, behind++);
-            }
+        int others = switch (neighbours) {
+            case PADDING -> 0;
+            case SINGLE -> 1;
+            case OTHER, ALIKE, FULL, DRAWN -> entry.batch() - 1;
+        };
+        for (int i = 1; i <= Math.min(others, entry.batch() - 1); i++) {
+            setNeighbour(step, (row + i) % entry.batch(), tokens, from, count, i, neighbours);
         }
         Logits logits = new Logits();
         runner.run(step, logits);
@@ -325,29 +431,43 @@ final class RowProbe {
     }
 
     /**
-     * Sets a neighbour of a row that reads from a position: with another position and another length, in other pages.
+     * Sets a neighbour of a row, in other pages.
      *
+     * @param from position of the first token that the row reads
+     * @param count number of tokens that the row reads
      * @param number place among the neighbours, from 1
      */
-    private void setNeighbour(Step step, int row, int[] tokens, int from, int number) {
+    private void setNeighbour(
+            Step step, int row, int[] tokens, int from, int count, int number, Neighbours neighbours) {
         int stride = shapes.stride();
         int ownPages = (pages - 1) / step.entry().batch();
         int columns = Math.min(step.columns(), ownPages);
+        boolean prefill = step.entry().prefill();
         int wide = step.tokensPerRow();
-        int start;
-        int count;
-        if (step.entry().prefill()) {
-            int starts = prefillPosition ? Math.max(1, columns - wide / stride + 1) : 1;
-            start = (from / stride + number) % starts * stride;
-            count = 1 + number * (stride + 1) % Math.min(wide, columns * stride);
-        } else {
-            start = (from + number * (stride + 1)) % (columns * stride);
-            count = 1;
-        }
-        int[] others = new int[start + count];
+        int mostRead = prefill ? Math.min(wide, columns * stride) : 1;
+        // Prefills begin with a page, and end within the columns.
+        int unit = prefill ? stride : 1;
+        int pageStarts = prefillPosition ? Math.max(1, columns - wide / stride + 1) : 1;
+        int starts = prefill ? pageStarts : columns * stride;
+        SplittableRandom random = new SplittableRandom(SEED + 31L * from + number);
+        int start = unit * switch (neighbours) {
+            case PADDING, OTHER, SINGLE -> prefill
+                    ? (from / stride + number) % starts
+                    : (from + number * (stride + 1)) % starts;
+            case ALIKE -> Math.min(from / unit, starts - 1);
+            case FULL -> starts - 1;
+            case DRAWN -> random.nextInt(starts);
+        };
+        int read = switch (neighbours) {
+            case PADDING, OTHER, SINGLE -> prefill ? 1 + number * (stride + 1) % mostRead : 1;
+            case ALIKE -> Math.min(count, mostRead);
+            case FULL -> mostRead;
+            case DRAWN -> random.nextInt(1, mostRead + 1);
+        };
+        int[] others = new int[start + read];
         for (int i = 0; i < others.length; i++) {
             others[i] = (tokens[i % tokens.length] + number) % vocabulary;
         }
-        set(step, row, others, start, count, 1 + number * ownPages);
+        set(step, row, others, start, read, 1 + number * ownPages);
     }
 }

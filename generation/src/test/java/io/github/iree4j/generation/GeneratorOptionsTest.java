@@ -22,6 +22,7 @@ class GeneratorOptionsTest {
         GeneratorOptions most = GeneratorOptions.builder()
                 .proposedTokens(64)
                 .probePrompts(1024)
+                .thoroughProbe(true)
                 .chunkTokens(1 << 20)
                 .build();
         assertThat(most.toBuilder().build()).usingRecursiveComparison().isEqualTo(most);

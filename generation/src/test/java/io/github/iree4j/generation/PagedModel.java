@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.function.ToLongBiFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -65,6 +66,7 @@ final class PagedModel implements StepRunner, PageMover {
     }
 
     private Dependence dependence = Dependence.NOTHING;
+    private ToLongBiFunction<Step, Integer> cause = (_, _) -> 0;
     private boolean wrongProposalsSpoil;
     private boolean someSpoil;
     private boolean topOne;
@@ -87,6 +89,12 @@ final class PagedModel implements StepRunner, PageMover {
 
     PagedModel depends(Dependence on) {
         dependence = on;
+        return this;
+    }
+
+    /** Lets the bits of a row depend on a number given by the step and the row; 0 for no other bits. */
+    PagedModel depends(ToLongBiFunction<Step, Integer> number) {
+        cause = number;
         return this;
     }
 
@@ -407,7 +415,7 @@ final class PagedModel implements StepRunner, PageMover {
 
     private void disturb(Step step, int row, float[] values) {
         long cause = switch (dependence) {
-            case NOTHING, CHUNK, KIND -> 0;
+            case NOTHING, CHUNK, KIND -> this.cause.applyAsLong(step, row);
             case PLACE -> row;
             case NEIGHBOURS -> {
                 long others = 0;

@@ -48,7 +48,7 @@ final class VerifyCommand implements Callable<Integer> {
     @Option(
             names = "--generation",
             description =
-                    "Also runs the modules, which are language models, and measures on the CPU which functions, rows and shapes compute equal bits. A difference is a finding.")
+                    "Also runs the modules, which are language models, and measures on the CPU which functions, rows and shapes compute equal bits: every row of every function beside several patterns of other rows, many numbers of columns, and prompts of several steps. A difference is a finding.")
     private boolean generation;
 
     @Option(
@@ -64,7 +64,8 @@ final class VerifyCommand implements Callable<Integer> {
             names = "--prompts",
             paramLabel = "N",
             defaultValue = "16",
-            description = "Number of prompts for --generation. Default: ${DEFAULT-VALUE}.")
+            description =
+                    "Number of prompts for --generation, besides prompts that end where pages and steps end. Default: ${DEFAULT-VALUE}.")
     private int prompts;
 
     VerifyCommand() {}
@@ -103,8 +104,11 @@ final class VerifyCommand implements Callable<Integer> {
             ProgramFlags.ScopedFile archive = ProgramFlags.ScopedFile.of(each);
             options.parameters(archive.scope(), archive.path());
         }
-        GeneratorOptions probe =
-                GeneratorOptions.builder().config(config).probePrompts(prompts).build();
+        GeneratorOptions probe = GeneratorOptions.builder()
+                .config(config)
+                .probePrompts(prompts)
+                .thoroughProbe(true)
+                .build();
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(options.build());
                 Generator generator = Generator.create(program, probe)) {

@@ -29,6 +29,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GeneratorTest {
     static final String DECODER = "3.13.0/generation/decoder.vmfb";
     static final String TOP_ONE = "3.13.0/generation/decoder_top_one.vmfb";
+    static final String TOP_FOUR = "3.13.0/generation/decoder_top_four.vmfb";
+    static final String LAST_LOGITS = "3.13.0/generation/decoder_last_logits.vmfb";
     static final String FROM_START = "3.13.0/generation/decoder_from_start.vmfb";
 
     @TempDir
@@ -39,6 +41,8 @@ class GeneratorTest {
                 switch (module) {
                     case FROM_START -> "generation/decoder_from_start.json";
                     case TOP_ONE -> "generation/decoder_top_one.json";
+                    case TOP_FOUR -> "generation/decoder_top_four.json";
+                    case LAST_LOGITS -> "generation/decoder_last_logits.json";
                     default -> "generation/decoder.json";
                 });
     }
@@ -53,7 +57,7 @@ class GeneratorTest {
 
     /** Greedy tokens computed by {@code decode_bs1} with IREE's Python runtime 3.13.0. */
     @ParameterizedTest
-    @ValueSource(strings = {DECODER, FROM_START, TOP_ONE, "3.11.0/generation/decoder.vmfb"})
+    @ValueSource(strings = {DECODER, FROM_START, TOP_ONE, TOP_FOUR, LAST_LOGITS, "3.11.0/generation/decoder.vmfb"})
     void tokensAreTheTokensOfIreesRuntime(String module) {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime, module);
@@ -63,7 +67,7 @@ class GeneratorTest {
                                 .config(config(module))
                                 .pages(64)
                                 .build())) {
-            assertThat(generator.vocabulary()).isEqualTo(module.equals(TOP_ONE) ? 0 : 256);
+            assertThat(generator.vocabulary()).isEqualTo(module.equals(TOP_ONE) || module.equals(TOP_FOUR) ? 0 : 256);
             Generation hello = generator.submit(GenerationRequest.of(24, 72, 101, 108, 108, 111));
             Generation zero = generator.submit(GenerationRequest.of(12, 0));
             assertThat(hello.result().await().tokens())

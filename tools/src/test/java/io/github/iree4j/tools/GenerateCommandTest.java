@@ -14,6 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Language models as scripts call them. */
 class GenerateCommandTest {
@@ -192,15 +194,32 @@ class GenerateCommandTest {
                 .containsOnly(generate("--tokens=1", "--max-tokens=1").out().strip());
     }
 
-    @Test
-    void verifyMeasuresWhichRowsAndShapesComputeEqualBits() {
-        CommandLineRun run = iree4j(
+    private static CommandLineRun verify(String module) {
+        return iree4j(
                 "verify",
                 "--generation",
                 "--parameters=model=" + fixture("decoder.irpa"),
                 "--config=../fixtures/generation/decoder.json",
                 "--prompts=3",
-                fixture("3.13.0/generation/decoder.vmfb"));
+                fixture(module));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    rows    | generation: beside other rows: prefill of 1 tokens by 'module.prefill_bs4'
+                    columns | generation: in more columns: prefill of 1 tokens by 'module.prefill_bs4'
+                    batch   | generation: by 'module.decode_bs1': decode of 1 tokens by
+                    """)
+    void verifyFailsForAProgramWhoseSumsDependOnRowsOrShapes(String defect, String finding) {
+        CommandLineRun run = verify("3.13.0/generation/decoder_uneven_" + defect + ".vmfb");
+        assertThat(run.err()).doesNotContain("INTERNAL");
+        assertThat(run.status()).isOne();
+        assertThat(run.out()).contains(finding, "byte 0 of logits differs from");
+    }
+
+    @Test
+    void verifyMeasuresWhichRowsAndShapesComputeEqualBits() {
+        CommandLineRun run = verify("3.13.0/generation/decoder.vmfb");
         assertThat(run.err()).isEmpty();
         assertThat(run.status()).isZero();
         assertThat(run.out())

@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A generator measures at each start with few short steps: rows whose number is a power of two, and a pattern of
  * neighbours. A thorough probe measures every row of every function beside every pattern of neighbours, more numbers of
- * columns, more sizes of pieces, and a prompt of several pieces.
+ * columns and more sizes of pieces, with prompts of up to two and a half pages; and as a start does, a prompt of several
+ * pieces.
  */
 final class RowProbe {
     private static final long SEED = 0x69726565; // any; the same for every run
@@ -89,14 +90,15 @@ final class RowProbe {
         SplittableRandom random = new SplittableRandom(SEED);
         int most = Math.min(shapes.maximumTokens() - 1, tokensOfRows(1));
         int stride = shapes.stride();
-        int longest = Math.max(1, Math.min(most, 2 * stride + stride / 2 + 1));
+        int longest = Math.max(1, Math.min(most, longest()));
         List<Integer> lengths = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             lengths.add(count == 1 ? longest : 1 + (longest - 1) * i / (count - 1));
         }
         if (thorough) { // ends of pages and pieces, and a prompt of three pieces
             int piece = shapes.chunkPages() * stride;
-            for (int length : new int[] {stride - 1, stride, stride + 1, piece, piece + 1, 2 * piece + stride / 2 + 1}) {
+            for (int length :
+                    new int[] {stride - 1, stride, stride + 1, piece, piece + 1, 2 * piece + stride / 2 + 1}) {
                 lengths.add(Math.clamp(length, 1, Math.max(1, most)));
             }
         }
@@ -104,6 +106,15 @@ final class RowProbe {
                 .sorted()
                 .map(length -> random.ints(length, 0, vocabulary).toArray())
                 .toList();
+    }
+
+    /** Returns the length of the longest prompt of a start: a thorough probe measures longer prompts as a start does. */
+    private int longest() {
+        return 2 * shapes.stride() + shapes.stride() / 2 + 1;
+    }
+
+    private boolean isThorough(int[] prompt) {
+        return thorough && prompt.length <= longest();
     }
 
     /** Returns the most tokens of prompts in so many rows with pages of their own, two further tokens left out; 0 for none. */
@@ -137,12 +148,14 @@ final class RowProbe {
         for (int[] each : rows ? prompts : List.<int[]>of()) {
             int[] prompt = each.length <= most ? each : Arrays.copyOf(each, most);
             Run reference = withMoreColumn(prompt, prefill, decode);
-            rows &= isEqualAmong(reference, prompt, prefill, decode, places(batch), "beside other rows");
+            rows &= isEqualAmong(reference, prompt, prefill, decode, places(prompt, batch), "beside other rows");
             // The prompt is in the pages, if rows are equal.
             decodes.removeIf(other -> !other.equals(decode)
-                    && !isEqualAmong(reference, prompt, null, other, placesOfOthers(other), "by '" + other + "'"));
+                    && !isEqualAmong(
+                            reference, prompt, null, other, placesOfOther(prompt, other), "by '" + other + "'"));
             prefills.removeIf(other -> !other.equals(prefill)
-                    && !isEqualAmong(reference, prompt, other, decode, placesOfOthers(other), "by '" + other + "'"));
+                    && !isEqualAmong(
+                            reference, prompt, other, decode, placesOfOther(prompt, other), "by '" + other + "'"));
         }
         if (rows) {
             boolean anyShape = true;
@@ -220,13 +233,13 @@ final class RowProbe {
         for (int[] prompt : prompts) {
             Run reference = alone(prompt, prefill, decode, 0);
             int room = shapes.maximumColumns() - shapes.pagesFor(prompt.length + 1);
-            for (int more : numbers(room)) {
+            for (int more : numbers(isThorough(prompt), room)) {
                 Run wider = more == 1 ? withMoreColumn(prompt, prefill, decode) : alone(prompt, prefill, decode, more);
                 equal &= equal(reference, wider, "in more columns");
             }
             int promptPages = shapes.pagesFor(prompt.length);
             if (prefillPosition && promptPages > 1) {
-                for (int piece : pieces(Math.min(promptPages, shapes.chunkPages()) - 1)) {
+                for (int piece : pieces(prompt, Math.min(promptPages, shapes.chunkPages()) - 1)) {
                     equal &= equal(
                             reference,
                             run(prompt, prefill, decode, 0, Neighbours.PADDING, 0, piece),
@@ -262,18 +275,18 @@ final class RowProbe {
             Run reference, int[] prompt, @Nullable Entry prefill, Entry decode, Set<Integer> places, String how) {
         boolean equal = true;
         for (int place : places) {
-            for (Neighbours neighbours : thorough ? Neighbours.ANY : Neighbours.FEW) {
-                equal &= equal(
-                        reference, run(prompt, prefill, decode, place, neighbours, 1, shapes.chunkPages()), how);
+            for (Neighbours neighbours : isThorough(prompt) ? Neighbours.ANY : Neighbours.FEW) {
+                equal &= equal(reference, run(prompt, prefill, decode, place, neighbours, 1, shapes.chunkPages()), how);
             }
         }
         return equal;
     }
 
-    /** Returns rows of the largest function: all, or row 1, 2, 4 … and the last, without row 0. */
-    private Set<Integer> places(int batch) {
+    /** Returns rows of the largest function: all, or row 1, 2, 4 … and the last. */
+    private Set<Integer> places(int[] prompt, int batch) {
         Set<Integer> places = new TreeSet<>();
-        for (int place = thorough ? 0 : 1; place < batch; place = thorough ? place + 1 : place * 2) {
+        boolean all = isThorough(prompt);
+        for (int place = all ? 0 : 1; place < batch; place = all ? place + 1 : place * 2) {
             places.add(place);
         }
         if (batch > 1) {
@@ -283,26 +296,30 @@ final class RowProbe {
     }
 
     /** Returns rows of a smaller function: all, or the last. */
-    private Set<Integer> placesOfOthers(Entry other) {
-        return thorough ? places(other.batch()) : Set.of(other.batch() - 1);
+    private Set<Integer> placesOfOther(int[] prompt, Entry other) {
+        return isThorough(prompt) ? places(prompt, other.batch()) : Set.of(other.batch() - 1);
     }
 
     /** Returns numbers from 1 to a limit: the first and the last, or all small numbers, and powers of two and beside. */
-    private Set<Integer> numbers(int limit) {
+    private static Set<Integer> numbers(boolean many, int limit) {
         Set<Integer> numbers = new TreeSet<>(List.of(1, limit));
-        for (int i = 2; thorough && i <= EACH_UP_TO; i++) {
+        for (int i = 2; many && i <= EACH_UP_TO; i++) {
             numbers.add(i);
         }
-        for (int i = 2 * EACH_UP_TO; thorough && i - 1 <= limit; i *= 2) {
+        for (int i = 2 * EACH_UP_TO; many && i - 1 <= limit; i *= 2) {
             numbers.addAll(List.of(i - 1, i, i + 1));
         }
         numbers.removeIf(each -> each < 1 || each > limit);
         return numbers;
     }
 
-    /** Returns sizes of pieces up to a limit, in pages: one page, or {@linkplain #numbers some}. */
-    private Set<Integer> pieces(int limit) {
-        return thorough || limit < 1 ? numbers(limit) : Set.of(1);
+    /** Returns sizes of pieces up to a limit, in pages. */
+    private Set<Integer> pieces(int[] prompt, int limit) {
+        Set<Integer> pieces = thorough ? numbers(isThorough(prompt), limit) : new TreeSet<>(List.of(1));
+        if (thorough && limit > 1) {
+            pieces.add(2);
+        }
+        return pieces;
     }
 
     /** The rows beside a row. */
@@ -450,14 +467,14 @@ final class RowProbe {
         int pageStarts = prefillPosition ? Math.max(1, columns - wide / stride + 1) : 1;
         int starts = prefill ? pageStarts : columns * stride;
         SplittableRandom random = new SplittableRandom(SEED + 31L * from + number);
-        int start = unit * switch (neighbours) {
-            case PADDING, OTHER, SINGLE -> prefill
-                    ? (from / stride + number) % starts
-                    : (from + number * (stride + 1)) % starts;
-            case ALIKE -> Math.min(from / unit, starts - 1);
-            case FULL -> starts - 1;
-            case DRAWN -> random.nextInt(starts);
-        };
+        int start = unit
+                * switch (neighbours) {
+                    case PADDING, OTHER, SINGLE ->
+                        prefill ? (from / stride + number) % starts : (from + number * (stride + 1)) % starts;
+                    case ALIKE -> Math.min(from / unit, starts - 1);
+                    case FULL -> starts - 1;
+                    case DRAWN -> random.nextInt(starts);
+                };
         int read = switch (neighbours) {
             case PADDING, OTHER, SINGLE -> prefill ? 1 + number * (stride + 1) % mostRead : 1;
             case ALIKE -> Math.min(count, mostRead);

@@ -57,8 +57,7 @@ class GenerationFormsTest {
                             .toArray()));
         }
         try (IreeRuntime runtime = IreeRuntime.create();
-                Program program =
-                        GeneratorTest.load(runtime, "3.13.0/generation/decoder_uneven_" + defect + ".vmfb");
+                Program program = GeneratorTest.load(runtime, "3.13.0/generation/decoder_uneven_" + defect + ".vmfb");
                 Generator single = Generator.create(program, options);
                 Generator shared = Generator.create(program, options)) {
             assertThat(single.isRestricted()).isTrue();
@@ -85,11 +84,13 @@ class GenerationFormsTest {
                     .map(each -> Weight.of((ParameterEntry.Stored) each))
                     .toList();
             assertThat(all).hasSize(21);
-            Files.write(weights, switch (format) {
-                case "gguf" -> gguf(all);
-                case "safetensors" -> safetensors(all);
-                default -> Files.readAllBytes(Fixtures.file("decoder.irpa"));
-            });
+            Files.write(
+                    weights,
+                    switch (format) {
+                        case "gguf" -> gguf(all);
+                        case "safetensors" -> safetensors(all);
+                        default -> Files.readAllBytes(Fixtures.file("decoder.irpa"));
+                    });
         }
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(ProgramOptions.builder()
@@ -161,8 +162,8 @@ class GenerationFormsTest {
                     .formatted(each.name(), each.isHalf() ? "F16" : "F32", each.elements(), from, body.size()));
         }
         String header = entries.stream().collect(Collectors.joining(",", "{", "}"));
-        byte[] json = (header + " ".repeat(Math.floorMod(-header.length(), Long.BYTES)))
-                .getBytes(StandardCharsets.UTF_8);
+        byte[] json =
+                (header + " ".repeat(Math.floorMod(-header.length(), Long.BYTES))).getBytes(StandardCharsets.UTF_8);
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         all.writeBytes(bytes(Long.BYTES).putLong(json.length).array());
         all.writeBytes(json);
@@ -189,8 +190,7 @@ class GenerationFormsTest {
                 ? CHAT.resolve("model.vmfb")
                 : Fixtures.file(release + "/generation/small_chat.vmfb");
         IntStream text = question.chars();
-        int[] prompt = IntStream.concat(
-                        IntStream.concat(IntStream.of(256, 259), text), IntStream.of(257, 260))
+        int[] prompt = IntStream.concat(IntStream.concat(IntStream.of(256, 259), text), IntStream.of(257, 260))
                 .toArray();
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(ProgramOptions.builder()

@@ -95,7 +95,8 @@ class RowProbeTest {
                 row == 1 && step.entry().prefill() && step.entry().batch() == 4),
         ROW_2_OF_A_SMALLER_DECODE((step, row) ->
                 row == 2 && !step.entry().prefill() && step.entry().batch() == 4),
-        ROW_0_OF_4_BESIDE_OTHERS((step, row) -> row == 0 && step.entry().batch() == 4 && others(step, row, length -> length > 1) > 0),
+        ROW_0_OF_4_BESIDE_OTHERS(
+                (step, row) -> row == 0 && step.entry().batch() == 4 && others(step, row, length -> length > 1) > 0),
         A_SINGLE_NEIGHBOUR((step, row) -> others(step, row, length -> length > 1) == 1),
         NEIGHBOURS_OF_THE_SAME_LENGTH((step, row) -> step.entry().batch() == 4
                 && step.lengths()[row] > 1
@@ -105,8 +106,9 @@ class RowProbeTest {
                 && others(step, row, length -> length == step.columns() * (long) STRIDE)
                         == step.entry().batch() - 1),
         SIX_COLUMNS((step, _) -> step.columns() == 6),
-        SEVEN_COLUMNS_OF_A_SMALLER_DECODE(
-                (step, _) -> step.columns() == 7 && step.entry().batch() == 4 && !step.entry().prefill()),
+        SEVEN_COLUMNS_OF_A_SMALLER_DECODE((step, _) -> step.columns() == 7
+                && step.entry().batch() == 4
+                && !step.entry().prefill()),
         A_SECOND_PIECE_OF_TWO_PAGES(
                 (step, row) -> step.starts()[row] == 2 * STRIDE && step.tokensPerRow() == 2 * STRIDE),
         A_SECOND_WHOLE_PIECE_BESIDE_OTHERS((step, row) -> step.starts()[row] >= 4 * STRIDE
@@ -129,16 +131,16 @@ class RowProbeTest {
         static RowProbe measured(BiPredicate<Step, Integer> where, boolean thorough) {
             StepShapes shapes = new StepShapes(STRIDE, 8, 4);
             int pages = 16 * 8 + 1;
-            PagedModel model = new PagedModel(shapes, true, pages)
-                    .depends((step, row) -> where.test(step, row) ? 1 : 0);
+            PagedModel model =
+                    new PagedModel(shapes, true, pages).depends((step, row) -> where.test(step, row) ? 1 : 0);
             List<Entry> prefills = new ArrayList<>();
             List<Entry> decodes = new ArrayList<>();
             for (int batch : new int[] {1, 4, 16}) {
                 prefills.add(new Entry("prefill_bs" + batch, true, batch));
                 decodes.add(new Entry("decode_bs" + batch, false, batch));
             }
-            RowProbe probe = new RowProbe(
-                    prefills, decodes, true, PagedModel.VOCABULARY, shapes, model, pages, 3, thorough);
+            RowProbe probe =
+                    new RowProbe(prefills, decodes, true, PagedModel.VOCABULARY, shapes, model, pages, 3, thorough);
             Measured measured = probe.measure();
             if (probe.findings().isEmpty()) {
                 assertThat(measured).isEqualTo(new Measured(prefills, decodes, true, true, true, true));

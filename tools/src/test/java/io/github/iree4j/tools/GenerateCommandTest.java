@@ -14,8 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** Language models as scripts call them. */
 class GenerateCommandTest {
@@ -200,21 +198,18 @@ class GenerateCommandTest {
                 "--generation",
                 "--parameters=model=" + fixture("decoder.irpa"),
                 "--config=../fixtures/generation/decoder.json",
-                "--prompts=3",
+                "--prompts=1",
                 fixture(module));
     }
 
-    @ParameterizedTest
-    @CsvSource(delimiter = '|', textBlock = """
-                    rows    | generation: beside other rows: prefill of 1 tokens by 'module.prefill_bs4'
-                    columns | generation: in more columns: prefill of 1 tokens by 'module.prefill_bs4'
-                    batch   | generation: by 'module.decode_bs1': decode of 1 tokens by
-                    """)
-    void verifyFailsForAProgramWhoseSumsDependOnRowsOrShapes(String defect, String finding) {
-        CommandLineRun run = verify("3.13.0/generation/decoder_uneven_" + defect + ".vmfb");
-        assertThat(run.err()).doesNotContain("INTERNAL");
+    @Test
+    void verifyFailsForAProgramWhoseSumsDependOnRows() {
+        CommandLineRun run = verify("3.13.0/generation/decoder_uneven_rows.vmfb");
+        assertThat(run.err()).isEmpty();
         assertThat(run.status()).isOne();
-        assertThat(run.out()).contains(finding, "byte 0 of logits differs from");
+        assertThat(run.out())
+                .contains("generation: beside other rows: prefill of 1 tokens by 'module.prefill_bs4'")
+                .contains("of logits differs from");
     }
 
     @Test

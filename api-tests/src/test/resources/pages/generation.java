@@ -6,21 +6,13 @@ import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.Generator;
 import io.github.iree4j.generation.GeneratorOptions;
 import io.github.iree4j.generation.SamplingOptions;
-import io.github.iree4j.generation.TokenConstraint;
-import io.github.iree4j.generation.TokenVocabulary;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.OptionalInt;
-import java.util.Set;
 
 class Frame {
     void generate() throws InterruptedException {
         // fence 1
-    }
-
-    void constrain(List<byte[]> texts, int[] prompt, int end) {
-        // fence 2
     }
 
     void draft(Program small) {

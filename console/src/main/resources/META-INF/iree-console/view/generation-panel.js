@@ -98,7 +98,7 @@ function laneOf({ number, tenant, waits, promptTokens, generatedTokens, maximumT
   return h(
     "li.sequence",
     { class: waits && "waits", axis: number },
-    h("div", h("b", `${number}`), tenant !== "" && [" ", h("bdi", tenant)], h("span.muted", ` prompt ${count(promptTokens)}, generated ${count(generatedTokens)} of at most ${count(maximumTokens)}; `, waits ? "waits for pages" : `${count(computedTokens)} computed, ${plural(pages.length, "page")}${sharedPages > 0 ? `, ${count(sharedPages)} shared` : ""}`)),
+    h("div", h("b", `${number}`), tenant !== "" && [" ", h("bdi", tenant)], h("span.muted", ` prompt ${count(promptTokens)}, generated ${count(generatedTokens)} of at most ${count(maximumTokens)}; `, waits ? "waits for pages or a row" : `${count(computedTokens)} computed, ${plural(pages.length, "page")}${sharedPages > 0 ? `, ${count(sharedPages)} shared` : ""}`)),
     h("div.tokens", { "aria-hidden": "true" }, part("prompt", shares.prompt), part("generated", shares.generated), part("left", shares.left)),
     h("div.computed", { "aria-hidden": "true" }, part("done", shares.computed)),
   );

@@ -146,7 +146,7 @@ class GenerationPanelTest {
         assertThat(browser.text("#live-generation .sequence"))
                 .isEqualTo("3 anna prompt 9, generated 4 of at most 20; 12 computed, 4 pages, 1 shared");
         assertThat(browser.text("#live-generation .waits"))
-                .isEqualTo("5 <b> prompt 30, generated 0 of at most 10; waits for pages");
+                .isEqualTo("5 <b> prompt 30, generated 0 of at most 10; waits for pages or a row");
         assertThat(browser.find("#live-generation canvas").getDomAttribute("aria-label"))
                 .isEqualTo("Pages of the cache, 4 tokens each: 5 used, 1 shared, 2 kept, 7 free");
         assertThat(browser.text("#live-generation .slow-tokens li:first-child"))

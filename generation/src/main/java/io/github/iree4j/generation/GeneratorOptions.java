@@ -250,7 +250,7 @@ public final class GeneratorOptions {
         }
 
         /**
-         * Sets how many requests may wait for pages.
+         * Sets how many requests may wait for their first step.
          *
          * @param count most requests, 1 or more; further requests are rejected with RESOURCE_EXHAUSTED
          * @return this builder

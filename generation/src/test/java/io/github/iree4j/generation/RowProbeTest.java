@@ -10,13 +10,15 @@ import java.util.SplittableRandom;
 import java.util.function.BiPredicate;
 import java.util.function.LongPredicate;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The probe, and generation restricted to measured equality. */
-@Timeout(60)
+@Tag("long")
+@Timeout(1200)
 class RowProbeTest {
     private static final int STRIDE = 4;
     private static final int PAGES = 40;

@@ -35,7 +35,7 @@ enum GenerationMeters implements MeterDocumentation {
     PAGES_FREE(PAGES_USED, "free", GeneratorStatistics::freePages),
     RUNNING(
             "iree.generation.sequences",
-            "Unfinished requests; `state` is `running` with pages, or `waiting` for pages.",
+            "Unfinished requests; `state` is `running` with pages, or `waiting` for pages or for a row of the decode function.",
             Meter.Type.GAUGE,
             "state",
             "running",

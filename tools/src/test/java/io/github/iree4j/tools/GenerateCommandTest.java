@@ -208,7 +208,7 @@ class GenerateCommandTest {
         assertThat(run.err()).isEmpty();
         assertThat(run.status()).isOne();
         assertThat(run.out())
-                .contains("generation: beside other rows: prefill of 1 tokens by 'module.prefill_bs4'")
+                .contains("generation: beside other rows: prefill of 15 tokens by 'module.prefill_bs4'")
                 .contains("of logits differs from");
     }
 

@@ -25,7 +25,11 @@ function(shim_add_kernel name)
     list(APPEND sources ${source})
   endforeach()
   # Not a CMake library: sanitizers and the flags of the host must not apply.
-  set(compile ${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ARG1} -std=c11
+  set(compiler ${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ARG1})
+  if(SHIM_KERNEL_COMPILER)
+    set(compiler ${SHIM_KERNEL_COMPILER})
+  endif()
+  set(compile ${compiler} -std=c11
     ${SHIM_KERNEL_COMPILE_OPTIONS} -I${SHIM_KERNEL_INCLUDE_DIR})
   separate_arguments(compile)
   if(SHIM_KERNEL_LINKER)

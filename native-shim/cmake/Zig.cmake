@@ -2,10 +2,14 @@
 # libc: one tool, of one version, makes the library of each platform, so that
 # the bytes do not depend on the machine. IREE4J_ZIG names the program,
 # SHIM_ZIG_TARGET the platform; bin/build-natives sets both.
-set(CMAKE_SYSTEM_NAME Linux)
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES SHIM_ZIG_TARGET)
 if(NOT SHIM_ZIG_TARGET)
   message(FATAL_ERROR "name the platform: -DSHIM_ZIG_TARGET=aarch64-linux-musl")
+endif()
+if(SHIM_ZIG_TARGET MATCHES "windows")
+  set(CMAKE_SYSTEM_NAME Windows)
+else()
+  set(CMAKE_SYSTEM_NAME Linux)
 endif()
 string(REGEX REPLACE "-.*" "" CMAKE_SYSTEM_PROCESSOR ${SHIM_ZIG_TARGET})
 set(zig $ENV{IREE4J_ZIG})
@@ -16,6 +20,11 @@ set(CMAKE_C_COMPILER ${zig} cc -target ${SHIM_ZIG_TARGET})
 if(SHIM_ZIG_TARGET MATCHES "musl$")
   # Zig would link tests with a libc inside, which loads no libraries.
   set(CMAKE_EXE_LINKER_FLAGS_INIT -dynamic)
+endif()
+# Kernels are ELF files of the System V convention on every system.
+set(SHIM_KERNEL_COMPILER ${CMAKE_C_COMPILER})
+if(SHIM_ZIG_TARGET MATCHES "windows")
+  set(SHIM_KERNEL_COMPILER ${zig} cc -target x86_64-linux-musl)
 endif()
 # Kernels are linked without libc, with flags that Zig's driver does not pass on.
 set(SHIM_KERNEL_LINKER ${zig} ld.lld)

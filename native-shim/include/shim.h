@@ -32,7 +32,7 @@ extern "C" {
 // Version of this interface; NativeLibrary.java compares it with its own and
 // refuses a mismatch. Incremented with every change of a function or layout
 // that Java uses.
-#define SHIM_ABI_VERSION 14u
+#define SHIM_ABI_VERSION 15u
 
 uint32_t shim_abi_version(void);
 
@@ -89,6 +89,21 @@ const char* shim_status_name(shim_status_t status);
 shim_status_t shim_error_set(shim_error_t* error, shim_status_t status,
                              int32_t native_code, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
+
+//===--------------------------------------------------------------------===//
+// Capabilities of the operating system
+//===--------------------------------------------------------------------===//
+
+// What not every system has. Functions of an absent capability answer
+// UNIMPLEMENTED, naming the system. Mirrored by SystemCapability.java.
+enum {
+  SHIM_CAPABILITY_EVENTS = 1,            // shim_event_*, shim_poller_*
+  SHIM_CAPABILITY_VIEWS = 2,             // shim_view_*
+  SHIM_CAPABILITY_SYSTEM_LIBRARIES = 4,  // SHIM_CPU_EXECUTABLE_SYSTEM
+};
+
+// Bits of SHIM_CAPABILITY_*.
+uint32_t shim_capabilities(void);
 
 //===--------------------------------------------------------------------===//
 // Events of the operating system

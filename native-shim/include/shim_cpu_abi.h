@@ -30,10 +30,22 @@
 // The export takes its workgroup size from the dispatch.
 #define SHIM_CPU_DISPATCH_FLAG_WORKGROUP_SIZE_DYNAMIC 2ull
 
+// Kernels for x86_64 follow the System V convention on every system. Win64's
+// own differs in registers for arguments and in those that a call preserves:
+// the compiler of the calling function sees to both.
+#if defined(_WIN32) && defined(__x86_64__)
+#define SHIM_KERNEL_CALL __attribute__((sysv_abi))
+#else
+#define SHIM_KERNEL_CALL
+#endif
+
 // A function of the host that a kernel may call.
-typedef int (*shim_import_fn_t)(void* params, void* context, void* reserved);
-typedef int (*shim_import_thunk_fn_t)(shim_import_fn_t function, void* params,
-                                      void* context, void* reserved);
+typedef int(SHIM_KERNEL_CALL* shim_import_fn_t)(void* params, void* context,
+                                                void* reserved);
+typedef int(SHIM_KERNEL_CALL* shim_import_thunk_fn_t)(shim_import_fn_t function,
+                                                      void* params,
+                                                      void* context,
+                                                      void* reserved);
 
 // Shared by all calls of a library.
 typedef struct shim_environment_t {
@@ -72,9 +84,10 @@ typedef struct shim_workgroup_state_t {
 } shim_workgroup_state_t;
 
 // Returns 0, or anything else to fail the dispatch.
-typedef int (*shim_dispatch_fn_t)(const shim_environment_t* environment,
-                                  const shim_dispatch_state_t* dispatch,
-                                  const shim_workgroup_state_t* workgroup);
+typedef int(SHIM_KERNEL_CALL* shim_dispatch_fn_t)(
+    const shim_environment_t* environment,
+    const shim_dispatch_state_t* dispatch,
+    const shim_workgroup_state_t* workgroup);
 
 typedef struct shim_library_header_t {
   uint32_t version;
@@ -130,7 +143,7 @@ typedef struct shim_library_t {
   shim_source_table_t sources;
 } shim_library_t;
 
-typedef const shim_library_t* (*shim_query_fn_t)(
+typedef const shim_library_t*(SHIM_KERNEL_CALL* shim_query_fn_t)(
     uint32_t max_version, const shim_environment_t* environment);
 
 // Versions 3 (IREE from before March 2023 to March 2024) and 4 (to August

@@ -1,4 +1,5 @@
-// The shim's only signal handler. Calls shim_view.c only.
+// Linux's handler of faults, the shim's only signal handler. Calls shim_view.c
+// only.
 //
 // It precedes the previous handler, for example that of a JVM, which uses
 // faults of its own code for null checks, stack banging and safepoint polls, so
@@ -52,6 +53,10 @@ static _Thread_local guard_t* volatile current TLS_IN_HANDLER;
 
 enum { SIGNALS = 4 };
 static const int signals[SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+
+_Static_assert(SIGSEGV == SHIM__SIGNAL_SEGV && SIGBUS == SHIM__SIGNAL_BUS &&
+                   SIGFPE == SHIM__SIGNAL_FPE && SIGILL == SHIM__SIGNAL_ILL,
+               "Linux's");
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction previous[SIGNALS];  // set before the handler is
@@ -222,28 +227,12 @@ bool shim__fault_catch(uint64_t begin, uint64_t end, void (*function)(void*),
 }
 
 //===--------------------------------------------------------------------===//
-//Descriptions
+// The memory map
 //===--------------------------------------------------------------------===//
 
-shim_status_t shim__fault_status(const shim__fault_t* fault) {
-  switch (fault->signal) {
-    case SIGBUS:
-      return SHIM_DATA_LOSS;
-    case SIGILL:
-      return SHIM_INCOMPATIBLE;
-    default:
-      return SHIM_INTERNAL;
-  }
-}
-
 // A line of /proc/self/maps: "begin-end rights offset device inode   name".
-typedef struct mapping_t {
-  char rights[5];
-  char name[64];  // the end of the name
-} mapping_t;
-
 static bool read_mapping(const char* line, uintptr_t address,
-                         mapping_t* out_mapping) {
+                         shim__mapping_t* out_mapping) {
   ull begin = 0;
   ull end = 0;
   int name = 0;
@@ -261,7 +250,7 @@ static bool read_mapping(const char* line, uintptr_t address,
   return true;
 }
 
-static bool find_mapping(uintptr_t address, mapping_t* out_mapping) {
+bool shim__fault_mapping(uintptr_t address, shim__mapping_t* out_mapping) {
   int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   char line[4096 + 128];  // a path, and the fields before it
@@ -284,59 +273,4 @@ static bool find_mapping(uintptr_t address, mapping_t* out_mapping) {
   }
   close(file);
   return found;
-}
-
-static void describe_memory(const shim__fault_t* fault, char* out,
-                            size_t capacity) {
-  mapping_t mapping;
-  if (!find_mapping(fault->address, &mapping)) {
-    snprintf(out, capacity, "where nothing is mapped");
-    return;
-  }
-  // The name comes last, and of it the end, because messages are of limited
-  // size.
-  const char* kind =
-      fault->signal == SIGBUS      ? "a part of a file that has become shorter"
-      : mapping.rights[0] != 'r'   ? "inaccessible memory"
-      : mapping.rights[1] == 'w'   ? "writable memory"
-                                   : "read-only memory";
-  const size_t length = strlen(mapping.name);
-  const size_t others = strlen(kind) + sizeof(", ''");
-  const size_t room = capacity > others ? capacity - others : 0;
-  if (length && room) {
-    snprintf(out, capacity, "%s, '%s'", kind,
-             mapping.name + (length > room ? length - room : 0));
-  } else {
-    snprintf(out, capacity, "%s", kind);
-  }
-}
-
-void shim__fault_text(const shim__fault_t* fault, const char* where, char* out,
-                      size_t capacity) {
-  if (fault->signal == SIGFPE) {
-    snprintf(out, capacity,
-             "divided an integer by zero, or the smallest one by -1");
-    return;
-  }
-  if (fault->signal == SIGILL) {
-    snprintf(out, capacity,
-             "executed an instruction that this processor lacks, or that "
-             "marks unreachable code; compile it for this "
-             "processor");
-    return;
-  }
-  if (!fault->has_address) {
-    snprintf(out, capacity,
-             "used a non-canonical address, or a misaligned vector "
-             "operand");
-    return;
-  }
-  static const char* const verbs[] = {"accessed", "read from", "wrote to",
-                                      "jumped to"};
-  const int length = snprintf(out, capacity, "%s 0x%llx, %s%s",
-                              verbs[fault->access], (ull)fault->address,
-                              where ? where : "", where ? ", " : "");
-  if (length >= 0 && (size_t)length < capacity) {
-    describe_memory(fault, out + length, capacity - (size_t)length);
-  }
 }

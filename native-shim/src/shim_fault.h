@@ -14,10 +14,19 @@ typedef enum shim__access_t {
   SHIM__ACCESS_EXECUTE,
 } shim__access_t;
 
+// Numbers of signals on Linux, for both processors. Windows' exceptions become
+// these.
+enum {
+  SHIM__SIGNAL_ILL = 4,
+  SHIM__SIGNAL_BUS = 7,
+  SHIM__SIGNAL_FPE = 8,
+  SHIM__SIGNAL_SEGV = 11,
+};
+
 // The fault that stopped code.
 typedef struct shim__fault_t {
-  int32_t signal;
-  int32_t code;  // si_code
+  int32_t signal;  // SHIM__SIGNAL_*
+  int32_t code;    // si_code, or the code of the exception
   shim__access_t access;
   uintptr_t address;  // accessed; 0 when |has_address| is false
   bool has_address;
@@ -42,6 +51,15 @@ shim_status_t shim__fault_status(const shim__fault_t* fault);
 // |where| describes the address; if NULL, the system's memory map does.
 void shim__fault_text(const shim__fault_t* fault, const char* where, char* out,
                       size_t capacity);
+
+// The rights of a mapping, as in "rw-p", and the end of its name.
+typedef struct shim__mapping_t {
+  char rights[5];
+  char name[64];
+} shim__mapping_t;
+
+// The mapping around an address; false when nothing is mapped there.
+bool shim__fault_mapping(uintptr_t address, shim__mapping_t* out_mapping);
 
 // Defined in shim_view.c: makes the window of a view writable in which a store
 // faulted. False when the address is in no view, or on failure.

@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "shim_file.h"
 #include "shim_internal.h"
+#include "shim_system.h"
 
 // Headers for glibc 2.28 lack it; kernels before 5.14 answer EINVAL.
 #ifndef MADV_POPULATE_WRITE
@@ -30,7 +30,7 @@ static shim_status_t no_memory(shim_error_t* error, uint64_t size, int code) {
                         (unsigned long long)size, code);
 }
 
-uint64_t shim_page_size(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
+uint64_t shim_page_size(void) { return shim__system_page_size(); }
 
 static uint64_t round_up(uint64_t value, uint64_t power_of_two) {
   return (value + power_of_two - 1) & ~(power_of_two - 1);

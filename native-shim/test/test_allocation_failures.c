@@ -22,6 +22,7 @@ static char path[64];
 static void what_only_tells_asks_for_nothing(void) {
   shim_error_t error;
   CHECK_EQ(CALM(shim_abi_version()), SHIM_ABI_VERSION);
+  CHECK(CALM(shim_capabilities()) != 0);
   CHECK(CALM(shim_status_name(SHIM_OK)));
   CHECK_EQ(CALM(shim_error_set(&error, SHIM_INTERNAL, 1, "%d", 2)),
            SHIM_INTERNAL);

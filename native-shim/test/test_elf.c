@@ -1,7 +1,8 @@
 // ELF loader: accepts the output of compilers, reports why it rejects the rest.
-#include <sys/mman.h>
 
 #include "elf_edit.h"
+#include "shim_fault.h"
+#include "shim_system.h"
 
 // Parses and loads; runs nothing.
 static shim_status_t load(const file_t* file, shim_error_t* error) {
@@ -17,7 +18,7 @@ static shim_status_t load(const file_t* file, shim_error_t* error) {
       shim__fatelf_select(copy, file->size, &bytes, &size, error);
   if (status == SHIM_OK) {
     status = shim__elf_file_parse(bytes, size, SHIM__ELF_HOST_MACHINE,
-                                  shim__host_page_size(), &parsed, error);
+                                  shim__system_page_size(), &parsed, error);
   }
   if (status == SHIM_OK) status = shim__elf_image_load(&parsed, &image, error);
   shim__elf_image_release(&image);
@@ -158,7 +159,7 @@ static void alignment_of_segments_is_honoured(void) {
     shim__elf_image_t image;
     CHECK_OK(shim__elf_file_parse(file.bytes, file.size,
                                   SHIM__ELF_HOST_MACHINE,
-                                  shim__host_page_size(), &parsed, &error));
+                                  shim__system_page_size(), &parsed, &error));
     CHECK_OK(shim__elf_image_load(&parsed, &image, &error));
     if (alignments[i] > 1) CHECK_EQ(image.bias % alignments[i], 0);
     CHECK(shim__elf_image_is_readable(
@@ -196,7 +197,7 @@ static void weak_symbols_that_nothing_defines_are_null(void) {
   shim__elf_file_t parsed;
   shim__elf_image_t image;
   CHECK_OK(shim__elf_file_parse(file.bytes, file.size, SHIM__ELF_HOST_MACHINE,
-                                shim__host_page_size(), &parsed, &error));
+                                shim__system_page_size(), &parsed, &error));
   CHECK_OK(shim__elf_image_load(&parsed, &image, &error));
   uint64_t value = 1;
   CHECK(shim__elf_image_read(&image, image.bias + rela->offset, &value,
@@ -297,17 +298,9 @@ static void lookup_finds_the_exported_function_only(void) {
 
 // The permissions of the page at |address|, as the system reports them.
 static void rights_of(uint64_t address, char rights[5]) {
-  FILE* maps = fopen("/proc/self/maps", "r");
-  CHECK(maps);
-  char line[512];
-  memcpy(rights, "none", 5);
-  while (fgets(line, sizeof(line), maps)) {
-    unsigned long long from, to;
-    char text[5];
-    CHECK_EQ(sscanf(line, "%llx-%llx %4s", &from, &to, text), 3);
-    if (address >= from && address < to) memcpy(rights, text, 5);
-  }
-  fclose(maps);
+  shim__mapping_t mapping;
+  CHECK(shim__fault_mapping((uintptr_t)address, &mapping));
+  memcpy(rights, mapping.rights, 5);
 }
 
 static void segments_get_the_rights_they_ask_for(void) {
@@ -315,7 +308,7 @@ static void segments_get_the_rights_they_ask_for(void) {
   shim__elf_file_t parsed;
   shim__elf_image_t image;
   CHECK_OK(shim__elf_file_parse(file.bytes, file.size, SHIM__ELF_HOST_MACHINE,
-                                shim__host_page_size(), &parsed, &error));
+                                shim__system_page_size(), &parsed, &error));
   CHECK_OK(shim__elf_image_load(&parsed, &image, &error));
   int code_segments = 0;
   for (uint32_t i = 0; i < image.segment_count; ++i) {
@@ -341,7 +334,7 @@ static void access_checks_stop_at_segment_ends(void) {
   shim__elf_file_t parsed;
   shim__elf_image_t image;
   CHECK_OK(shim__elf_file_parse(file.bytes, file.size, SHIM__ELF_HOST_MACHINE,
-                                shim__host_page_size(), &parsed, &error));
+                                shim__system_page_size(), &parsed, &error));
   CHECK_OK(shim__elf_image_load(&parsed, &image, &error));
   uint64_t first = image.bias + image.segments[0].vaddr;
   uint64_t size = image.segments[0].memsz;
@@ -434,7 +427,7 @@ static void files_of_arm_64_are_relocated_on_any_host(void) {
   shim__elf_file_t parsed;
   shim__elf_image_t image;
   CHECK_OK(shim__elf_file_parse(file.bytes, file.size, ELF_MACHINE_ARM_64,
-                                shim__host_page_size(), &parsed, &error));
+                                shim__system_page_size(), &parsed, &error));
   CHECK_OK(shim__elf_image_load(&parsed, &image, &error));
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t value = 0;

@@ -6,6 +6,7 @@
 // seed of its run.
 #include "cpu/cpu_library.h"
 #include "elf_edit.h"
+#include "shim_system.h"
 
 static uint64_t state;
 
@@ -90,7 +91,7 @@ static void mutated_files_are_rejected_or_mapped(uint64_t seed) {
   shim__elf_file_t file;
   shim__elf_image_t image = {0};
   shim_status_t status = shim__elf_file_parse(
-      exact, size, SHIM__ELF_HOST_MACHINE, shim__host_page_size(), &file,
+      exact, size, SHIM__ELF_HOST_MACHINE, shim__system_page_size(), &file,
       &error);
   if (status == SHIM_OK) {
     uint64_t vaddr;

@@ -1,6 +1,5 @@
 // Memory of pools: zeroed, aligned, between pages of zeros.
 #include <string.h>
-#include <unistd.h>
 
 #include "shim_file.h"
 #include "test.h"
@@ -16,7 +15,7 @@ static void check_slab(uint64_t size, uint64_t alignment) {
   shim_slab_t* slab = NULL;
   CHECK_OK(shim_slab_create(size, alignment, &slab, &error));
   uint8_t* bytes = shim_slab_bytes(slab);
-  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+  uint64_t page = shim_page_size();
   CHECK_EQ((uintptr_t)bytes % page, 0);
   CHECK_EQ((uintptr_t)bytes % alignment, 0);
   CHECK(is_zero(bytes, size));

@@ -1,6 +1,11 @@
 // The calling thread: affinity and floating-point mode.
 #include <pthread.h>
+#if defined(_WIN32)
+#include "windows/windows_error.h"
+#define sched_getcpu() ((int)GetCurrentProcessorNumber())
+#else
 #include <sched.h>
+#endif
 
 #include "cpu/fpu.h"
 #include "test.h"

@@ -9,6 +9,7 @@
 #include "fpu.h"
 #include "shim_fault.h"
 #include "shim_internal.h"
+#include "shim_system.h"
 #include "system_image.h"
 
 typedef unsigned long long ull;
@@ -28,7 +29,7 @@ struct shim_cpu_executable_t {
   void** imports;  // all NULL: functions, then contexts
 };
 
-static int call_import(shim_import_fn_t function, void* params, void* context,
+static int SHIM_KERNEL_CALL call_import(shim_import_fn_t function, void* params, void* context,
                        void* reserved) {
   return function(params, context, reserved);
 }
@@ -47,6 +48,7 @@ static inline void forget_fetched_code(void) {
 static bool run(const shim_cpu_executable_t* executable,
                 void (*function)(void*), void* argument,
                 shim__fault_t* out_fault) {
+  shim__system_prepare_stack();
   if (executable->code_end != 0) {
     return shim__fault_catch(executable->code_begin, executable->code_end,
                              function, argument, out_fault);
@@ -217,7 +219,7 @@ static shim_status_t load_embedded(shim_cpu_executable_t* executable,
                                              &bytes, &size, error);
   if (status == SHIM_OK) {
     status = shim__elf_file_parse(bytes, size, SHIM__ELF_HOST_MACHINE,
-                                  shim__host_page_size(), &file, error);
+                                  shim__system_page_size(), &file, error);
   }
   if (status == SHIM_OK) {
     status = shim__elf_file_lookup(&file, SHIM_CPU_QUERY_SYMBOL, &query_vaddr,
@@ -259,7 +261,7 @@ shim_status_t shim_cpu_executable_create(
     shim_cpu_executable_t** out_executable, shim_error_t* error) {
   *out_executable = NULL;
   size_t size = (sizeof(shim_cpu_executable_t) + 63) & ~(size_t)63;
-  shim_cpu_executable_t* executable = aligned_alloc(64, size);
+  shim_cpu_executable_t* executable = shim__system_lines(size);
   if (!executable) {
     return in_executable(
         params, shim__no_memory(error, size, "an executable"), error);
@@ -289,7 +291,7 @@ void shim_cpu_executable_release(shim_cpu_executable_t* executable) {
   shim__system_image_release(&executable->system);
   free(executable->imports);
   free(executable->constants);
-  free(executable);
+  shim__system_free_lines(executable);
 }
 
 uint32_t shim_cpu_executable_export_count(

@@ -127,9 +127,6 @@ shim_status_t shim__elf_relocation_compute(
     uint16_t machine, const shim__elf_relocation_t* relocation,
     uint64_t* out_value, uint32_t* out_width, shim_error_t* error);
 
-// Bytes per page of memory protection on this host.
-uint64_t shim__host_page_size(void);
-
 // Maps, relocates and protects. No page is ever writable and executable at the
 // same time. Runs nothing.
 shim_status_t shim__elf_image_load(const shim__elf_file_t* file,

@@ -1,22 +1,16 @@
 // Maps a checked ELF file: copy, relocate, protect, initialize. Calls
-// elf_file.c, elf_relocations.c and shim_status.c.
+// elf_file.c, elf_relocations.c, shim_system.h and shim_status.c.
 //
 // Address space is reserved without access; each segment is then made writable,
 // filled and relocated, and finally gets the permissions it requests. No page
 // is ever writable and executable at the same time.
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "elf.h"
+#include "shim_system.h"
 
 typedef unsigned long long ull;
-
-uint64_t shim__host_page_size(void) {
-  long size = sysconf(_SC_PAGESIZE);
-  return size > 0 ? (uint64_t)size : 4096;
-}
 
 static void* pointer_to(uint64_t address) { return (void*)(uintptr_t)address; }
 
@@ -34,24 +28,22 @@ static const shim__elf_segment_t* segment_of(const shim__elf_image_t* image,
 }
 
 static shim_status_t protect(const shim__elf_image_t* image, uint64_t vaddr,
-                             uint64_t size, int protection,
+                             uint64_t size, int rights,
                              shim_error_t* error) {
   const uint64_t mask = image->page_size - 1;
   uint64_t first = vaddr & ~mask;
   uint64_t end = (vaddr + size + mask) & ~mask;
-  if (mprotect(pointer_to(image->bias + first), (size_t)(end - first),
-               protection) == 0) {
-    return SHIM_OK;
-  }
-  int code = errno;
+  const int code =
+      shim__system_allow(pointer_to(image->bias + first), end - first, rights);
+  if (code == 0) return SHIM_OK;
   return shim_error_set(
       error, code == ENOMEM ? SHIM_RESOURCE_EXHAUSTED : SHIM_PERMISSION_DENIED,
       code, "cannot make memory %s (errno %d)%s",
-      (protection & PROT_EXEC)    ? "executable"
-      : (protection & PROT_WRITE) ? "writable"
-                                  : "read-only",
+      (rights & SHIM__RIGHT_EXECUTE) ? "executable"
+      : (rights & SHIM__RIGHT_WRITE) ? "writable"
+                                     : "read-only",
       code,
-      (protection & PROT_EXEC)
+      (rights & SHIM__RIGHT_EXECUTE)
           ? "; allow it in the security policy (SELinux execmem, seccomp)"
           : "");
 }
@@ -62,7 +54,7 @@ static shim_status_t copy_segments(const shim__elf_file_t* file,
   for (uint32_t i = 0; i < image->segment_count; ++i) {
     const shim__elf_segment_t* segment = &image->segments[i];
     shim_status_t status = protect(image, segment->vaddr, segment->memsz,
-                                   PROT_READ | PROT_WRITE, error);
+                                   SHIM__RIGHT_READ | SHIM__RIGHT_WRITE, error);
     if (status != SHIM_OK) return status;
     if (segment->filesz > 0) {
       memcpy(pointer_to(image->bias + segment->vaddr),
@@ -151,12 +143,12 @@ static shim_status_t protect_all(const shim__elf_file_t* file,
                                  shim_error_t* error) {
   for (uint32_t i = 0; i < image->segment_count; ++i) {
     const shim__elf_segment_t* segment = &image->segments[i];
-    int protection = PROT_NONE;
-    if (segment->flags & ELF_PF_R) protection |= PROT_READ;
-    if (segment->flags & ELF_PF_W) protection |= PROT_WRITE;
-    if (segment->flags & ELF_PF_X) protection |= PROT_EXEC;
+    int rights = 0;
+    if (segment->flags & ELF_PF_R) rights |= SHIM__RIGHT_READ;
+    if (segment->flags & ELF_PF_W) rights |= SHIM__RIGHT_WRITE;
+    if (segment->flags & ELF_PF_X) rights |= SHIM__RIGHT_EXECUTE;
     shim_status_t status =
-        protect(image, segment->vaddr, segment->memsz, protection, error);
+        protect(image, segment->vaddr, segment->memsz, rights, error);
     if (status != SHIM_OK) return status;
     if (segment->flags & ELF_PF_X) {
       char* code = pointer_to(image->bias + segment->vaddr);
@@ -164,33 +156,18 @@ static shim_status_t protect_all(const shim__elf_file_t* file,
     }
   }
   if (file->relro_size == 0) return SHIM_OK;
-  return protect(image, file->relro_vaddr, file->relro_size, PROT_READ, error);
-}
-
-// Reserves address space without access where run-time addresses are vaddrs
-// plus a multiple of the file's alignment. NULL with errno.
-static uint8_t* reserve(const shim__elf_file_t* file, uint64_t page_size) {
-  const uint64_t slack = file->alignment - page_size;
-  const uint64_t size = file->image_size + slack;
-  uint8_t* reserved = mmap(NULL, (size_t)size, PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (reserved == MAP_FAILED) return NULL;
-  const uint64_t before = (file->image_vaddr - (uint64_t)(uintptr_t)reserved) &
-                          (file->alignment - 1);
-  if (before > 0) munmap(reserved, (size_t)before);
-  if (slack > before) {
-    munmap(reserved + before + file->image_size, (size_t)(slack - before));
-  }
-  return reserved + before;
+  return protect(image, file->relro_vaddr, file->relro_size, SHIM__RIGHT_READ,
+                 error);
 }
 
 shim_status_t shim__elf_image_load(const shim__elf_file_t* file,
                                    shim__elf_image_t* out_image,
                                    shim_error_t* error) {
   memset(out_image, 0, sizeof(*out_image));
-  uint8_t* base = reserve(file, shim__host_page_size());
+  int code = 0;
+  uint8_t* base = shim__system_reserve(file->image_size, file->alignment,
+                                       file->image_vaddr, &code);
   if (!base) {
-    int code = errno;
     return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, code,
                           "cannot reserve %llu bytes for an ELF image (errno "
                           "%d)",
@@ -199,7 +176,7 @@ shim_status_t shim__elf_image_load(const shim__elf_file_t* file,
   out_image->base = base;
   out_image->size = file->image_size;
   out_image->bias = (uint64_t)(uintptr_t)base - file->image_vaddr;
-  out_image->page_size = shim__host_page_size();
+  out_image->page_size = shim__system_page_size();
   out_image->segment_count = file->segment_count;
   memcpy(out_image->segments, file->segments, sizeof(file->segments));
   out_image->init = file->init;
@@ -220,7 +197,7 @@ static shim_status_t initialize(const shim__elf_image_t* image,
                           "malformed ELF: initializer is not in an executable "
                           "segment");
   }
-  void (*function)(void);
+  void(SHIM_KERNEL_CALL* function)(void);
   memcpy(&function, &address, sizeof(function));
   function();
   return SHIM_OK;
@@ -251,7 +228,7 @@ shim_status_t shim__elf_image_initialize(const shim__elf_image_t* image,
 }
 
 void shim__elf_image_release(shim__elf_image_t* image) {
-  if (image->base) munmap(image->base, (size_t)image->size);
+  if (image->base) shim__system_release(image->base, image->size);
   memset(image, 0, sizeof(*image));
 }
 

@@ -13,6 +13,7 @@
 
 #include "fpu.h"
 #include "shim_internal.h"
+#include "shim_system.h"
 
 #ifndef MFD_EXEC
 #define MFD_EXEC 0x0010U
@@ -139,7 +140,7 @@ static shim_status_t describe(const shim__system_image_t* system,
   memset(image, 0, sizeof(*image));
   if (dlinfo(system->library, RTLD_DI_LINKMAP, &map) == 0) {
     image->bias = map->l_addr;
-    image->page_size = shim__host_page_size();
+    image->page_size = shim__system_page_size();
     search_t search = {.bias = map->l_addr, .image = image};
     dl_iterate_phdr(visit, &search);
     if (search.found) return SHIM_OK;

@@ -6,11 +6,17 @@
 
 #include "gpu/gpu_internal.h"
 
+#if defined(_WIN32)
+static const char* const cuda_libraries[] = {"nvcuda.dll", NULL};
+static const char* const hip_libraries[] = {"amdhip64_7.dll", "amdhip64_6.dll",
+                                            "amdhip64.dll", NULL};
+#else
 static const char* const cuda_libraries[] = {"libcuda.so.1", "libcuda.so",
                                              NULL};
 static const char* const hip_libraries[] = {
     "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
     "libamdhip64.so", NULL};
+#endif
 
 static const char* kind_name(int32_t kind) {
   return kind == SHIM_GPU_CUDA ? "CUDA" : "HIP";

@@ -15,6 +15,11 @@ static jint jni_abi_version(JNIEnv* env, jclass cls) {
   return (jint)shim_abi_version();
 }
 
+static jint jni_capabilities(JNIEnv* env, jclass cls) {
+  (void)env, (void)cls;
+  return (jint)shim_capabilities();
+}
+
 // Sizes and offsets that Java relies on, in the order of Shim.LAYOUT.
 static jint jni_layout(JNIEnv* env, jclass cls, jlong out, jint capacity) {
   (void)env, (void)cls;
@@ -83,6 +88,7 @@ static jint jni_bind(JNIEnv* env, jclass cls, jlong class_name,
 // One line per native method of Shim.java, in the same order.
 const JNINativeMethod shim__core_methods[] = {
     SHIM__METHOD("abiVersion", "()I", jni_abi_version),
+    SHIM__METHOD("capabilities", "()I", jni_capabilities),
     SHIM__METHOD("layout", "(JI)I", jni_layout),
     SHIM__METHOD("statusName", "(IJI)I", jni_status_name),
     SHIM__METHOD("methodCount", "()I", jni_method_count),

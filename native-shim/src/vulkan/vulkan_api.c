@@ -7,7 +7,11 @@
 #include "vulkan/vulkan_internal.h"
 #include "vulkan/vulkan_status.h"
 
+#if defined(_WIN32)
+#define LIBRARY "vulkan-1.dll"
+#else
 #define LIBRARY "libvulkan.so.1"
+#endif
 #define RESOLVER "vkGetInstanceProcAddr"
 #define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
 #define DEBUG_EXTENSION "VK_EXT_debug_utils"

@@ -300,6 +300,14 @@ shim_status_t shim_vulkan_memory_import_host(shim_vulkan_device_t* device,
                 out_memory, error);
 }
 
+static int duplicate(int fd) {
+#if defined(_WIN32)
+  return dup(fd);  // no driver there has the extension
+#else
+  return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+#endif
+}
+
 shim_status_t shim_vulkan_memory_import_fd(shim_vulkan_device_t* device,
                                            int32_t fd, uint64_t size,
                                            uint32_t type,
@@ -312,7 +320,7 @@ shim_status_t shim_vulkan_memory_import_fd(shim_vulkan_device_t* device,
     return lacks(device, "VK_KHR_external_memory_fd", error);
   }
   // A copy, because the import consumes it even if a later step fails.
-  int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  int copy = duplicate(fd);
   if (copy < 0) {
     int code = errno;
     return code == EMFILE

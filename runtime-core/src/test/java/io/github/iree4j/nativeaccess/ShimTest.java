@@ -21,6 +21,13 @@ class ShimTest {
         assertThat(name(StatusCode.values().length)).isEqualTo("UNKNOWN");
     }
 
+    /** These tests run on Linux. */
+    @Test
+    void linuxHasEachCapabilityThatJavaKnowsAndNoOther() {
+        assertThat(SystemCapability.values()).allMatch(SystemCapability::isPresent);
+        assertThat(Integer.bitCount(Shim.capabilities())).isEqualTo(SystemCapability.values().length);
+    }
+
     private static String name(int number) {
         return Shim.text((out, capacity) -> Shim.statusName(number, out, capacity));
     }

@@ -3,7 +3,9 @@ package io.github.iree4j.async;
 import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.nativeaccess.EventDescriptor;
 import io.github.iree4j.nativeaccess.NativeLibrary;
+import io.github.iree4j.nativeaccess.SystemCapability;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.LongSupplier;
@@ -54,7 +56,7 @@ public final class SystemIo implements AutoCloseable {
     private SystemIo(Files wanted, ToIntFunction<EventDescriptor> outcome, Loop loop) {
         files = backend(wanted);
         CompletionSource slept;
-        if (NativeLibrary.unavailabilityCause() == null) {
+        if (SystemCapability.EVENTS.isPresent()) {
             source = new SystemSource(files, outcome);
             slept = source;
         } else {
@@ -178,7 +180,7 @@ public final class SystemIo implements AutoCloseable {
      *     sync_fd with cancelled work
      * @return cancels the wait: if the cancellation succeeds, the completion is never called
      * @throws IreeException INVALID_ARGUMENT when the kind of event cannot be waited for; FAILED_PRECONDITION when the
-     *     event is closed; UNAVAILABLE without the native library; the proactor's failure when the proactor has ended
+     *     event is closed; UNIMPLEMENTED on Windows; UNAVAILABLE without the native library; the proactor's failure when the proactor has ended
      */
     public Cancellation watch(SystemEvent event, Completion onReadable) {
         Cancellation watch = source().watches().add(event, onReadable);
@@ -189,7 +191,8 @@ public final class SystemIo implements AutoCloseable {
     private SystemSource source() {
         if (source == null) {
             NativeLibrary.ensureAvailable();
-            throw new IllegalStateException("the native library was unavailable when this was created");
+            throw IreeException.of(
+                    StatusCode.UNIMPLEMENTED, "this operating system has no events to wait for; wait for timelines");
         }
         return source;
     }

@@ -7,6 +7,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
@@ -14,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,9 +56,10 @@ public final class CacheDirectory {
             Path directory = Path.of(configured).toAbsolutePath();
             return List.of(directory, directory.resolve(own));
         }
-        String cache = System.getenv("XDG_CACHE_HOME");
         Path home = Path.of(System.getProperty("user.home", "."));
-        Path caches = cache != null && cache.startsWith("/") ? Path.of(cache) : home.resolve(".cache");
+        boolean windows = NativePlatform.name().startsWith("windows-");
+        String cache = System.getenv(windows ? "LOCALAPPDATA" : "XDG_CACHE_HOME");
+        Path caches = cache != null && Path.of(cache).isAbsolute() ? Path.of(cache) : home.resolve(".cache");
         Path temporary = Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
         return List.of(
                 caches.resolve("iree4j").toAbsolutePath(),
@@ -79,16 +82,31 @@ public final class CacheDirectory {
             throw unsafe(directory, "is a symbolic link", property);
         }
         createPrivately(directory);
-        Path temporary =
-                Files.createTempFile(directory, prefix, ".tmp", PosixFilePermissions.asFileAttribute(PRIVATE_FILE));
+        // Not createTempFile, which waits for secrets of the system: the name is no secret, as only a new file is
+        // opened.
+        String name = prefix + Long.toHexString(ThreadLocalRandom.current().nextLong()) + ".tmp";
+        Path temporary = Files.createFile(directory.resolve(name), rights(directory, PRIVATE_FILE));
         try {
             requireOurs(directory, temporary, property);
-            requireSafeAncestors(directory, Files.getOwner(temporary), property);
+            if (hasModes(directory)) {
+                requireSafeAncestors(directory, Files.getOwner(temporary), property);
+            }
         } catch (IOException | RuntimeException e) {
             Files.deleteIfExists(temporary);
             throw e;
         }
         return temporary;
+    }
+
+    /** Whether files have owner, group and modes. Those of Windows inherit the folder's list of rights. */
+    private static boolean hasModes(Path path) {
+        return path.getFileSystem().supportedFileAttributeViews().contains("posix");
+    }
+
+    private static FileAttribute<?>[] rights(Path path, Set<PosixFilePermission> rights) {
+        return hasModes(path)
+                ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(rights)}
+                : new FileAttribute<?>[0];
     }
 
     private static void createPrivately(Path directory) throws IOException {
@@ -98,7 +116,7 @@ public final class CacheDirectory {
                 Files.createDirectories(parent);
             }
             try {
-                Files.createDirectory(directory, PosixFilePermissions.asFileAttribute(PRIVATE));
+                Files.createDirectory(directory, rights(directory, PRIVATE));
             } catch (FileAlreadyExistsException e) {
                 if (!Files.isDirectory(directory)) {
                     throw e;
@@ -110,7 +128,7 @@ public final class CacheDirectory {
 
     /** Other users able to rename files in the directory could have their code loaded. */
     private static void requireOurs(Path directory, Path ownFile, String property) throws IOException {
-        Set<PosixFilePermission> rights = Files.getPosixFilePermissions(directory);
+        Set<PosixFilePermission> rights = hasModes(directory) ? Files.getPosixFilePermissions(directory) : Set.of();
         boolean othersWrite =
                 rights.contains(PosixFilePermission.GROUP_WRITE) || rights.contains(PosixFilePermission.OTHERS_WRITE);
         if (othersWrite || !Files.getOwner(directory).equals(Files.getOwner(ownFile))) {

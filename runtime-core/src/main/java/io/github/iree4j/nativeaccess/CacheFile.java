@@ -12,7 +12,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
@@ -136,7 +135,6 @@ public final class CacheFile {
                 Path temporary = CacheDirectory.createTemporary(directory, "code-", property);
                 try {
                     Files.write(temporary, bytes.array());
-                    Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rw-------"));
                     Files.move(
                             temporary,
                             directory.resolve(name),

@@ -81,7 +81,7 @@ final class NativeExtraction {
     }
 
     private static String resource(String platform) {
-        return "META-INF/native/" + platform + "/" + NativeLibrary.FILE_NAME;
+        return "META-INF/native/" + platform + "/" + NativePlatform.fileName(platform);
     }
 
     /** The platforms with a library, as a phrase. */
@@ -141,15 +141,20 @@ final class NativeExtraction {
      *     directory
      */
     Path extractTo(Path directory) {
-        String name = "libiree4j_shim-" + checksum.substring(0, 16) + ".so";
-        return write(directory, name, true);
+        return write(directory, fileName(""), true);
     }
 
-    /** A copy exclusive to this class loader, removed when the JVM exits. */
+    /** The library's name with the checksum, and a suffix, before its extension. */
+    private String fileName(String suffix) {
+        int dot = NativeLibrary.FILE_NAME.lastIndexOf('.');
+        return NativeLibrary.FILE_NAME.substring(0, dot) + "-" + checksum.substring(0, 16) + suffix
+                + NativeLibrary.FILE_NAME.substring(dot);
+    }
+
+    /** A copy exclusive to this class loader, removed when the JVM exits, except on Windows, where a loaded file cannot be. */
     Path privateCopyIn(Path directory) {
-        String name = "libiree4j_shim-%s-%d-%d.so"
-                .formatted(checksum.substring(0, 16), ProcessHandle.current().pid(), System.nanoTime());
-        Path copy = write(directory, name, false);
+        String suffix = "-%d-%d".formatted(ProcessHandle.current().pid(), System.nanoTime());
+        Path copy = write(directory, fileName(suffix), false);
         copy.toFile().deleteOnExit();
         return copy;
     }

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 final class NativePlatform {
     /** Those that a release has libraries for. */
     static final List<String> RELEASED =
-            List.of("linux-x86_64", "linux-x86_64-musl", "linux-aarch_64", "linux-aarch_64-musl");
+            List.of("linux-x86_64", "linux-x86_64-musl", "linux-aarch_64", "linux-aarch_64-musl", "windows-x86_64");
 
     /** The files mapped into this process, the C library among them. */
     private static final Path MAPPINGS = Path.of("/proc/self/maps");
@@ -25,6 +25,11 @@ final class NativePlatform {
     static String name() {
         String platform = name(System.getProperty("os.name", ""), System.getProperty("os.arch", ""));
         return platform.startsWith("linux-") && usesMusl() ? platform + "-musl" : platform;
+    }
+
+    /** The name of the library's file on a platform. */
+    static String fileName(String platform) {
+        return platform.startsWith("windows-") ? "iree4j_shim.dll" : "libiree4j_shim.so";
     }
 
     static String name(String os, String arch) {

@@ -180,6 +180,18 @@ class NativeLibraryTest {
     }
 
     @Test
+    void aPlatformsLibraryHasTheNameThatItsLoaderExpects() {
+        assertThat(NativePlatform.RELEASED)
+                .map(NativePlatform::fileName)
+                .containsExactly(
+                        "libiree4j_shim.so",
+                        "libiree4j_shim.so",
+                        "libiree4j_shim.so",
+                        "libiree4j_shim.so",
+                        "iree4j_shim.dll");
+    }
+
+    @Test
     void theCLibraryIsThatOfTheMappingsOfTheJvm() {
         assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00014000 fe:01 530 /lib/ld-musl-x86_64.so.1"))
                 .isTrue();

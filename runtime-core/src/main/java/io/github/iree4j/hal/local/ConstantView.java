@@ -4,6 +4,7 @@ import io.github.iree4j.hal.schedule.ConstantViews;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.nativeaccess.PrivateView;
 import io.github.iree4j.nativeaccess.SealedMemory;
+import io.github.iree4j.nativeaccess.SystemCapability;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -33,10 +34,10 @@ final class ConstantView extends ConstantViews.View {
      *
      * @param constant the bytes
      * @param owner keeps the bytes valid; null when not needed
-     * @return null for bytes without a mapping
+     * @return null for bytes without a mapping, and where the operating system has no views
      */
     static @Nullable ConstantViews<ConstantView> of(MemorySegment constant, @Nullable RefCounted owner) {
-        if (!SealedMemory.contains(constant)) {
+        if (!SystemCapability.VIEWS.isPresent() || !SealedMemory.contains(constant)) {
             return null;
         }
         return new ConstantViews<>(

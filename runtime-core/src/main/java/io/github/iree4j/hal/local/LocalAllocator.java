@@ -13,7 +13,7 @@ import io.github.iree4j.hal.pool.MemoryMap;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
 import io.github.iree4j.hal.schedule.ConstantViews;
 import io.github.iree4j.lifetime.RefCounted;
-import io.github.iree4j.nativeaccess.NativeLibrary;
+import io.github.iree4j.nativeaccess.SystemCapability;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -84,7 +84,7 @@ final class LocalAllocator implements Allocator {
 
     @Override
     public boolean hasViews() {
-        return NativeLibrary.unavailabilityCause() == null;
+        return SystemCapability.VIEWS.isPresent();
     }
 
     @Override

@@ -53,9 +53,9 @@ class DeviceLossTest {
             }
         }
         checkMix();
-        assertThat(preemptions).as("trials are short of pages").isGreaterThan(TRIALS / 10);
-        assertThat(restored).as("pages moved back from the host").isGreaterThan(TRIALS / 10);
-        assertThat(accepted).as("accepted proposals").isGreaterThan(TRIALS / 50);
+        assertThat(preemptions).as("trials are short of pages").isGreaterThan(TRIALS / 20);
+        assertThat(restored).as("pages moved back from the host").isGreaterThan(TRIALS / 20);
+        assertThat(accepted).as("accepted proposals").isGreaterThan(TRIALS / 100);
     }
 
     @Test
@@ -158,7 +158,7 @@ class DeviceLossTest {
     }
 
     private void checkMix() {
-        assertThat(middle).as("trials with tokens before the loss").isGreaterThan(TRIALS / 2);
+        assertThat(middle).as("trials with tokens before the loss").isGreaterThan(TRIALS / 3);
         assertThat(cancelled).as("cancelled requests").isGreaterThan(TRIALS / 4);
         assertThat(ended).as("requests ended before the loss").isGreaterThan(TRIALS / 4);
     }

@@ -10,6 +10,10 @@
 shim_status_t shim__no_memory(shim_error_t* error, uint64_t bytes,
                               const char* what);
 
+// Refuses the size and alignment of a slab that no system can allocate.
+shim_status_t shim__slab_check(uint64_t size, uint64_t alignment,
+                               shim_error_t* error);
+
 // What views of sealed memory use.
 typedef struct shim_sealed_t shim_sealed_t;
 int shim__sealed_descriptor(const shim_sealed_t* sealed);

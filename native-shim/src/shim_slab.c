@@ -48,13 +48,8 @@ shim_status_t shim_slab_create(uint64_t size, uint64_t alignment,
                                shim_slab_t** out_slab, shim_error_t* error) {
   *out_slab = NULL;
   uint64_t page = shim_page_size();
-  if (size == 0 || size > (uint64_t)INT64_MAX / 2 ||
-      (alignment & (alignment - 1)) != 0 || alignment > (uint64_t)1 << 40) {
-    return shim_error_set(error, SHIM_INVALID_ARGUMENT, 0,
-                          "slab of %llu bytes at multiples of %llu",
-                          (unsigned long long)size,
-                          (unsigned long long)alignment);
-  }
+  const shim_status_t status = shim__slab_check(size, alignment, error);
+  if (status != SHIM_OK) return status;
   uint64_t boundary = alignment < page ? page : alignment;
   if (size >= LARGE_PAGE && boundary < LARGE_PAGE) boundary = LARGE_PAGE;
   uint64_t length = round_up(size, page);

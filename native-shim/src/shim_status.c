@@ -41,3 +41,15 @@ shim_status_t shim__no_memory(shim_error_t* error, uint64_t bytes,
                         "no memory for %s of %llu bytes", what,
                         (unsigned long long)bytes);
 }
+
+shim_status_t shim__slab_check(uint64_t size, uint64_t alignment,
+                               shim_error_t* error) {
+  if (size == 0 || size > (uint64_t)INT64_MAX / 2 ||
+      (alignment & (alignment - 1)) != 0 || alignment > (uint64_t)1 << 40) {
+    return shim_error_set(error, SHIM_INVALID_ARGUMENT, 0,
+                          "slab of %llu bytes at multiples of %llu",
+                          (unsigned long long)size,
+                          (unsigned long long)alignment);
+  }
+  return SHIM_OK;
+}

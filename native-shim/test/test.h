@@ -85,6 +85,22 @@ static inline file_t read_kernel(const char* name) {
   return file;
 }
 
+// Opens a kernel with the other parameters given.
+static inline shim_status_t open_executable(
+    const char* kernel, shim_cpu_executable_params_t params,
+    shim_cpu_executable_t** out_executable, shim_error_t* error) {
+  file_t file = read_kernel(kernel);
+  params.name = kernel;
+  params.name_length = strlen(kernel);
+  params.elf = file.bytes;
+  params.elf_size = file.size;
+  shim_status_t status =
+      shim_cpu_executable_create(&params, out_executable, error);
+  CHECK_EQ(status == SHIM_OK, *out_executable != NULL);
+  free(file.bytes);
+  return status;
+}
+
 static inline void copy_file(const char* source, const char* target) {
   FILE* from = fopen(source, "rb");
   FILE* to = fopen(target, "wb");

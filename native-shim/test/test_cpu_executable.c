@@ -11,19 +11,12 @@ static shim_status_t open_by(uint32_t flags, const char* kernel,
                              const uint32_t* constants, size_t constant_count,
                              shim_cpu_executable_t** out_executable,
                              shim_error_t* error) {
-  file_t file = read_kernel(kernel);
-  shim_cpu_executable_params_t params = {.name = kernel,
-                                         .name_length = strlen(kernel),
-                                         .elf = file.bytes,
-                                         .elf_size = file.size,
-                                         .constants = constants,
-                                         .constant_count = constant_count,
-                                         .flags = flags};
-  shim_status_t status =
-      shim_cpu_executable_create(&params, out_executable, error);
-  CHECK_EQ(status == SHIM_OK, *out_executable != NULL);
-  free(file.bytes);
-  return status;
+  return open_executable(
+      kernel,
+      (shim_cpu_executable_params_t){.constants = constants,
+                                     .constant_count = constant_count,
+                                     .flags = flags},
+      out_executable, error);
 }
 
 static shim_status_t open_with(const char* kernel, const uint32_t* constants,

@@ -16,16 +16,9 @@ enum { PAGE = 4096 };
 static shim_status_t open_by(const char* kernel, uint32_t flags,
                              shim_cpu_executable_t** out_executable,
                              shim_error_t* error) {
-  file_t file = read_kernel(kernel);
-  shim_cpu_executable_params_t params = {.name = kernel,
-                                         .name_length = strlen(kernel),
-                                         .elf = file.bytes,
-                                         .elf_size = file.size,
-                                         .flags = flags};
-  shim_status_t status =
-      shim_cpu_executable_create(&params, out_executable, error);
-  free(file.bytes);
-  return status;
+  return open_executable(kernel,
+                         (shim_cpu_executable_params_t){.flags = flags},
+                         out_executable, error);
 }
 
 static shim_cpu_executable_t* open_kernel(const char* kernel) {

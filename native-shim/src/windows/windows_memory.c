@@ -130,12 +130,8 @@ shim_status_t shim_slab_create(uint64_t size, uint64_t alignment,
                                shim_slab_t** out_slab, shim_error_t* error) {
   *out_slab = NULL;
   const uint64_t page = shim__system_page_size();
-  if (size == 0 || size > (uint64_t)INT64_MAX / 2 ||
-      (alignment & (alignment - 1)) != 0 || alignment > (uint64_t)1 << 40) {
-    return shim_error_set(error, SHIM_INVALID_ARGUMENT, 0,
-                          "slab of %llu bytes at multiples of %llu", (ull)size,
-                          (ull)alignment);
-  }
+  const shim_status_t status = shim__slab_check(size, alignment, error);
+  if (status != SHIM_OK) return status;
   const uint64_t boundary = alignment < GRANULE ? GRANULE : alignment;
   const uint64_t length = round_up(size, page);
   shim_slab_t* slab = malloc(sizeof(*slab));

@@ -32,13 +32,14 @@ final class CallSchema {
     static String of(List<Map<String, Object>> tools) {
         List<Map<String, Object>> calls = new ArrayList<>();
         for (Map<String, Object> tool : tools) {
-            Object parameters = tool.get("function") instanceof Map<?, ?> function ? function.get("parameters") : null;
-            parameters = parameters == null ? Map.of() : parameters;
-            requireObjects(parameters);
+            Map<?, ?> parameters = tool.get("function") instanceof Map<?, ?> function
+                            && function.get("parameters") instanceof Map<?, ?> map
+                    ? map
+                    : Map.of();
             String place = "#/anyOf/%d/properties/arguments".formatted(calls.size());
             Map<String, Object> properties = new LinkedHashMap<>();
             properties.put("name", Map.of("const", name(tool)));
-            properties.put("arguments", typed(moved(parameters, place, false)));
+            properties.put("arguments", moved(objects(parameters), place, false));
             Map<String, Object> call = new LinkedHashMap<>();
             call.put("type", "object");
             call.put("properties", properties);
@@ -50,21 +51,23 @@ final class CallSchema {
     }
 
     /**
-     * Refuses parameters that may be something else than an object in any alternative.
+     * Returns a schema of objects: adds the type where parameters allow anything.
      *
-     * @throws IreeException INVALID_ARGUMENT
+     * @throws IreeException INVALID_ARGUMENT for parameters that may be something else than an object in any alternative
      */
-    private static void requireObjects(Object parameters) {
+    private static Map<?, ?> objects(Map<?, ?> parameters) {
+        if (DECIDING.stream().noneMatch(parameters::containsKey)) {
+            Map<Object, Object> typed = new LinkedHashMap<>(parameters);
+            typed.put("type", "object");
+            return typed;
+        }
         JsonNode root = JsonMapper.shared().valueToTree(parameters);
-        if (isDecided(root) && !isOfObjects(root, root, Collections.newSetFromMap(new IdentityHashMap<>()))) {
+        if (!isOfObjects(root, root, Collections.newSetFromMap(new IdentityHashMap<>()))) {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "the parameters of a tool are not of type 'object' in each alternative, and arguments of a call are an object");
         }
-    }
-
-    private static boolean isDecided(JsonNode schema) {
-        return DECIDING.stream().anyMatch(schema::has);
+        return parameters;
     }
 
     /** Returns whether a schema allows objects only. A schema met before, and unsupported keywords, are not looked at. */
@@ -97,17 +100,6 @@ final class CallSchema {
         } catch (IllegalArgumentException _) {
             return MissingNode.getInstance(); // the constraint refuses the reference
         }
-    }
-
-    /** Returns a schema of objects where the schema allows anything. */
-    private static Object typed(Object schema) {
-        if (!(schema instanceof Map<?, ?> map) || DECIDING.stream().anyMatch(map::containsKey)) {
-            return schema;
-        }
-        Map<String, Object> typed = new LinkedHashMap<>();
-        map.forEach((name, value) -> typed.put(String.valueOf(name), value));
-        typed.put("type", "object");
-        return typed;
     }
 
     /**

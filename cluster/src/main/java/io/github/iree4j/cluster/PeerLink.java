@@ -135,9 +135,9 @@ final class PeerLink implements PeerConnection, PeerListener {
     }
 
     @Override
-    public void received(PeerStream stream, ByteBuffer frame) {
+    public void received(PeerStream stream, ByteBuffer frame, ByteBuffer... rest) {
         if (said == Said.SOMETHING || hears(stream, frame)) {
-            session().received(stream, frame);
+            session().received(stream, frame, rest);
         }
     }
 

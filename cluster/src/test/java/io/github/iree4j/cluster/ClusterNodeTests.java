@@ -376,7 +376,7 @@ class ClusterNodeTests {
             connected.add(connection);
             return new PeerListener() {
                 @Override
-                public void received(PeerStream stream, ByteBuffer frame) {}
+                public void received(PeerStream stream, ByteBuffer frame, ByteBuffer... rest) {}
 
                 @Override
                 public void ready(PeerStream stream) {}
@@ -460,8 +460,8 @@ class ClusterNodeTests {
             connections.add(connection);
             return new PeerListener() {
                 @Override
-                public void received(PeerStream stream, ByteBuffer frame) {
-                    session.received(stream, frame);
+                public void received(PeerStream stream, ByteBuffer frame, ByteBuffer... rest) {
+                    session.received(stream, frame, rest);
                 }
 
                 @Override

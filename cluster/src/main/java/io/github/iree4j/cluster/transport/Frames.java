@@ -1,6 +1,7 @@
 package io.github.iree4j.cluster.transport;
 
 import io.github.iree4j.cluster.membership.ClusterMember;
+import io.github.iree4j.hal.remote.PeerListener;
 import io.github.iree4j.hal.remote.PeerStream;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -17,6 +18,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -192,37 +195,35 @@ final class Frames {
         }
     }
 
-    /** Reads arriving frames, one at a time. */
-    static final class Incoming {
-        private ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 10);
-
-        /** The bytes of a message, valid until the next call. */
-        ByteBuffer read(InputStream message) throws IOException {
-            int length = message.available();
-            HasByteBuffer direct = message instanceof HasByteBuffer some && some.byteBufferSupported() ? some : null;
-            if (direct != null) {
-                ByteBuffer first = direct.getByteBuffer();
-                if (first != null && first.remaining() == length) {
-                    return first.asReadOnlyBuffer();
-                }
-            }
-            if (buffer.capacity() < length) {
-                buffer = ByteBuffer.allocateDirect(Math.max(length, 2 * buffer.capacity()));
-            }
-            buffer.clear();
-            if (direct == null) {
-                buffer.put(message.readNBytes(length));
-            }
-            while (direct != null && buffer.position() < length) {
-                ByteBuffer part = direct.getByteBuffer();
-                if (part == null || !part.hasRemaining()) {
-                    throw new IOException("a message of %d bytes ended after %d".formatted(length, buffer.position()));
-                }
-                int bytes = part.remaining();
-                buffer.put(part);
-                message.skipNBytes(bytes);
-            }
-            return buffer.flip().asReadOnlyBuffer();
+    /** Passes an arrived frame on: a long frame in the pieces in which the frame came. */
+    static void deliver(InputStream message, PeerStream stream, PeerListener receiver) throws IOException {
+        int length = message.available();
+        HasByteBuffer pieces = message instanceof HasByteBuffer some && some.byteBufferSupported() ? some : null;
+        ByteBuffer first = pieces == null ? null : pieces.getByteBuffer();
+        if (pieces == null
+                || first == null
+                || first.remaining() < length && !(message.markSupported() && isInPieces(stream, first, length))) {
+            receiver.received(
+                    stream, ByteBuffer.wrap(message.readNBytes(length)).asReadOnlyBuffer());
+            return;
         }
+        message.mark(length); // so the pieces last until the message is closed
+        List<ByteBuffer> rest = new ArrayList<>();
+        for (int left = length - first.remaining(), size = first.remaining(); left > 0; left -= size) {
+            message.skipNBytes(size);
+            ByteBuffer next = pieces.getByteBuffer();
+            if (next == null || !next.hasRemaining()) {
+                throw new IOException("a message of %d bytes ended %d bytes before".formatted(length, left));
+            }
+            size = next.remaining();
+            rest.add(next.asReadOnlyBuffer());
+        }
+        receiver.received(stream, first.asReadOnlyBuffer(), rest.toArray(ByteBuffer[]::new));
+    }
+
+    private static boolean isInPieces(PeerStream stream, ByteBuffer first, int length) {
+        return stream == PeerStream.BULK
+                && length > PeerListener.PIECES_FROM
+                && first.remaining() >= PeerListener.FIRST_PIECE;
     }
 }

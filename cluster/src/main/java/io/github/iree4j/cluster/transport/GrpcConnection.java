@@ -33,7 +33,6 @@ final class GrpcConnection implements PeerConnection {
 
     private final String peer;
     private final StreamEnd[] streams = new StreamEnd[PeerStream.values().length];
-    private final Frames.Incoming[] readers = new Frames.Incoming[PeerStream.values().length];
     private final ScheduledExecutorService later;
     private final Runnable ended;
     // the cause of the end, set once
@@ -56,7 +55,6 @@ final class GrpcConnection implements PeerConnection {
         this.ended = ended;
         for (PeerStream stream : PeerStream.values()) {
             this.streams[stream.ordinal()] = streams.get(stream.ordinal());
-            this.readers[stream.ordinal()] = new Frames.Incoming();
         }
     }
 
@@ -105,7 +103,7 @@ final class GrpcConnection implements PeerConnection {
             if (receiver == null || end.get() != null) {
                 return;
             }
-            receiver.received(stream, readers[stream.ordinal()].read(message));
+            Frames.deliver(message, stream, receiver);
         } catch (IOException e) {
             fail(
                     Status.DATA_LOSS.withDescription(String.valueOf(e.getMessage())),

@@ -438,13 +438,17 @@ final class LastingConnection implements PeerConnection {
         if (now) {
             acknowledge();
         } else if (acknowledging.compareAndSet(false, true)) {
-            timer.schedule(this::acknowledge, ACKNOWLEDGE_MILLIS, TimeUnit.MILLISECONDS);
+            timer.schedule(this::acknowledgeLate, ACKNOWLEDGE_MILLIS, TimeUnit.MILLISECONDS);
         }
+    }
+
+    private void acknowledgeLate() {
+        acknowledging.set(false); // before the counts are read: a later frame schedules another acknowledgement
+        acknowledge();
     }
 
     private void acknowledge() {
         long[] counts = new long[STREAMS];
-        acknowledging.set(false); // before the counts are read: a later frame schedules another acknowledgement
         for (int i = 0; i < STREAMS; i++) {
             counts[i] = streams[i].acknowledge();
         }
@@ -467,11 +471,11 @@ final class LastingConnection implements PeerConnection {
         }
 
         @Override
-        public void received(PeerStream stream, ByteBuffer message) {
+        public void received(PeerStream stream, ByteBuffer message, ByteBuffer... rest) {
             LastingStream of = of(stream);
             long[] counts;
             try {
-                counts = of.receive(from, message, Objects.requireNonNull(session, "started"));
+                counts = of.receive(from, message, rest, Objects.requireNonNull(session, "started"));
             } catch (IreeException e) {
                 end(e, ANY, true);
                 return;

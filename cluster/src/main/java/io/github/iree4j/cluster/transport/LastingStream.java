@@ -21,13 +21,18 @@ final class LastingStream {
     private static final byte COUNTS = 1;
     private static final long[] FORMER = {}; // a message of a former carrier
 
+    private static final int LARGE = 16 << 10; // bytes of a message whose memory is used again
+    private static final int SPARE = 16; // messages
+    private static final int ACKNOWLEDGE_BYTES = Integer.getInteger("ack", 1 << 20);
+
     private final PeerStream stream;
     private final int window; // bytes kept before frames are refused
     private final int heads; // bytes before a frame in a message
 
     // The sending side, guarded by this.
-    private final ArrayDeque<byte[]> sent = new ArrayDeque<>(); // messages sent by the present carrier, oldest first
-    private final ArrayDeque<byte[]> again = new ArrayDeque<>(); // messages to send again, behind sent
+    private final ArrayDeque<Message> sent = new ArrayDeque<>(); // messages sent by the present carrier, oldest first
+    private final ArrayDeque<Message> again = new ArrayDeque<>(); // messages to send again, behind sent
+    private final ArrayDeque<byte[]> spare = new ArrayDeque<>(0); // memory of large acknowledged messages, latest first
     private long acknowledged; // frames before the first of sent
     private long kept; // bytes of both
     private boolean refused;
@@ -38,6 +43,13 @@ final class LastingStream {
     private @Nullable GrpcConnection source; // guarded by receiving; null while nothing is received
     private volatile long received; // frames; written under receiving
     private volatile long unacknowledged; // bytes received since the last acknowledgement; approximate
+
+    /** A message kept until the peer acknowledges it: the first bytes of the array. */
+    private record Message(byte[] array, int length) {
+        ByteBuffer bytes() {
+            return ByteBuffer.wrap(array, 0, length);
+        }
+    }
 
     LastingStream(PeerStream stream) {
         this.stream = stream;
@@ -55,16 +67,41 @@ final class LastingStream {
             return false;
         }
         int length = head.remaining();
-        byte[] message = new byte[heads + length + body.remaining()]; // FRAME is 0
-        head.get(head.position(), message, heads, length);
-        body.get(body.position(), message, heads + length, body.remaining());
-        if (!by.trySend(stream, ByteBuffer.wrap(message), NOTHING)) {
+        Message message = memory(heads + length + body.remaining());
+        if (heads > 0) {
+            message.array[0] = FRAME;
+        }
+        head.get(head.position(), message.array, heads, length);
+        body.get(body.position(), message.array, heads + length, body.remaining());
+        if (!by.trySend(stream, message.bytes(), NOTHING)) {
+            spare(message);
             refused = true;
             return false;
         }
         sent.add(message);
         kept += message.length;
         return true;
+    }
+
+    /** Returns memory for a message: of a message of about the size, where there is one. Under the lock. */
+    private Message memory(int length) {
+        byte[] last = length < LARGE ? null : spare.peek();
+        boolean fits = last != null && last.length >= length && last.length / 2 <= length;
+        return new Message(fits ? spare.pop() : new byte[length], length);
+    }
+
+    /** Keeps the memory of a message for another: the memory used last is still in the caches. Under the lock. */
+    private void spare(Message message) {
+        if (message.length >= LARGE && spare.size() < SPARE) {
+            spare.push(message.array);
+        }
+    }
+
+    /** Forgets the oldest message. Under the lock. */
+    private void forget(ArrayDeque<Message> of) {
+        Message oldest = of.remove();
+        kept -= oldest.length;
+        spare(oldest);
     }
 
     /** Sends the counts of received frames, on CONTROL. Returns false without room. */
@@ -93,7 +130,7 @@ final class LastingStream {
     synchronized void sendAgain() {
         GrpcConnection by = carrier;
         while (by != null && !again.isEmpty()) {
-            if (!by.trySend(stream, ByteBuffer.wrap(again.element()), NOTHING)) {
+            if (!by.trySend(stream, again.element().bytes(), NOTHING)) {
                 return;
             }
             sent.add(again.remove());
@@ -112,7 +149,7 @@ final class LastingStream {
             return false;
         }
         for (; acknowledged < count; acknowledged++) {
-            kept -= sent.remove().length;
+            forget(sent);
         }
         return true;
     }
@@ -146,7 +183,7 @@ final class LastingStream {
             source = next;
         }
         synchronized (this) {
-            ArrayDeque<byte[]> later = new ArrayDeque<>(again);
+            ArrayDeque<Message> later = new ArrayDeque<>(again);
             again.clear();
             again.addAll(sent);
             again.addAll(later);
@@ -155,7 +192,7 @@ final class LastingStream {
                 return false;
             }
             for (; acknowledged < count; acknowledged++) {
-                kept -= again.remove().length;
+                forget(again);
             }
             carrier = next;
             return true;
@@ -167,6 +204,7 @@ final class LastingStream {
         carrier = null;
         sent.clear();
         again.clear();
+        spare.clear();
         kept = 0;
     }
 
@@ -186,7 +224,7 @@ final class LastingStream {
      * @return the counts in the message, if the message has counts instead of a frame; empty for a former carrier
      * @throws IreeException DATA_LOSS for a message of no known kind
      */
-    long @Nullable [] receive(GrpcConnection from, ByteBuffer message, PeerListener session) {
+    long @Nullable [] receive(GrpcConnection from, ByteBuffer message, ByteBuffer[] rest, PeerListener session) {
         synchronized (receiving) {
             if (source != from) {
                 return FORMER;
@@ -209,7 +247,10 @@ final class LastingStream {
             }
             received++;
             unacknowledged += message.remaining();
-            session.received(stream, message.slice());
+            for (ByteBuffer each : rest) {
+                unacknowledged += each.remaining();
+            }
+            session.received(stream, message.slice(), rest);
             return null;
         }
     }
@@ -226,6 +267,6 @@ final class LastingStream {
 
     /** Returns whether the peer should soon hear what was received, to have room. */
     boolean isAcknowledgementDue() {
-        return unacknowledged >= window / 4;
+        return unacknowledged >= Math.min(ACKNOWLEDGE_BYTES, window / 4);
     }
 }

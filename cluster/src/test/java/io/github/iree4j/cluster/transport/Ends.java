@@ -8,6 +8,7 @@ import io.github.iree4j.hal.remote.PeerListener;
 import io.github.iree4j.hal.remote.PeerStream;
 import io.github.iree4j.status.IreeException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -72,8 +73,12 @@ class Ends implements PeerHandler {
         }
 
         @Override
-        public void received(PeerStream stream, ByteBuffer frame) {
-            check.accept(stream, frame);
+        public void received(PeerStream stream, ByteBuffer frame, ByteBuffer... rest) {
+            int size = frame.remaining()
+                    + Arrays.stream(rest).mapToInt(ByteBuffer::remaining).sum();
+            ByteBuffer whole = ByteBuffer.allocate(size).put(frame);
+            Arrays.stream(rest).forEach(whole::put);
+            check.accept(stream, whole.flip());
         }
 
         @Override

@@ -7,6 +7,7 @@ import io.github.iree4j.status.FailureDetail;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.NeverFits;
 import io.github.iree4j.status.StatusCode;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -16,14 +17,16 @@ import org.jspecify.annotations.Nullable;
 final class FrameReader {
     final FrameType type;
     private final ByteBuffer bytes;
+    private final ByteBuffer[] rest; // of a long frame, only read by readToEnd
 
     /**
      * Reads the head.
      *
      * @throws IreeException DATA_LOSS for an invalid head, INCOMPATIBLE for another version except for a REJECT
      */
-    FrameReader(PeerStream stream, ByteBuffer frame) {
+    FrameReader(PeerStream stream, ByteBuffer frame, ByteBuffer... rest) {
         this.bytes = frame.slice().order(ByteOrder.LITTLE_ENDIAN);
+        this.rest = rest;
         if (bytes.remaining() < FrameWriter.HEAD) {
             throw IreeException.of(
                     StatusCode.DATA_LOSS,
@@ -119,6 +122,28 @@ final class FrameReader {
         return part;
     }
 
+    /** Returns the number of bytes up to the end of the frame, including the rest. */
+    int toEnd() {
+        int size = bytes.remaining();
+        for (ByteBuffer each : rest) {
+            size += each.remaining();
+        }
+        return size;
+    }
+
+    /** Reads the bytes up to the end of the frame into memory of exactly that size. */
+    void readToEnd(MemorySegment target) {
+        long at = copy(bytes, target, 0);
+        for (ByteBuffer each : rest) {
+            at = copy(each, target, at);
+        }
+    }
+
+    private static long copy(ByteBuffer from, MemorySegment target, long at) {
+        MemorySegment.copy(MemorySegment.ofBuffer(from), 0, target, at, from.remaining());
+        return at + from.remaining();
+    }
+
     String string(String field) {
         int length = u16(field);
         return new String(bytes(field, length), StandardCharsets.UTF_8);
@@ -159,8 +184,8 @@ final class FrameReader {
 
     /** Ends the frame: no bytes may be left. */
     void end() {
-        if (bytes.hasRemaining()) {
-            throw corrupt(bytes.remaining() + " bytes behind the last field");
+        if (toEnd() > 0) {
+            throw corrupt(toEnd() + " bytes behind the last field");
         }
     }
 }

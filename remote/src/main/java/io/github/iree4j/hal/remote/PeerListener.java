@@ -12,14 +12,21 @@ import java.nio.ByteBuffer;
  * received.
  */
 public interface PeerListener {
+    /** Bytes that a frame in pieces has at least. */
+    int PIECES_FROM = 8 << 10;
+
+    /** Bytes that the first piece of a frame has at least. */
+    int FIRST_PIECE = 64;
 
     /**
      * Called when a frame has arrived.
      *
      * @param stream the stream of the frame
-     * @param frame the bytes, valid until this method returns
+     * @param frame the bytes, valid until this method returns, like the rest
+     * @param rest the rest of a frame on BULK of more than {@value #PIECES_FROM} bytes, if the frame has come in pieces, of
+     *     which the first has at least {@value #FIRST_PIECE} bytes; so each byte of a transfer is copied once
      */
-    void received(PeerStream stream, ByteBuffer frame);
+    void received(PeerStream stream, ByteBuffer frame, ByteBuffer... rest);
 
     /**
      * Called when a stream that refused a frame has room again. May be called for no reason.

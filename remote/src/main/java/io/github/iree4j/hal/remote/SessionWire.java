@@ -31,15 +31,19 @@ final class SessionWire implements PeerListener {
     }
 
     @Override
-    public void received(PeerStream stream, ByteBuffer frame) {
+    public void received(PeerStream stream, ByteBuffer frame, ByteBuffer... rest) {
+        int size = frame.remaining();
+        for (ByteBuffer each : rest) {
+            size += each.remaining();
+        }
         Objects.requireNonNull(frames.get(stream)).increment();
-        Objects.requireNonNull(bytes.get(stream)).add(frame.remaining());
+        Objects.requireNonNull(bytes.get(stream)).add(size);
         if (session.failure() != null) {
             dropped.increment();
             return;
         }
         try {
-            receive(stream, frame);
+            receive(stream, size, frame, rest);
         } catch (IreeException e) {
             if (e.code() == StatusCode.INCOMPATIBLE) { // the peer is notified
                 session.reject(e);
@@ -53,14 +57,14 @@ final class SessionWire implements PeerListener {
         }
     }
 
-    private void receive(PeerStream stream, ByteBuffer frame) {
+    private void receive(PeerStream stream, int size, ByteBuffer frame, ByteBuffer[] rest) {
         int limit = stream == PeerStream.BULK ? session.node().options().chunkBytes() + CHUNK_HEAD : FRAME_LIMIT;
-        if (frame.remaining() > limit) {
+        if (size > limit) {
             throw IreeException.of(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "frame of %d bytes on %s, the limit is %d".formatted(frame.remaining(), stream, limit));
+                    "frame of %d bytes on %s, the limit is %d".formatted(size, stream, limit));
         }
-        FrameReader in = new FrameReader(stream, frame);
+        FrameReader in = new FrameReader(stream, frame, rest);
         int ahead = in.number() - last[stream.ordinal()];
         if (ahead <= 0) {
             dropped.increment();

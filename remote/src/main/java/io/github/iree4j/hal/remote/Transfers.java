@@ -341,7 +341,6 @@ final class Transfers {
     void data(FrameReader in) {
         long number = in.u64("transfer");
         long offset = in.size("offset");
-        ByteBuffer bytes = in.slice("bytes", in.remaining());
         Incoming transfer;
         synchronized (this) {
             transfer = incoming.get(number);
@@ -359,7 +358,7 @@ final class Transfers {
             if (transfer.over) {
                 return;
             }
-            int size = bytes.remaining();
+            int size = in.toEnd();
             if (offset != transfer.base + transfer.received || size > transfer.length - transfer.received) {
                 throw in.corrupt("%d bytes at %d of transfer %d, which expects %d bytes from %d on"
                         .formatted(
@@ -369,7 +368,7 @@ final class Transfers {
                                 transfer.length - transfer.received,
                                 transfer.base + transfer.received));
             }
-            MemorySegment.copy(MemorySegment.ofBuffer(bytes), 0, transfer.target, transfer.received, size);
+            in.readToEnd(transfer.target.asSlice(transfer.received, size));
             transfer.received += size;
             complete = transfer.received == transfer.length;
         }

@@ -24,6 +24,7 @@ import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.nativeaccess.SealedMemory;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -354,6 +355,27 @@ class HostileFramesTest {
                 byte[] bytes = each.bytes.clone();
                 ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putInt(FrameWriter.NUMBER, ++number);
                 frames.set(i, each.with(bytes));
+            }
+        }
+    }
+
+    @Test
+    void onlyTheBytesOfATransferComeInPieces() {
+        FrameWriter credit = new FrameWriter(FrameType.CREDIT).u64(2).u64(0);
+        FrameWriter cut = new FrameWriter(FrameType.DATA);
+        for (FrameWriter each : List.of(credit, cut)) {
+            ByteBuffer frame = each.finish().putInt(FrameWriter.NUMBER, 1);
+            try (Server server = new Server()) {
+                for (Sent sent : FRAMES) {
+                    if (sent.stream == PeerStream.CONTROL) {
+                        server.in.received(sent.stream, ByteBuffer.wrap(sent.bytes));
+                    }
+                }
+                RemoteSession session = server.node.sessions().getFirst();
+                server.in.received(PeerStream.BULK, frame, ByteBuffer.allocate(PeerListener.PIECES_FROM));
+                assertThat(session.failure())
+                        .isInstanceOfSatisfying(
+                                IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS));
             }
         }
     }

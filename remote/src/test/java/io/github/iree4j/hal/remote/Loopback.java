@@ -200,6 +200,22 @@ final class Loopback {
         }
     }
 
+    /** Delivers a frame: a long frame of BULK in up to four pieces, of random sizes. */
+    private void deliver(PeerListener receiver, PeerStream stream, byte[] frame) {
+        int first = frame.length;
+        List<ByteBuffer> rest = new ArrayList<>();
+        synchronized (this) {
+            if (stream == PeerStream.BULK && frame.length > PeerListener.PIECES_FROM) {
+                first = random.nextInt(PeerListener.FIRST_PIECE, frame.length);
+                for (int at = first; at < frame.length; at += rest.getLast().remaining()) {
+                    int size = rest.size() == 2 ? frame.length - at : random.nextInt(1, frame.length - at + 1);
+                    rest.add(ByteBuffer.wrap(frame, at, size));
+                }
+            }
+        }
+        receiver.received(stream, ByteBuffer.wrap(frame, 0, first), rest.toArray(ByteBuffer[]::new));
+    }
+
     /** Delivers a frame of some stream; false when there is none. */
     boolean step() {
         Link link;
@@ -228,7 +244,7 @@ final class Loopback {
             delivered++;
         }
         if (event.frame() != null) {
-            link.receiver.received(stream, ByteBuffer.wrap(event.frame()));
+            deliver(link.receiver, stream, event.frame());
         } else {
             link.receiver.closed(event.end());
         }

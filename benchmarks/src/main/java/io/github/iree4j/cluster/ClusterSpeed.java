@@ -31,7 +31,6 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,10 +49,11 @@ import org.jspecify.annotations.Nullable;
 public final class ClusterSpeed implements AutoCloseable {
     private static final String MODULE = "fixtures/modules/3.13.0/cpu-async/add.vmfb";
     private static final int STAGES = 16; // the first and the last are on the first node, so there are 15 hops
-    private static final int TURNS = 60; // the first third warms up
+    private static final int TURNS = 100;
     private static final int RINGS = 10; // of a turn
     private static final int SMALL = 200;
-    private static final int TRANSFERS = 15;
+    private static final int TRANSFERS = 60;
+    private static final long WARM_UP_NANOS = 20_000_000_000L; // three processes compile a pipeline for so long
     private static final int LOOKS = 15; // signs of life, also counted, are in some of them
     private static final BufferParams FAR = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
     private static final BufferParams NEAR =
@@ -222,20 +222,12 @@ public final class ClusterSpeed implements AutoCloseable {
             }
         }
 
-        private LongStream warm() {
-            return nanos.stream()
-                    .skip(nanos.size() / 3)
-                    .mapToLong(Long::longValue)
-                    .sorted();
-        }
-
         long median() {
-            long[] all = warm().toArray();
-            return all[all.length / 2];
+            return ClusterSpeed.median(nanos);
         }
 
         long best() {
-            return warm().min().orElseThrow();
+            return Collections.min(nanos);
         }
     }
 
@@ -257,7 +249,17 @@ public final class ClusterSpeed implements AutoCloseable {
         };
     }
 
+    private static long median(List<Long> nanos) {
+        return nanos.stream().sorted().toList().get(nanos.size() / 2);
+    }
+
     private static void takeTurns(int turns, List<Way> ways) throws Exception {
+        for (long began = System.nanoTime(); System.nanoTime() - began < WARM_UP_NANOS; ) {
+            for (Way each : ways) {
+                each.turn();
+            }
+        }
+        ways.forEach(each -> each.nanos.clear());
         for (int turn = 0; turn < turns; turn++) {
             for (Way each : ways) {
                 each.turn();
@@ -298,11 +300,7 @@ public final class ClusterSpeed implements AutoCloseable {
         Way pipeline = new Way("programs", RINGS, () -> pipeline(functions, ones, submitting));
         Way bare = new Way("hops", RINGS, timed(() -> node.bare.ring(SpeedNode.NODES, hops, frameBytes)));
         takeTurns(TURNS, List.of(pipeline, bare));
-        long[] submits = submitting.stream()
-                .skip(submitting.size() / 3)
-                .mapToLong(Long::longValue)
-                .sorted()
-                .toArray();
+        List<Long> submits = submitting.subList(submitting.size() - TURNS * RINGS, submitting.size());
         print(
                 "ring of %d programs, %d hops: µs a stage | %.1f (%.1f) | %.1f (%.1f) | %.2f (%.2f)",
                 STAGES,
@@ -313,7 +311,7 @@ public final class ClusterSpeed implements AutoCloseable {
                 micros(bare.best()) / STAGES,
                 (double) pipeline.median() / bare.median(),
                 (double) pipeline.best() / bare.best());
-        print("submitting the programs: µs a stage | %.1f | |", micros(submits[submits.length / 2]) / STAGES);
+        print("submitting the programs: µs a stage | %.1f | |", micros(median(submits)) / STAGES);
         print(
                 "frames of such a ring: number and bytes a stage | %.1f, %d | 1, %d |",
                 (double) frames.count() / STAGES, frames.bytes() / STAGES, frameBytes);

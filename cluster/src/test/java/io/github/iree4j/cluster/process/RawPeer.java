@@ -141,7 +141,7 @@ final class RawPeer implements AutoCloseable {
     /** Opens a session. */
     void greet(long expected) throws Exception {
         ByteBuffer hello = ByteBuffer.allocate(64).order(ByteOrder.LITTLE_ENDIAN);
-        hello.putShort((short) 3).putInt(0); // the protocol
+        hello.putShort((short) 4).putInt(0); // the protocol
         hello.putLong(identity.clusterId()).put((byte) identity.machine()).put((byte) identity.session());
         hello.putLong(identity.incarnation()).putLong(expected);
         hello.putInt(1 << 18).putInt(1024).putInt(1 << 16);

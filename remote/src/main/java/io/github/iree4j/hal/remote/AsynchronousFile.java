@@ -47,5 +47,5 @@ abstract class AsynchronousFile extends HalFile {
     }
 
     @Override
-    protected final void destroy() {}
+    protected void destroy() {}
 }

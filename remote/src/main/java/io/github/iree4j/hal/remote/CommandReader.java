@@ -118,7 +118,8 @@ final class CommandReader {
                 ServerObject target = object("target");
                 long offset = in.size("offset");
                 if (target != null) {
-                    FetchFile file = command.own(new FetchFile(server.session().node(), range));
+                    FetchFile file =
+                            command.fetch(new FetchFile(server.session().node(), range));
                     command.add(
                             "copy",
                             (queue, wait, signal) -> queue.read(

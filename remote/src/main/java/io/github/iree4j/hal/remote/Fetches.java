@@ -5,6 +5,10 @@ import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +28,7 @@ final class Fetches {
     /**
      * Asks the peer for a part of a range.
      *
+     * @param points lanes of the peer that write the range: the peer sends the part once these points are reached
      * @param from the first byte of the part within the range
      * @param target receives the part
      * @param stop called before each chunk: returns the cause for stopping, or null
@@ -31,6 +36,7 @@ final class Fetches {
      */
     void ask(
             FetchedRange range,
+            List<LanePoint> points,
             long from,
             MemorySegment target,
             Supplier<@Nullable IreeException> stop,
@@ -40,7 +46,9 @@ final class Fetches {
         if (target.byteSize() > 0) {
             FrameWriter frame = new FrameWriter(FrameType.FETCH).u64(number).u64(range.owner());
             range.write(frame);
-            session.post(frame.u64(from).u64(target.byteSize()));
+            frame.u64(from).u64(target.byteSize()).u8(points.size());
+            points.forEach(each -> frame.u64(each.axis()).u64(each.epoch()));
+            session.post(frame);
         }
     }
 
@@ -52,9 +60,35 @@ final class Fetches {
                 FetchedRange.read(in, owner, session.node().identity().incarnation());
         long from = in.size("from");
         long length = in.size("bytes");
+        int count = in.count("points", in.u8("points"), 2 * Long.BYTES);
+        List<LanePoint> points = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            points.add(new LanePoint(session.node().identity().incarnation(), in.u64("axis"), in.size("epoch")));
+        }
         in.end();
         session.server().beginFetch(in);
-        read(session.node(), range, session.peerIncarnation(), from, length, new Reader() {
+        Reader reader = sender(number, length);
+        AtomicInteger left = new AtomicInteger(count + 1); // the last calls back
+        AtomicReference<@Nullable IreeException> failure = new AtomicReference<>();
+        Consumer<@Nullable IreeException> ended = cause -> {
+            failure.compareAndSet(null, cause);
+            if (left.decrementAndGet() > 0) {
+                return;
+            }
+            IreeException first = failure.get();
+            if (first != null) {
+                reader.refused(first);
+            } else {
+                read(session.node(), range, session.peerIncarnation(), from, length, reader);
+            }
+        };
+        points.forEach(each -> session.node().whenReached(each, ended));
+        ended.accept(null);
+    }
+
+    /** Returns what sends a part to the peer, or the reason against it. */
+    private Reader sender(long number, long length) {
+        return new Reader() {
             @Override
             public void read(ServerObject memory, MemorySegment bytes) {
                 session.transfers().send(number, 0, bytes, length, () -> null, _ -> {
@@ -68,7 +102,7 @@ final class Fetches {
                 session.server().endFetch();
                 session.post(new FrameWriter(FrameType.ABORT).u64(number).status(cause));
             }
-        });
+        };
     }
 
     /** Takes a part of a range. */

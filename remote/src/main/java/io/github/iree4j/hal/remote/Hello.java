@@ -17,7 +17,7 @@ import java.util.List;
  */
 record Hello(
         NodeIdentity identity, long expected, Limits limits, List<AxisEpoch> axes, List<RemoteDeviceInfo> devices) {
-    static final int PROTOCOL = 3;
+    static final int PROTOCOL = 4;
 
     private static final int OF_HOST = 1;
     private static final int VIEWS = 2;

@@ -34,6 +34,7 @@ final class RemoteServer {
     private final RemoteNode node;
     private final ServerObjects objects;
     private final ServerConstants constants;
+    private final AheadBytes ahead = new AheadBytes();
 
     // Guarded by this.
     // by axis; open lanes, and closed lanes with unfinished commands
@@ -67,6 +68,10 @@ final class RemoteServer {
 
     ServerConstants constants() {
         return constants;
+    }
+
+    AheadBytes ahead() {
+        return ahead;
     }
 
     private void checkNotFailed() { // under the lock: REMOTE-1

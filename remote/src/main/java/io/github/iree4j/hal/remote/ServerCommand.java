@@ -36,6 +36,8 @@ final class ServerCommand {
     private final List<ServerObject> used = new ArrayList<>(); // retained until the end
     private final List<AutoCloseable> owned = new ArrayList<>(0); // closed at the end
     private final List<TimelineSemaphore> waits = new ArrayList<>(0); // each awaited for value 1
+    private final List<LanePoint> points = new ArrayList<>(0); // of the waits
+    private final List<FetchFile> fetches = new ArrayList<>(0);
     private final List<Fence> fences = new ArrayList<>();
     private final AtomicBoolean started = new AtomicBoolean(); // whether the command was started, or abandoned before
     private final AtomicBoolean over = new AtomicBoolean();
@@ -107,10 +109,17 @@ final class ServerCommand {
         return object;
     }
 
+    /** Adds bytes of another node, copied by a step. */
+    FetchFile fetch(FetchFile file) {
+        fetches.add(file);
+        return own(file);
+    }
+
     /** Adds a point whose signal a node has accepted or will accept: the result reaches 1 when the point is reached. */
     TimelineSemaphore addWait(LanePoint point) {
         TimelineSemaphore wait = TimelineSemaphore.create(0);
         wait.setName(point);
+        points.add(point);
         wait.promiseExternal(1, point); // otherwise the submitter appears to have forgotten the signal
         waits.add(wait);
         return wait;
@@ -148,6 +157,8 @@ final class ServerCommand {
         span = traced;
         if (failure != null) {
             steps.clear();
+        } else if (!points.isEmpty()) {
+            fetches.forEach(each -> each.askAhead(points, lane.ahead()));
         }
         if (steps.isEmpty() && wait != null) {
             steps.add((to, after, signal) -> to.barrier(after, signal, 0));

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.frontier.Axis;
+import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
@@ -20,6 +22,7 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -164,6 +167,78 @@ class DirectCopiesTest {
     }
 
     @Test
+    void fewBytesBehindACommandOfTheirNodeAreAskedForBeforeTheCommandHasEnded() {
+        Device two = cluster.far(2, 1);
+        Device three = cluster.far(3, 1);
+        Buffer source = filled(two, random(3, 100));
+        Buffer target = filled(three, new byte[100]);
+        cluster.links.getFirst().hold(PeerStream.QUEUE, true); // from 1 to 2: the command
+        Fence filled = opened(Fence.adopt(TimelineSemaphore.create(0), 1));
+        two.queue(0).fill(null, filled, source, 0, 100, 7, 1, 0);
+        Fence copied = copy(filled, three, source, 0, target, 0, 100);
+        RemoteServer serving = cluster.nodes.get(1).session(3).server();
+        await(() -> serving.inProgress() > 0);
+        assertThat(filled.isReached()).isFalse();
+        cluster.links.getFirst().hold(PeerStream.QUEUE, false);
+        copied.await(LIMIT);
+        assertThat(bytes(target)).containsOnly(7);
+        await(() -> serving.inProgress() == 0);
+    }
+
+    /** Asks node 2 for its first memory, as a command of node 1 at node 3 does. */
+    private FetchFile file(Device two, byte[] given) {
+        filled(two, given);
+        ServerObject memory = cluster.nodes.get(1).session(1).server().objects().find(1);
+        byte[] grant = Objects.requireNonNull(memory.key()).grant(1, 0, given.length, 3);
+        memory.release();
+        return opened(new FetchFile(cluster.nodes.get(2), new FetchedRange(1, 2, 1, 0, given.length, grant)));
+    }
+
+    private static byte[] read(FetchFile file) throws Exception {
+        byte[] bytes = new byte[(int) file.length()];
+        CompletableFuture<@Nullable IreeException> end = new CompletableFuture<>();
+        file.startRead(0, MemorySegment.ofArray(bytes), (_, failure) -> end.complete(failure));
+        assertThat(end.get(60, TimeUnit.SECONDS)).isNull();
+        return bytes;
+    }
+
+    /** The epoch of another node may imply epochs of the node with the bytes, which the command need not name then. */
+    @Test
+    void bytesBehindACommandOfAnotherNodeAreNotAskedForAhead() throws Exception {
+        FetchFile file = file(cluster.far(2, 1), random(10, 64));
+        AheadBytes taken = new AheadBytes();
+        file.askAhead(List.of(new LanePoint(2, axis(1), 1), new LanePoint(3, axis(1), 1)), taken);
+        assertThat(taken.used()).isZero();
+        assertThat(read(file)).isEqualTo(random(10, 64));
+    }
+
+    private long axis(int ordinal) {
+        return Axis.of(1, 1, CausalDomain.QUEUE, ordinal);
+    }
+
+    @Test
+    void bytesThatDoNotComeAheadAreAskedForAgain() throws Exception {
+        FetchFile file = file(cluster.far(2, 1), random(11, 64));
+        AheadBytes taken = new AheadBytes();
+        LanePoint ofNobody = new LanePoint(2, Axis.of(1, 77, CausalDomain.QUEUE, 1), 1);
+        file.askAhead(List.of(ofNobody), taken);
+        assertThat(taken.used()).isEqualTo(64);
+        assertThat(read(file)).isEqualTo(random(11, 64));
+        file.close();
+        await(() -> taken.used() == 0);
+    }
+
+    @Test
+    void bytesBeyondTheLimitAreNotAskedForAhead() throws Exception {
+        AheadBytes taken = new AheadBytes();
+        assertThat(taken.tryTake(AheadBytes.LIMIT - 63)).isTrue();
+        FetchFile file = file(cluster.far(2, 1), random(12, 64));
+        file.askAhead(List.of(new LanePoint(2, axis(1), 1)), taken);
+        assertThat(taken.used()).isEqualTo(AheadBytes.LIMIT - 63);
+        assertThat(read(file)).isEqualTo(random(12, 64));
+    }
+
+    @Test
     void nodesWithoutASessionCopyThroughTheClient() throws Exception {
         cluster.close();
         cluster = ThreeCpus.apart(6, 1);
@@ -211,7 +286,7 @@ class DirectCopiesTest {
     private static @Nullable IreeException fetch(RemoteSession asking, FetchedRange range, long from, byte[] target)
             throws Exception {
         CompletableFuture<@Nullable IreeException> end = new CompletableFuture<>();
-        asking.fetches().ask(range, from, MemorySegment.ofArray(target), () -> null, end::complete);
+        asking.fetches().ask(range, List.of(), from, MemorySegment.ofArray(target), () -> null, end::complete);
         return end.get(60, TimeUnit.SECONDS);
     }
 
@@ -237,7 +312,7 @@ class DirectCopiesTest {
         RemoteSession asking = cluster.nodes.get(2).session(2);
         CompletableFuture<@Nullable IreeException> end = new CompletableFuture<>();
         FetchedRange range = new FetchedRange(1, 2, 77, 0, 8, GrantKey.create().grant(77, 0, 8, 3));
-        asking.fetches().ask(range, 0, MemorySegment.ofArray(new byte[8]), () -> null, end::complete);
+        asking.fetches().ask(range, List.of(), 0, MemorySegment.ofArray(new byte[8]), () -> null, end::complete);
         RemoteServer serving = cluster.nodes.get(1).session(3).server();
         await(() -> serving.inProgress() > 0);
         assertThat(end).isNotDone();

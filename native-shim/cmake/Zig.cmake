@@ -8,6 +8,11 @@ if(NOT SHIM_ZIG_TARGET)
 endif()
 if(SHIM_ZIG_TARGET MATCHES "windows")
   set(CMAKE_SYSTEM_NAME Windows)
+elseif(SHIM_ZIG_TARGET MATCHES "macos")
+  set(CMAKE_SYSTEM_NAME Darwin)
+  # CMake must not look for Apple's kit: Zig has the headers and stubs.
+  set(CMAKE_OSX_SYSROOT "" CACHE STRING "" FORCE)
+  set(CMAKE_OSX_ARCHITECTURES "" CACHE STRING "" FORCE)
 else()
   set(CMAKE_SYSTEM_NAME Linux)
 endif()
@@ -23,8 +28,9 @@ if(SHIM_ZIG_TARGET MATCHES "musl$")
 endif()
 # Kernels are ELF files of the System V convention on every system.
 set(SHIM_KERNEL_COMPILER ${CMAKE_C_COMPILER})
-if(SHIM_ZIG_TARGET MATCHES "windows")
-  set(SHIM_KERNEL_COMPILER ${zig} cc -target x86_64-linux-musl)
+if(SHIM_ZIG_TARGET MATCHES "windows|macos")
+  set(SHIM_KERNEL_COMPILER
+    ${zig} cc -target ${CMAKE_SYSTEM_PROCESSOR}-linux-musl)
 endif()
 # Kernels are linked without libc, with flags that Zig's driver does not pass on.
 set(SHIM_KERNEL_LINKER ${zig} ld.lld)

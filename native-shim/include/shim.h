@@ -32,7 +32,7 @@ extern "C" {
 // Version of this interface; NativeLibrary.java compares it with its own and
 // refuses a mismatch. Incremented with every change of a function or layout
 // that Java uses.
-#define SHIM_ABI_VERSION 15u
+#define SHIM_ABI_VERSION 16u
 
 uint32_t shim_abi_version(void);
 
@@ -100,6 +100,7 @@ enum {
   SHIM_CAPABILITY_EVENTS = 1,            // shim_event_*, shim_poller_*
   SHIM_CAPABILITY_VIEWS = 2,             // shim_view_*
   SHIM_CAPABILITY_SYSTEM_LIBRARIES = 4,  // SHIM_CPU_EXECUTABLE_SYSTEM
+  SHIM_CAPABILITY_AFFINITY = 8,          // shim_thread_*affinity
 };
 
 // Bits of SHIM_CAPABILITY_*.

@@ -48,8 +48,6 @@ shim_status_t shim_event_duplicate(int32_t fd, int32_t* out_fd,
   return SHIM_OK;
 }
 
-void shim_event_close(int32_t fd) { close(fd); }
-
 shim_status_t shim_event_signal(int32_t fd, uint64_t amount,
                                 shim_error_t* error) {
   ssize_t written;

@@ -14,8 +14,8 @@ typedef enum shim__access_t {
   SHIM__ACCESS_EXECUTE,
 } shim__access_t;
 
-// Numbers of signals on Linux, for both processors. Windows' exceptions become
-// these.
+// Numbers of signals on Linux, for both processors. macOS' signals and Windows'
+// exceptions become these.
 enum {
   SHIM__SIGNAL_ILL = 4,
   SHIM__SIGNAL_BUS = 7,
@@ -31,6 +31,28 @@ typedef struct shim__fault_t {
   uintptr_t address;  // accessed; 0 when |has_address| is false
   bool has_address;
 } shim__fault_t;
+
+// The access of a syndrome (ESR) of arm64: class 0x20 or 0x21 for fetches and
+// 0x24 or 0x25 for data accesses, where bit 6 marks stores.
+static inline shim__access_t shim__syndrome_access(uint64_t syndrome) {
+  const uint64_t class = syndrome >> 26 & 0x3E;
+  if (class == 0x20) return SHIM__ACCESS_EXECUTE;
+  if (class != 0x24) return SHIM__ACCESS_UNKNOWN;
+  return syndrome & 64 ? SHIM__ACCESS_WRITE : SHIM__ACCESS_READ;
+}
+
+// Of x86_64: string instructions go backwards. Functions begin without.
+#define SHIM__DIRECTION_FLAG 0x400
+
+// The stack pointer at the beginning of a function that is called on a stack;
+// x86_64 has pushed the address to return to.
+static inline uintptr_t shim__stack_of_call(uintptr_t stack) {
+#if defined(__x86_64__)
+  return (stack & ~(uintptr_t)15) - sizeof(uintptr_t);
+#else
+  return stack & ~(uintptr_t)15;
+#endif
+}
 
 // Installs the handler in front of the existing ones, once per signal: for
 // SIGSEGV, which views need, or for |all|.

@@ -1,5 +1,5 @@
-// Read-only memory: an anonymous file that is filled once, or a mapped file.
-// Calls shim_status.c only.
+// Read-only memory on Linux and macOS: memory that is filled once, or a mapped
+// file. Calls shim_system.h and shim_status.c.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,9 +9,10 @@
 
 #include "shim_file.h"
 #include "shim_internal.h"
+#include "shim_system.h"
 
 struct shim_sealed_t {
-  int fd;
+  int fd;  // of the file; -1 for memory without
   uint64_t size;
   void* bytes;
 };
@@ -23,15 +24,6 @@ static uint64_t most(void) {
   long page = sysconf(_SC_PAGESIZE);
   if (pages <= 0 || page <= 0) return INT64_MAX;
   return (uint64_t)pages * (uint64_t)page;
-}
-
-// Commits pages: without them the first store would raise SIGBUS.
-static int take_pages(int fd, uint64_t size) {
-  int result;
-  do {
-    result = fallocate(fd, 0, 0, (off_t)size);
-  } while (result != 0 && errno == EINTR);
-  return result == 0 ? 0 : errno;
 }
 
 shim_status_t shim_sealed_create(uint64_t size, shim_sealed_t** out_sealed,
@@ -49,28 +41,11 @@ shim_status_t shim_sealed_create(uint64_t size, shim_sealed_t** out_sealed,
   shim_sealed_t* sealed = malloc(sizeof(*sealed));
   if (!sealed) return shim__no_memory(error, sizeof(*sealed), "sealed memory");
   sealed->size = size;
-  sealed->fd = memfd_create("iree4j", MFD_CLOEXEC);
-  if (sealed->fd < 0) {
-    int code = errno;
+  const shim_status_t status =
+      shim__system_sealable(size, &sealed->fd, &sealed->bytes, error);
+  if (status != SHIM_OK) {
     free(sealed);
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, code,
-                          "memfd_create failed with errno %d; raise the limit "
-                          "of open files",
-                          code);
-  }
-  int code = take_pages(sealed->fd, size);
-  sealed->bytes = MAP_FAILED;
-  if (code == 0) {
-    sealed->bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-                         sealed->fd, 0);
-    code = errno;
-  }
-  if (sealed->bytes == MAP_FAILED) {
-    close(sealed->fd);
-    free(sealed);
-    return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, code,
-                          "no memory for %llu bytes: errno %d",
-                          (unsigned long long)size, code);
+    return status;
   }
   *out_sealed = sealed;
   return SHIM_OK;
@@ -128,6 +103,6 @@ shim_status_t shim_sealed_seal(shim_sealed_t* sealed, shim_error_t* error) {
 void shim_sealed_release(shim_sealed_t* sealed) {
   if (!sealed) return;
   munmap(sealed->bytes, sealed->size);
-  close(sealed->fd);
+  if (sealed->fd >= 0) close(sealed->fd);
   free(sealed);
 }

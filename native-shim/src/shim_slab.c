@@ -1,5 +1,5 @@
-// Memory of pools, on huge pages where the system provides them on request.
-// Calls shim_status.c only.
+// Memory of pools on Linux and macOS, on huge pages where the system provides
+// them on request. Calls shim_system.h and shim_status.c.
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -7,15 +7,6 @@
 #include "shim_file.h"
 #include "shim_internal.h"
 #include "shim_system.h"
-
-// Headers for glibc 2.28 lack it; kernels before 5.14 answer EINVAL.
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
-
-// The huge page of x86-64, and of arm64 with pages of 4 KiB. With larger pages
-// huge ones are larger, and the advice may have no effect.
-#define LARGE_PAGE ((uint64_t)2 << 20)
 
 struct shim_slab_t {
   void* mapping;
@@ -36,14 +27,6 @@ static uint64_t round_up(uint64_t value, uint64_t power_of_two) {
   return (value + power_of_two - 1) & ~(power_of_two - 1);
 }
 
-// Commits all pages here rather than at the first store.
-static int take_pages(uint8_t* bytes, uint64_t size, uint64_t page) {
-  if (madvise(bytes, size, MADV_POPULATE_WRITE) == 0) return 0;
-  if (errno != EINVAL) return errno;
-  for (uint64_t i = 0; i < size; i += page) ((volatile uint8_t*)bytes)[i] = 0;
-  return 0;
-}
-
 shim_status_t shim_slab_create(uint64_t size, uint64_t alignment,
                                shim_slab_t** out_slab, shim_error_t* error) {
   *out_slab = NULL;
@@ -51,7 +34,9 @@ shim_status_t shim_slab_create(uint64_t size, uint64_t alignment,
   const shim_status_t status = shim__slab_check(size, alignment, error);
   if (status != SHIM_OK) return status;
   uint64_t boundary = alignment < page ? page : alignment;
-  if (size >= LARGE_PAGE && boundary < LARGE_PAGE) boundary = LARGE_PAGE;
+  if (size >= SHIM__LARGE_PAGE && boundary < SHIM__LARGE_PAGE) {
+    boundary = SHIM__LARGE_PAGE;
+  }
   uint64_t length = round_up(size, page);
   shim_slab_t* slab = malloc(sizeof(*slab));
   if (!slab) return shim__no_memory(error, sizeof(*slab), "a slab");
@@ -67,9 +52,7 @@ shim_status_t shim_slab_create(uint64_t size, uint64_t alignment,
   }
   slab->bytes = (uint8_t*)(uintptr_t)round_up(
       (uintptr_t)slab->mapping + page, boundary);
-  // Works without huge pages, too.
-  if (size >= LARGE_PAGE) madvise(slab->bytes, length, MADV_HUGEPAGE);
-  int code = take_pages(slab->bytes, length, page);
+  int code = shim__system_commit(slab->bytes, length);
   if (code != 0) {
     shim_slab_release(slab);
     return no_memory(error, size, code);

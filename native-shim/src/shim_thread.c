@@ -1,10 +1,8 @@
-// The calling thread: its affinity and its floating-point mode. Calls
-// shim_status.c only.
+// The calling thread's affinity on Linux. Calls shim_status.c only.
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
 
-#include "cpu/fpu.h"
 #include "shim.h"
 
 enum { BITS = 64 };
@@ -46,8 +44,4 @@ shim_status_t shim_thread_affinity(uint64_t* out_mask, size_t word_count,
                         "%zu bits are too few for the processors of this "
                         "machine",
                         word_count * BITS);
-}
-
-int32_t shim_thread_flushes_denormals(void) {
-  return (shim__fpu_mode() & SHIM__FPU_FLUSH) != 0;
 }

@@ -438,7 +438,9 @@ int main(void) {
   RUN(a_file_that_became_shorter_is_lost_data);
   RUN(the_thread_is_as_before);
   RUN(faults_while_loading_are_statuses);
-  RUN(what_a_kernel_calls_faults_as_it);
+  if (shim_capabilities() & SHIM_CAPABILITY_SYSTEM_LIBRARIES) {
+    RUN(what_a_kernel_calls_faults_as_it);
+  }
   RUN(a_thousand_stores_end_in_a_status_or_a_right_result);
   RUN(threads_fault_each_for_itself);
   RUN(faults_of_others_are_passed_on);

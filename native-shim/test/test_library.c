@@ -1,6 +1,8 @@
 // The library as a JVM loads it: into a running process with threads.
 #include <dlfcn.h>
+#if !defined(__APPLE__)
 #include <link.h>
+#endif
 #include <pthread.h>
 #include <unistd.h>
 
@@ -36,6 +38,7 @@ static void nothing_else_is_exported(void) {
   CHECK(!dlsym(library, "shim_cpu_executable_create"));
 }
 
+#if !defined(__APPLE__)
 // The largest pages of the architecture.
 #if defined(__aarch64__)
 enum { PAGE = 65536 };
@@ -66,10 +69,13 @@ static void no_page_has_two_segments_of_it(void) {
   dl_iterate_phdr(visit, &found);
   CHECK(found);
 }
+#endif
 
 int main(void) {
   RUN(a_process_with_threads_loads_it);
   RUN(nothing_else_is_exported);
+#if !defined(__APPLE__)
   RUN(no_page_has_two_segments_of_it);
+#endif
   return 0;
 }

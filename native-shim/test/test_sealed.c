@@ -37,13 +37,15 @@ static void go_back(int signal_number) {
 }
 
 static int store_faults(volatile uint8_t* byte) {
-  struct sigaction action, before;
+  struct sigaction action, before, before_bus;
   memset(&action, 0, sizeof(action));
   action.sa_handler = go_back;
   CHECK_EQ(sigaction(SIGSEGV, &action, &before), 0);
+  CHECK_EQ(sigaction(SIGBUS, &action, &before_bus), 0);  // of macOS
   int faulted = sigsetjmp(back, 1);
   if (!faulted) *byte = 1;
   CHECK_EQ(sigaction(SIGSEGV, &before, NULL), 0);
+  CHECK_EQ(sigaction(SIGBUS, &before_bus, NULL), 0);
   return faulted;
 }
 
@@ -75,10 +77,16 @@ static void a_file_is_mapped_until_it_is_released(void) {
   CHECK_EQ(memcmp(shim_sealed_bytes(sealed), "module", 6), 0);
   CHECK(store_faults(shim_sealed_bytes(sealed)));
   shim_view_t* view = NULL;
-  CHECK_OK(shim_view_create(sealed, 2, 4, &view, &error));
-  *(volatile uint8_t*)shim_view_bytes(view) = 'D';
-  CHECK_EQ(memcmp(shim_view_bytes(view), "Dule", 4), 0);
-  CHECK_EQ(memcmp(shim_sealed_bytes(sealed), "module", 6), 0);
+  if (shim_capabilities() & SHIM_CAPABILITY_VIEWS) {
+    CHECK_OK(shim_view_create(sealed, 2, 4, &view, &error));
+    *(volatile uint8_t*)shim_view_bytes(view) = 'D';
+    CHECK_EQ(memcmp(shim_view_bytes(view), "Dule", 4), 0);
+    CHECK_EQ(memcmp(shim_sealed_bytes(sealed), "module", 6), 0);
+  } else {
+    CHECK_FAILS(shim_view_create(sealed, 2, 4, &view, &error),
+                SHIM_UNIMPLEMENTED, "no views");
+    CHECK(!view);
+  }
   shim_view_release(view);
   shim_sealed_release(sealed);
 }

@@ -3,6 +3,8 @@
 #if defined(_WIN32)
 #include "windows/windows_error.h"
 #define sched_getcpu() ((int)GetCurrentProcessorNumber())
+#elif defined(__APPLE__)
+#define sched_getcpu() 0
 #else
 #include <sched.h>
 #endif
@@ -60,6 +62,15 @@ static void affinities_that_cannot_be_are_refused(void) {
               "0 bits are too few");
 }
 
+static void a_system_without_affinity_says_so(void) {
+  uint64_t mask[WORDS] = {1};
+  CHECK_FAILS(shim_thread_set_affinity(mask, WORDS, &error),
+              SHIM_UNIMPLEMENTED, "no affinity");
+  CHECK_FAILS(shim_thread_affinity(mask, WORDS, &error), SHIM_UNIMPLEMENTED,
+              "no affinity");
+  CHECK_EQ(mask[0], 0);
+}
+
 // Not inlined, because compilers move arithmetic across changes of the mode.
 __attribute__((noinline)) static float half_of(float value) {
   volatile float input = value;
@@ -94,8 +105,12 @@ static void flushing_begins_and_ends_with_its_brackets(void) {
 }
 
 int main(void) {
-  RUN(a_pinned_thread_runs_there_and_others_do_not_care);
-  RUN(affinities_that_cannot_be_are_refused);
+  if (shim_capabilities() & SHIM_CAPABILITY_AFFINITY) {
+    RUN(a_pinned_thread_runs_there_and_others_do_not_care);
+    RUN(affinities_that_cannot_be_are_refused);
+  } else {
+    RUN(a_system_without_affinity_says_so);
+  }
   RUN(flushing_begins_and_ends_with_its_brackets);
   return 0;
 }

@@ -43,6 +43,10 @@ static inline void forget_fetched_code(void) {
 #endif
 }
 
+int32_t shim_thread_flushes_denormals(void) {
+  return (shim__fpu_mode() & SHIM__FPU_FLUSH) != 0;
+}
+
 // Runs code of the executable; false when it was stopped, with the
 // floating-point mode undefined.
 static bool run(const shim_cpu_executable_t* executable,

@@ -7,6 +7,18 @@
 
 #include "shim.h"
 
+#if defined(__APPLE__)
+#include <sys/sysctl.h>
+
+// What the system says of the processor; false for a name it does not know.
+static bool says(const char* name) {
+  int32_t value = 0;
+  size_t size = sizeof(value);
+  return sysctlbyname(name, &value, &size, NULL, 0) == 0 &&
+         size == sizeof(value) && value != 0;
+}
+#endif
+
 typedef struct feature_t {
   const char* name;
   uint8_t bit;
@@ -93,7 +105,15 @@ static uint64_t saved_states(const uint32_t leaf_1[4]) {
   if (!(leaf_1[ECX] & osxsave)) return 0;
   uint32_t low, high;
   __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  return ((uint64_t)high << 32) | low;
+  uint64_t states = ((uint64_t)high << 32) | low;
+#if defined(__APPLE__)
+  // macOS saves the state of AVX-512 from a thread's first use on, and shows it
+  // in XCR0 only then. Rosetta offers no AVX-512, in cpuid either.
+  if ((states & STATE_YMM) == STATE_YMM && says("hw.optional.avx512f")) {
+    states |= STATE_ZMM;
+  }
+#endif
+  return states;
 }
 
 void shim_cpu_features_query(uint64_t out_fields[SHIM_CPU_FIELD_COUNT]) {
@@ -114,7 +134,6 @@ void shim_cpu_features_query(uint64_t out_fields[SHIM_CPU_FIELD_COUNT]) {
 }
 
 #elif defined(__aarch64__)
-#include <sys/auxv.h>
 
 static const feature_t features[] = {
     {"fp-armv8", 0},   {"lse", 1},         {"lse128", 2},
@@ -127,6 +146,47 @@ static const feature_t features[] = {
 };
 
 const char* shim_cpu_architecture(void) { return "arm_64"; }
+
+#if defined(__APPLE__)
+
+// A feature: the names by which the system may know it, the later one first.
+// There is no SVE. Names that a system does not know yet are of features that
+// it lacks.
+typedef struct probe_t {
+  uint8_t bit;
+  const char* name;
+  const char* earlier;
+} probe_t;
+
+static const probe_t probes[] = {
+    {0, "hw.optional.floatingpoint", "hw.optional.AdvSIMD"},
+    {1, "hw.optional.arm.FEAT_LSE", "hw.optional.armv8_1_atomics"},
+    {2, "hw.optional.arm.FEAT_LSE128", NULL},
+    {10, "hw.optional.arm.FEAT_FP16", "hw.optional.neon_fp16"},
+    {11, "hw.optional.arm.FEAT_FHM", "hw.optional.armv8_2_fhm"},
+    {12, "hw.optional.arm.FEAT_DotProd", NULL},
+    {13, "hw.optional.arm.FEAT_I8MM", NULL},
+    {14, "hw.optional.arm.FEAT_BF16", NULL},
+    {30, "hw.optional.arm.FEAT_SME", NULL},
+    {31, "hw.optional.arm.FEAT_SME2", NULL},
+    {32, "hw.optional.arm.FEAT_SME2p1", NULL},
+    {33, "hw.optional.arm.FEAT_SME_F16F16", NULL},
+    {34, "hw.optional.arm.FEAT_SME_F64F64", NULL},
+    {35, "hw.optional.arm.FEAT_SME_I16I64", NULL},
+};
+
+void shim_cpu_features_query(uint64_t out_fields[SHIM_CPU_FIELD_COUNT]) {
+  memset(out_fields, 0, SHIM_CPU_FIELD_COUNT * sizeof(out_fields[0]));
+  for (size_t i = 0; i < sizeof(probes) / sizeof(probes[0]); ++i) {
+    if (says(probes[i].name) ||
+        (probes[i].earlier && says(probes[i].earlier))) {
+      out_fields[0] |= 1ull << probes[i].bit;
+    }
+  }
+}
+
+#else
+#include <sys/auxv.h>
 
 // A feature: its word and bit in the kernel's report. The kernel reports only
 // features whose state it saves.
@@ -152,6 +212,8 @@ void shim_cpu_features_query(uint64_t out_fields[SHIM_CPU_FIELD_COUNT]) {
     }
   }
 }
+
+#endif  // the system
 
 #else
 #error "add the features of this architecture"

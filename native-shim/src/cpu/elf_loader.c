@@ -12,6 +12,14 @@
 
 typedef unsigned long long ull;
 
+#if defined(__APPLE__)
+#define REMEDY                                                            \
+  "; entitle the program to com.apple.security.cs.allow-unsigned-executable-" \
+  "memory"
+#else
+#define REMEDY "; allow it in the security policy (SELinux execmem, seccomp)"
+#endif
+
 static void* pointer_to(uint64_t address) { return (void*)(uintptr_t)address; }
 
 // The segment of a vaddr range, or NULL.
@@ -44,7 +52,7 @@ static shim_status_t protect(const shim__elf_image_t* image, uint64_t vaddr,
                                      : "read-only",
       code,
       (rights & SHIM__RIGHT_EXECUTE)
-          ? "; allow it in the security policy (SELinux execmem, seccomp)"
+          ? REMEDY
           : "");
 }
 
@@ -150,10 +158,6 @@ static shim_status_t protect_all(const shim__elf_file_t* file,
     shim_status_t status =
         protect(image, segment->vaddr, segment->memsz, rights, error);
     if (status != SHIM_OK) return status;
-    if (segment->flags & ELF_PF_X) {
-      char* code = pointer_to(image->bias + segment->vaddr);
-      __builtin___clear_cache(code, code + segment->memsz);
-    }
   }
   if (file->relro_size == 0) return SHIM_OK;
   return protect(image, file->relro_vaddr, file->relro_size, SHIM__RIGHT_READ,

@@ -10,6 +10,9 @@
 static const char* const cuda_libraries[] = {"nvcuda.dll", NULL};
 static const char* const hip_libraries[] = {"amdhip64_7.dll", "amdhip64_6.dll",
                                             "amdhip64.dll", NULL};
+#elif defined(__APPLE__)
+static const char* const cuda_libraries[] = {NULL};
+static const char* const hip_libraries[] = {NULL};
 #else
 static const char* const cuda_libraries[] = {"libcuda.so.1", "libcuda.so",
                                              NULL};
@@ -42,8 +45,13 @@ void* shim__gpu_open_library(const char* name, const char* const* names,
       return library;
     }
   }
-  shim_error_set(error, SHIM_UNAVAILABLE, 0, "there is no '%s'; %s", names[0],
-                 remedy);
+  if (names[0]) {
+    shim_error_set(error, SHIM_UNAVAILABLE, 0, "there is no '%s'; %s", names[0],
+                   remedy);
+  } else {
+    shim_error_set(error, SHIM_UNAVAILABLE, 0,
+                   "its vendor has none for macOS; use the driver 'vulkan'");
+  }
   return NULL;
 }
 

@@ -7,10 +7,25 @@
 #include "vulkan/vulkan_internal.h"
 #include "vulkan/vulkan_status.h"
 
+// The loaders of Vulkan, in the order of attempts, and what to do without.
 #if defined(_WIN32)
-#define LIBRARY "vulkan-1.dll"
+static const char* const libraries[] = {"vulkan-1.dll", NULL};
+#elif defined(__APPLE__)
+// MoltenVK is a driver, which serves without a loader, too.
+static const char* const libraries[] = {"libvulkan.1.dylib",
+                                        "libMoltenVK.dylib", NULL};
 #else
-#define LIBRARY "libvulkan.so.1"
+static const char* const libraries[] = {"libvulkan.so.1", NULL};
+#endif
+#if defined(__APPLE__)
+// The linker's text lists each place; the remedy must fit in the message.
+#define CAUSE "%.60s"
+#define REMEDY \
+  "install the Vulkan SDK or MoltenVK, where DYLD_FALLBACK_LIBRARY_PATH leads"
+#else
+#define CAUSE "%s"
+#define REMEDY \
+  "install the Vulkan loader and a driver (libvulkan1, mesa-vulkan-drivers)"
 #endif
 #define RESOLVER "vkGetInstanceProcAddr"
 #define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
@@ -236,15 +251,20 @@ static shim_status_t create_messenger(shim_vulkan_api_t* api,
 }
 
 static shim_status_t open_library(shim_vulkan_api_t* api,
+                                  const char* const* names,
                                   shim__vk_resolver_t* out_resolver,
                                   shim_error_t* error) {
-  api->library = dlopen(api->name, RTLD_NOW | RTLD_LOCAL);
+  for (int i = 0; names[i] && !api->library; ++i) {
+    snprintf(api->name, sizeof(api->name), "%s", names[i]);
+    api->library = dlopen(api->name, RTLD_NOW | RTLD_LOCAL);
+  }
   if (!api->library) {
     const char* cause = dlerror();
     return shim_error_set(error, SHIM_UNAVAILABLE, 0,
-                          "cannot open '%s': %s; install the Vulkan loader and "
-                          "a driver (libvulkan1, mesa-vulkan-drivers)",
-                          api->name, cause ? cause : "no cause given");
+                          "cannot open '%s'%s%s%s: " CAUSE "; " REMEDY,
+                          names[0], names[1] ? " and '" : "",
+                          names[1] ? names[1] : "", names[1] ? "'" : "",
+                          cause ? cause : "no cause given");
   }
   void* symbol = dlsym(api->library, RESOLVER);
   if (!symbol) return lacks(api, RESOLVER, error);
@@ -252,10 +272,10 @@ static shim_status_t open_library(shim_vulkan_api_t* api,
   return SHIM_OK;
 }
 
-static shim_status_t open_api(shim_vulkan_api_t* api, uint32_t wanted_flags,
-                              shim_error_t* error) {
+static shim_status_t open_api(shim_vulkan_api_t* api, const char* const* names,
+                              uint32_t wanted_flags, shim_error_t* error) {
   shim__vk_resolver_t resolver = NULL;
-  shim_status_t status = open_library(api, &resolver, error);
+  shim_status_t status = open_library(api, names, &resolver, error);
   if (status) return status;
   status = resolve_global(api, resolver, error);
   if (status) return status;
@@ -282,8 +302,9 @@ shim_status_t shim_vulkan_open(const char* name, uint32_t wanted_flags,
   if (!api) {
     return shim__no_memory(error, sizeof(*api), "a Vulkan library");
   }
-  snprintf(api->name, sizeof(api->name), "%s", name ? name : LIBRARY);
-  shim_status_t status = open_api(api, wanted_flags, error);
+  const char* const given[] = {name, NULL};
+  shim_status_t status =
+      open_api(api, name ? given : libraries, wanted_flags, error);
   if (status) {
     shim_vulkan_close(api);
     return status;

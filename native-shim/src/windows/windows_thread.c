@@ -1,5 +1,5 @@
-// The calling thread on Windows: its affinity, its floating-point mode and its
-// stack. Calls shim_status.c only.
+// The calling thread on Windows: its affinity and its stack. Calls
+// shim_status.c only.
 //
 // Windows numbers processors in groups of up to 64. Word n of a mask is group
 // n, and a thread runs in one group: of a mask with several groups the first
@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cpu/fpu.h"
 #include "shim.h"
 #include "shim_system.h"
 
@@ -62,10 +61,6 @@ shim_status_t shim_thread_affinity(uint64_t* out_mask, size_t word_count,
                         "%zu bits are too few for the processors of this "
                         "machine",
                         word_count * BITS);
-}
-
-int32_t shim_thread_flushes_denormals(void) {
-  return (shim__fpu_mode() & SHIM__FPU_FLUSH) != 0;
 }
 
 void shim__system_prepare_stack(void) {

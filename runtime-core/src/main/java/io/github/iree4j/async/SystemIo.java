@@ -180,7 +180,7 @@ public final class SystemIo implements AutoCloseable {
      *     sync_fd with cancelled work
      * @return cancels the wait: if the cancellation succeeds, the completion is never called
      * @throws IreeException INVALID_ARGUMENT when the kind of event cannot be waited for; FAILED_PRECONDITION when the
-     *     event is closed; UNIMPLEMENTED on Windows; UNAVAILABLE without the native library; the proactor's failure when the proactor has ended
+     *     event is closed; UNIMPLEMENTED on Windows and macOS; UNAVAILABLE without the native library; the proactor's failure when the proactor has ended
      */
     public Cancellation watch(SystemEvent event, Completion onReadable) {
         Cancellation watch = source().watches().add(event, onReadable);

@@ -18,7 +18,8 @@ public final class NativeThreads {
      *
      * @param mask bit n % 64 of word n / 64 is processor n; at most 128 words
      * @throws IreeException INVALID_ARGUMENT when this process may use none of the processors, PERMISSION_DENIED when
-     *     the system forbids the change, UNAVAILABLE without the native library
+     *     the system forbids the change, UNIMPLEMENTED without {@link SystemCapability#AFFINITY}, UNAVAILABLE without
+     *     the native library
      */
     public static void setAffinity(long[] mask) {
         NativeLibrary.ensureAvailable();
@@ -39,7 +40,8 @@ public final class NativeThreads {
      * Returns the processors allowed for the calling thread.
      *
      * @return a mask as for {@link #setAffinity}, without trailing zero words
-     * @throws IreeException UNAVAILABLE without the native library
+     * @throws IreeException UNIMPLEMENTED without {@link SystemCapability#AFFINITY}, UNAVAILABLE without the native
+     *     library
      */
     public static long[] affinity() {
         NativeLibrary.ensureAvailable();

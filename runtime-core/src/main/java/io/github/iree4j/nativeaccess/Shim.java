@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
  */
 final class Shim {
     /** Version of the interface this class was written for; {@code SHIM_ABI_VERSION} in shim.h. */
-    static final int ABI_VERSION = 15;
+    static final int ABI_VERSION = 16;
 
     static final int ERROR_SIZE = 256;
     static final int ERROR_NATIVE_CODE = 4;

@@ -9,7 +9,10 @@ public enum SystemCapability {
     VIEWS(2),
 
     /** Executables loaded by the system's loader. */
-    SYSTEM_LIBRARIES(4);
+    SYSTEM_LIBRARIES(4),
+
+    /** Threads restricted to processors: {@link NativeThreads}. */
+    AFFINITY(8);
 
     private final int bit; // SHIM_CAPABILITY_* in shim.h
 

@@ -1,20 +1,28 @@
-// What Windows does not have, or this library does not have there: each
+// What neither Windows nor macOS has, or this library does not have there: each
 // function says so. Calls shim_status.c only.
 //
-// Views of sealed memory are left out on purpose. A store into a view faults
-// and is retried; but Windows calls handlers directly below the stack pointer
-// of the code that faulted, where kernels may keep values (the red zone of the
-// System V convention). Kernels that fault for good are not continued, and
-// lose nothing.
+// Views of sealed memory are left out on Windows on purpose. A store into a
+// view faults and is retried; but Windows calls handlers directly below the
+// stack pointer of the code that faulted, where kernels may keep values (the
+// red zone of the System V convention). Kernels that fault for good are not
+// continued, and lose nothing. macOS spares the red zone, but has no files in
+// memory that could be mapped privately, and nothing here has run there.
 #include <string.h>
 
 #include "cpu/system_image.h"
+#include "shim_fault.h"
 #include "shim_file.h"
 
+#if defined(_WIN32)
+#define SYSTEM "Windows"
+uint32_t shim_capabilities(void) { return SHIM_CAPABILITY_AFFINITY; }
+#else
+#define SYSTEM "macOS"
 uint32_t shim_capabilities(void) { return 0; }
+#endif
 
 static shim_status_t missing(const char* what, shim_error_t* error) {
-  return shim_error_set(error, SHIM_UNIMPLEMENTED, 0, "Windows has no %s",
+  return shim_error_set(error, SHIM_UNIMPLEMENTED, 0, SYSTEM " has no %s",
                         what);
 }
 
@@ -87,7 +95,7 @@ shim_status_t shim_file_ring_create(uint32_t entries,
                                     shim_error_t* error) {
   (void)entries;
   *out_ring = NULL;
-  return shim_error_set(error, SHIM_UNAVAILABLE, 0, "Windows has no io_uring");
+  return shim_error_set(error, SHIM_UNAVAILABLE, 0, SYSTEM " has no io_uring");
 }
 
 void shim_file_ring_release(shim_file_ring_t* ring) { (void)ring; }
@@ -136,6 +144,11 @@ shim_status_t shim_view_restore(shim_view_t* view, shim_error_t* error) {
 }
 
 void shim_view_release(shim_view_t* view) { (void)view; }
+
+bool shim__view_open(uintptr_t address) {
+  (void)address;
+  return false;
+}
 
 shim_status_t shim__system_image_load(const void* bytes, size_t size,
                                       const char* symbol,

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,13 +58,20 @@ public final class CacheDirectory {
             return List.of(directory, directory.resolve(own));
         }
         Path home = Path.of(System.getProperty("user.home", "."));
-        boolean windows = NativePlatform.name().startsWith("windows-");
-        String cache = System.getenv(windows ? "LOCALAPPDATA" : "XDG_CACHE_HOME");
-        Path caches = cache != null && Path.of(cache).isAbsolute() ? Path.of(cache) : home.resolve(".cache");
+        Path caches = caches(NativePlatform.name(), System::getenv, home);
         Path temporary = Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
         return List.of(
                 caches.resolve("iree4j").toAbsolutePath(),
                 temporary.resolve(own).toAbsolutePath());
+    }
+
+    /** The folder for caches on a platform; a variable of the environment counts if its value is absolute. */
+    static Path caches(String platform, Function<String, @Nullable String> environment, Path home) {
+        String named = environment.apply(platform.startsWith("windows-") ? "LOCALAPPDATA" : "XDG_CACHE_HOME");
+        if (named != null && Path.of(named).isAbsolute()) {
+            return Path.of(named);
+        }
+        return platform.startsWith("osx-") ? home.resolve("Library").resolve("Caches") : home.resolve(".cache");
     }
 
     /**

@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
  * <ol>
  *   <li>the file or directory named by the system property {@value #LIBRARY_PATH} or else the environment variable
  *       {@value #LIBRARY_PATH_VARIABLE}; if either is set, nothing else is tried;
- *   <li>the resource {@code META-INF/native/<platform>/libiree4j_shim.so}, or {@code iree4j_shim.dll} on Windows (in the
- *       jar {@code iree4j-native-shim}), copied to the directory named by the system property {@value NativeExtraction#EXTRACT_DIR}, or else to the
+ *   <li>the resource {@code META-INF/native/<platform>/libiree4j_shim.so}, or {@code iree4j_shim.dll} on Windows and
+ *       {@code libiree4j_shim.dylib} on macOS (in the jar {@code iree4j-native-shim}), copied to the directory named by the system property {@value NativeExtraction#EXTRACT_DIR}, or else to the
  *       user's cache directory, or else to the temporary directory.
  * </ol>
  *
@@ -36,7 +36,7 @@ public final class NativeLibrary {
     /** Environment variable with the same meaning. */
     public static final String LIBRARY_PATH_VARIABLE = "IREE4J_NATIVE_LIBRARY_PATH";
 
-    /** The file's name on this platform: {@code libiree4j_shim.so}, or {@code iree4j_shim.dll} on Windows. */
+    /** The file's name on this platform: {@code libiree4j_shim.so}, {@code iree4j_shim.dll} on Windows, {@code libiree4j_shim.dylib} on macOS. */
     static final String FILE_NAME = NativePlatform.fileName(NativePlatform.name());
 
     private static final Logger LOG = LoggerFactory.getLogger(NativeLibrary.class);

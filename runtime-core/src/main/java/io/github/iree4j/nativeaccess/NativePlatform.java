@@ -13,8 +13,14 @@ import java.util.stream.Stream;
  */
 final class NativePlatform {
     /** Those that a release has libraries for. */
-    static final List<String> RELEASED =
-            List.of("linux-x86_64", "linux-x86_64-musl", "linux-aarch_64", "linux-aarch_64-musl", "windows-x86_64");
+    static final List<String> RELEASED = List.of(
+            "linux-x86_64",
+            "linux-x86_64-musl",
+            "linux-aarch_64",
+            "linux-aarch_64-musl",
+            "windows-x86_64",
+            "osx-aarch_64",
+            "osx-x86_64");
 
     /** The files mapped into this process, the C library among them. */
     private static final Path MAPPINGS = Path.of("/proc/self/maps");
@@ -29,7 +35,10 @@ final class NativePlatform {
 
     /** The name of the library's file on a platform. */
     static String fileName(String platform) {
-        return platform.startsWith("windows-") ? "iree4j_shim.dll" : "libiree4j_shim.so";
+        if (platform.startsWith("windows-")) {
+            return "iree4j_shim.dll";
+        }
+        return platform.startsWith("osx-") ? "libiree4j_shim.dylib" : "libiree4j_shim.so";
     }
 
     static String name(String os, String arch) {

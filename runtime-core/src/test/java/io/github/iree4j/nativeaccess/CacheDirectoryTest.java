@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,6 +49,22 @@ class CacheDirectoryTest {
         } catch (IOException e) {
             assumeTrue(false, "needs the superuser, to give files away: " + e);
         }
+    }
+
+    @Test
+    void eachSystemHasItsFolderForCaches() {
+        Path home = Path.of("/home/u");
+        assertThat(CacheDirectory.caches("linux-x86_64", name -> null, home)).isEqualTo(Path.of("/home/u/.cache"));
+        assertThat(CacheDirectory.caches("osx-aarch_64", name -> null, home))
+                .isEqualTo(Path.of("/home/u/Library/Caches"));
+        Map<String, String> variables = Map.of("XDG_CACHE_HOME", "/caches", "LOCALAPPDATA", "/local");
+        assertThat(CacheDirectory.caches("linux-x86_64-musl", variables::get, home))
+                .isEqualTo(Path.of("/caches"));
+        assertThat(CacheDirectory.caches("osx-x86_64", variables::get, home)).isEqualTo(Path.of("/caches"));
+        assertThat(CacheDirectory.caches("windows-x86_64", variables::get, home))
+                .isEqualTo(Path.of("/local"));
+        assertThat(CacheDirectory.caches("osx-x86_64", name -> "relative", home))
+                .isEqualTo(Path.of("/home/u/Library/Caches"));
     }
 
     @Test

@@ -175,6 +175,7 @@ class NativeLibraryTest {
         assertThat(NativePlatform.name("Linux", "amd64")).isEqualTo("linux-x86_64");
         assertThat(NativePlatform.name("Linux", "aarch64")).isEqualTo("linux-aarch_64");
         assertThat(NativePlatform.name("Mac OS X", "aarch64")).isEqualTo("osx-aarch_64");
+        assertThat(NativePlatform.name("Mac OS X", "x86_64")).isEqualTo("osx-x86_64");
         assertThat(NativePlatform.name("Windows 11", "amd64")).isEqualTo("windows-x86_64");
         assertThat(NativePlatform.name("Linux", "riscv64")).isEqualTo("linux-riscv64");
     }
@@ -188,7 +189,9 @@ class NativeLibraryTest {
                         "libiree4j_shim.so",
                         "libiree4j_shim.so",
                         "libiree4j_shim.so",
-                        "iree4j_shim.dll");
+                        "iree4j_shim.dll",
+                        "libiree4j_shim.dylib",
+                        "libiree4j_shim.dylib");
     }
 
     @Test

@@ -17,7 +17,7 @@ final class IreeRuntimeHints implements RuntimeHintsRegistrar {
     @Override
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources()
-                .registerPattern("META-INF/native/*/libiree4j_shim.so")
+                .registerPattern("META-INF/native/*/*iree4j_shim.*")
                 .registerPattern("io/github/iree4j/lab/scenarios/*")
                 .registerPattern("META-INF/services/io.github.iree4j.hal.loader.*")
                 .registerPattern("META-INF/services/io.github.iree4j.hal.spi.*")

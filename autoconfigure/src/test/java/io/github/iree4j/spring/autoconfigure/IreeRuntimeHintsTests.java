@@ -36,10 +36,16 @@ class IreeRuntimeHintsTests {
 
     @Test
     void theLibraryOfEachPlatformIsAResource() throws Exception {
-        assertThat(RuntimeHintsPredicates.resource().forResource("META-INF/native/linux-x86_64/libiree4j_shim.so"))
-                .accepts(hints);
-        assertThat(RuntimeHintsPredicates.resource().forResource("META-INF/native/linux-aarch_64/libiree4j_shim.so"))
-                .accepts(hints);
+        for (String library : List.of(
+                "linux-x86_64/libiree4j_shim.so",
+                "linux-aarch_64/libiree4j_shim.so",
+                "linux-aarch_64/libiree4j_shim.so.sha256",
+                "windows-x86_64/iree4j_shim.dll",
+                "osx-aarch_64/libiree4j_shim.dylib")) {
+            assertThat(RuntimeHintsPredicates.resource().forResource("META-INF/native/" + library))
+                    .as(library)
+                    .accepts(hints);
+        }
         List<URL> found = Collections.list(
                 getClass().getClassLoader().getResources("META-INF/native/linux-x86_64/libiree4j_shim.so"));
         assertThat(found).as("the path is that of the library").isNotEmpty();

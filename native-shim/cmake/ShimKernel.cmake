@@ -25,13 +25,14 @@ function(shim_add_kernel name)
     list(APPEND sources ${source})
   endforeach()
   # Not a CMake library: sanitizers and the flags of the host must not apply.
-  set(compiler ${CMAKE_C_COMPILER} ${CMAKE_C_COMPILER_ARG1})
+  # Arguments of the compiler are one string; paths may have spaces.
+  separate_arguments(arguments UNIX_COMMAND "${CMAKE_C_COMPILER_ARG1}")
+  set(compiler ${CMAKE_C_COMPILER} ${arguments})
   if(SHIM_KERNEL_COMPILER)
     set(compiler ${SHIM_KERNEL_COMPILER})
   endif()
   set(compile ${compiler} -std=c11
     ${SHIM_KERNEL_COMPILE_OPTIONS} -I${SHIM_KERNEL_INCLUDE_DIR})
-  separate_arguments(compile)
   if(SHIM_KERNEL_LINKER)
     # The linker itself takes what compilers take after -Wl.
     set(own ${SHIM_KERNEL_LINK_OPTIONS} ${KERNEL_OPTIONS})

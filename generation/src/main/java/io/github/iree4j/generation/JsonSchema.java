@@ -287,7 +287,7 @@ final class JsonSchema {
         }
         List<Expression> choices = new ArrayList<>();
         for (int i = 0; i < node.size(); i++) {
-            choices.add(schema(node.get(i), "%s/%s/%d".formatted(place, keyword, i), level + 1));
+            choices.add(schema(node.get(i), place + "/" + keyword + "/" + i, level + 1));
         }
         if (keyword.equals("oneOf") && node.size() > MOST_EXCLUSIVE) {
             throw invalid(

@@ -102,7 +102,6 @@ public record Fault(Kind kind, String target, long tick, int factor) {
 
     @Override
     public String toString() {
-        return "%s:%s%s@%d"
-                .formatted(kind.name().toLowerCase(Locale.ROOT), target, factor > 1 ? "*" + factor : "", tick);
+        return kind.name().toLowerCase(Locale.ROOT) + ":" + target + (factor > 1 ? "*" + factor : "") + "@" + tick;
     }
 }

@@ -142,8 +142,6 @@ final class Scaling {
     }
 
     private static String name(String id, int copy, int repetition) {
-        return repetition > 0
-                ? "%s/%d.%d".formatted(id, copy + 1, repetition + 1)
-                : copy > 0 ? "%s/%d".formatted(id, copy + 1) : id;
+        return repetition > 0 ? id + "/" + (copy + 1) + "." + (repetition + 1) : copy > 0 ? id + "/" + (copy + 1) : id;
     }
 }

@@ -293,7 +293,7 @@ public final class Explanation {
     /** Returns the queue of an operation, for example {@code local/0}. */
     String queue(RecordedOperation operation) {
         RecordedQueue queue = graph.queue(operation.axis());
-        return queue == null ? "an unknown queue" : "%s/%d".formatted(queue.device(), queue.index());
+        return queue == null ? "an unknown queue" : queue.device() + "/" + queue.index();
     }
 
     private String call(RecordedOperation operation) {

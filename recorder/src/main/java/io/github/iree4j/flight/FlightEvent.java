@@ -381,7 +381,7 @@ public sealed interface FlightEvent {
 
         @Override
         public String toString() {
-            return isKnown() ? "%dx%dx%d".formatted(x, y, z) : "counts in a buffer";
+            return isKnown() ? x + "x" + y + "x" + z : "counts in a buffer";
         }
     }
 

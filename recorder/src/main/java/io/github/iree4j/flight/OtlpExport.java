@@ -69,8 +69,7 @@ final class OtlpExport {
         all.append("{\"traceId\":\"%s\",\"spanId\":\"%s\",\"name\":".formatted(trace(operation), span(operation)));
         JsonText.quote(
                 operation.function().isEmpty() ? operation.name() : operation.name() + " " + operation.function(), all);
-        all.append(",\"kind\":1,\"startTimeUnixNano\":\"%d\",\"endTimeUnixNano\":\"%d\",\"attributes\":["
-                .formatted(origin + operation.submittedAt(), origin + graph.endOrFailure(operation)));
+        times(origin + operation.submittedAt(), origin + graph.endOrFailure(operation), all);
         attribute(all, "iree.operation", operation.name(), true);
         number(all, "iree.queue", queue == null ? 0 : queue.index());
         number(all, "iree.epoch", operation.epoch());
@@ -109,8 +108,7 @@ final class OtlpExport {
         all.append(",\n{\"traceId\":\"%s\",\"spanId\":\"%016x\",\"parentSpanId\":\"%s\",\"name\":"
                 .formatted(trace(operation), dispatchSpan(dispatch), span(operation)));
         JsonText.quote(dispatch.export(), all);
-        all.append(",\"kind\":1,\"startTimeUnixNano\":\"%d\",\"endTimeUnixNano\":\"%d\",\"attributes\":["
-                .formatted(origin + dispatch.begin(), origin + dispatch.end()));
+        times(origin + dispatch.begin(), origin + dispatch.end(), all);
         attribute(all, "iree.workgroups", dispatch.workgroups().toString(), true);
         number(all, "iree.workers", dispatch.workers());
         attribute(all, "iree.state", dispatch.state().name(), false);
@@ -176,6 +174,11 @@ final class OtlpExport {
 
     private static String span(RecordedOperation operation) {
         return "%016x".formatted(operation.number() == 0 ? 1 : operation.number());
+    }
+
+    private static void times(long begin, long end, StringBuilder all) {
+        all.append(",\"kind\":1,\"startTimeUnixNano\":\"").append(begin);
+        all.append("\",\"endTimeUnixNano\":\"").append(end).append("\",\"attributes\":[");
     }
 
     private static void attribute(StringBuilder all, String key, String value, boolean first) {

@@ -150,8 +150,12 @@ final class ScenarioExport {
         checkCount(lanes.size(), streams ? "devices" : "queues, some without order", MAXIMUM_HARDWARE);
         int queues = lanes.values().stream().mapToInt(Integer::intValue).sum();
         checkCount(streams ? queues : 0, "queues", MAXIMUM_QUEUES);
-        lanes.forEach((id, count) -> text.append("  - {id: %s, lanes: %d%s}\n"
-                .formatted(id, count, several ? ", machine: machine_" + machines.get(id) : "")));
+        lanes.forEach((id, count) -> text.append("  - {id: ")
+                .append(id)
+                .append(", lanes: ")
+                .append(count)
+                .append(several ? ", machine: machine_" + machines.get(id) : "")
+                .append("}\n"));
     }
 
     /** Returns how many operations of a queue without order ran at once, if more than a scenario has lanes; else empty. */
@@ -204,12 +208,9 @@ final class ScenarioExport {
             return;
         }
         String kind = operation.name().replaceAll("[^A-Za-z0-9_]", "_");
-        text.append("  - {id: o%d_%s, hw: %s, duration: %d"
-                .formatted(
-                        operation.number(),
-                        kind.substring(0, Math.min(64, kind.length())),
-                        hardware.getOrDefault(queue.axis(), ""),
-                        duration(operation)));
+        text.append("  - {id: o").append(operation.number()).append('_').append(kind, 0, Math.min(64, kind.length()));
+        text.append(", hw: ").append(hardware.getOrDefault(queue.axis(), ""));
+        text.append(", duration: ").append(duration(operation));
         points(" wait", waits.of(operation), text);
         points(" signal", waits.signals(operation), text);
         if (streams) {

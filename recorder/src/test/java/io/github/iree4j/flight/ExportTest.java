@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
@@ -159,6 +160,23 @@ class ExportTest {
         assertThat(links).isNotEmpty().isSubsetOf(spans);
         long open = json.chars().filter(c -> c == '{' || c == '[').count();
         assertThat(json.chars().filter(c -> c == '}' || c == ']').count()).isEqualTo(open);
+    }
+
+    /** Names in traces and reports are for people, and follow the language. */
+    @Test
+    void exportsForProgramsAreTheSameInEachLanguage() throws IOException {
+        OperationGraph graph = graph();
+        Locale language = Locale.getDefault();
+        try {
+            for (ExportFormat format : List.of(ExportFormat.OTLP, ExportFormat.SCENARIO)) {
+                Locale.setDefault(Locale.ROOT);
+                byte[] root = export(format, graph);
+                Locale.setDefault(Locale.forLanguageTag("fa-IR"));
+                assertThat(export(format, graph)).as(format.name()).isEqualTo(root);
+            }
+        } finally {
+            Locale.setDefault(language);
+        }
     }
 
     /**

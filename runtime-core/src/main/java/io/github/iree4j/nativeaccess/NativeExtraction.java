@@ -153,7 +153,7 @@ final class NativeExtraction {
 
     /** A copy exclusive to this class loader, removed when the JVM exits, except on Windows, where a loaded file cannot be. */
     Path privateCopyIn(Path directory) {
-        String suffix = "-%d-%d".formatted(ProcessHandle.current().pid(), System.nanoTime());
+        String suffix = "-" + ProcessHandle.current().pid() + "-" + System.nanoTime();
         Path copy = write(directory, fileName(suffix), false);
         copy.toFile().deleteOnExit();
         return copy;

@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -94,7 +95,7 @@ record TopologyMachine(List<Processor> processors, int online, double quota, int
     }
 
     private String quotaText() {
-        return quota == Double.POSITIVE_INFINITY ? "" : ", quota of %.2f processors".formatted(quota);
+        return quota == Double.POSITIVE_INFINITY ? "" : String.format(Locale.ROOT, ", quota of %.2f processors", quota);
     }
 
     private List<TopologyGroup> places(TopologyOptions options) {

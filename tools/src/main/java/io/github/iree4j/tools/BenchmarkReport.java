@@ -84,8 +84,8 @@ abstract class BenchmarkReport {
             String counter;
             String times;
             if (m.isRatio()) {
-                times = "%10.2f %%    %10.2f %%   ".formatted(100 * row.real(), 100 * row.cpu());
-                counter = "%.2f%%".formatted(100 * m.itemsPerSecond());
+                times = String.format(Locale.ROOT, "%10.2f %%    %10.2f %%   ", 100 * row.real(), 100 * row.cpu());
+                counter = String.format(Locale.ROOT, "%.2f%%", 100 * m.itemsPerSecond());
             } else {
                 String unit = row.unit().name();
                 times = "%s %-4s %s %-4s".formatted(time(row.real()), unit, time(row.cpu()), unit);
@@ -137,7 +137,7 @@ abstract class BenchmarkReport {
             out.println("    \"date\": \"%s\",".formatted(OffsetDateTime.now().truncatedTo(ChronoUnit.SECONDS)));
             out.println("    \"host_name\": %s,".formatted(quoted(host())));
             out.println("    \"executable\": \"iree4j benchmark\",");
-            out.println("    \"num_cpus\": %d,".formatted(Runtime.getRuntime().availableProcessors()));
+            out.println("    \"num_cpus\": " + Runtime.getRuntime().availableProcessors() + ",");
             out.println("    \"java_version\": %s,"
                     .formatted(quoted(Runtime.version().toString())));
             out.println("    \"library_build_type\": \"release\"");

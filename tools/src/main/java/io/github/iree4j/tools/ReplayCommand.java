@@ -124,15 +124,16 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     private static String json(DeviceReplay replay) {
-        return "{\"operations\": %d, \"leftOut\": %d, \"notEnded\": %d, \"decisions\": %d, \"frontiers\": %d, \"dependOnTime\": %d, \"differences\": %d}"
-                .formatted(
-                        replay.operations(),
-                        replay.leftOut(),
-                        replay.notEnded(),
-                        replay.waits(),
-                        replay.frontiers(),
-                        replay.dependOnTime(),
-                        replay.differences().size());
+        return String.format(
+                Locale.ROOT,
+                "{\"operations\": %d, \"leftOut\": %d, \"notEnded\": %d, \"decisions\": %d, \"frontiers\": %d, \"dependOnTime\": %d, \"differences\": %d}",
+                replay.operations(),
+                replay.leftOut(),
+                replay.notEnded(),
+                replay.waits(),
+                replay.frontiers(),
+                replay.dependOnTime(),
+                replay.differences().size());
     }
 
     private int percent() {
@@ -153,17 +154,18 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     private static String json(Replay replay) {
-        return "{\"operations\": %d, \"leftOut\": %d, \"decisions\": %d, \"frontiers\": %d, \"behindGaps\": %d, \"ends\": %d, \"deviationNanos\": %d, \"reordered\": %d, \"differences\": %d}"
-                .formatted(
-                        replay.operations(),
-                        replay.leftOut(),
-                        replay.waits(),
-                        replay.frontiers(),
-                        replay.behindGaps(),
-                        replay.ends(),
-                        replay.deviation(),
-                        replay.reordered(),
-                        replay.differences().size());
+        return String.format(
+                Locale.ROOT,
+                "{\"operations\": %d, \"leftOut\": %d, \"decisions\": %d, \"frontiers\": %d, \"behindGaps\": %d, \"ends\": %d, \"deviationNanos\": %d, \"reordered\": %d, \"differences\": %d}",
+                replay.operations(),
+                replay.leftOut(),
+                replay.waits(),
+                replay.frontiers(),
+                replay.behindGaps(),
+                replay.ends(),
+                replay.deviation(),
+                replay.reordered(),
+                replay.differences().size());
     }
 
     private static String json(Forecast forecast) {
@@ -185,7 +187,7 @@ final class ReplayCommand implements Callable<Integer> {
     }
 
     private static String json(Forecast.Range range) {
-        return "{\"shortestNanos\": %d, \"longestNanos\": %d}".formatted(range.shortest(), range.longest());
+        return "{\"shortestNanos\": " + range.shortest() + ", \"longestNanos\": " + range.longest() + "}";
     }
 
     private static String text(Forecast forecast) {

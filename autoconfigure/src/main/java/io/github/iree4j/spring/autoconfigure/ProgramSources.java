@@ -150,7 +150,7 @@ final class ProgramSources {
     private static List<WarmUp> warmUps(String key, List<IreeProperties.Module.WarmUp> calls) {
         List<WarmUp> all = new ArrayList<>();
         for (IreeProperties.Module.WarmUp call : calls) {
-            String each = "%swarm-up[%d].".formatted(key, all.size());
+            String each = key + "warm-up[" + all.size() + "].";
             if (!StringUtils.hasText(call.function())) {
                 throw invalid(each + "function", call.function(), "it must name a function of the program");
             }

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -222,8 +223,8 @@ public final class FileIdentityStore implements IdentityStore {
     }
 
     private void write(int session) throws IOException {
-        String content =
-                "iree4j-identity 1 cluster=%016x machine=%d session=%d\n".formatted(clusterId, machine, session);
+        String content = String.format(
+                Locale.ROOT, "iree4j-identity 1 cluster=%016x machine=%d session=%d\n", clusterId, machine, session);
         Path next = sibling(".next");
         steps.accept("write");
         try (FileChannel channel = FileChannel.open(

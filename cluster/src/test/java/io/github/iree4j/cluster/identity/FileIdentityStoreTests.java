@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -74,6 +75,19 @@ class FileIdentityStoreTests extends IdentityStoreContract {
             }
         };
         new FileIdentityStore(file(), CLUSTER, 3, steps).acquire(LEASE).release();
+    }
+
+    @Test
+    void theFileIsTheSameInEachLanguage() throws IOException {
+        Locale language = Locale.getDefault();
+        try {
+            Locale.setDefault(Locale.forLanguageTag("fa-IR"));
+            IdentityLease lease = new FileIdentityStore(file(), CLUSTER, 3, step -> {}).acquire(LEASE);
+            assertThat(Files.readString(file())).endsWith("machine=3 session=1\n");
+            lease.release();
+        } finally {
+            Locale.setDefault(language);
+        }
     }
 
     @Test

@@ -83,7 +83,7 @@ final class RemoteDriver implements StreamDriver {
     /** Returns machine and session of the peer as in the names of axes; no other node ever has the same. */
     String slot() {
         NodeIdentity peer = Objects.requireNonNull(session.peer());
-        return "m%d.s%d".formatted(peer.machine(), peer.session());
+        return "m" + peer.machine() + ".s" + peer.session();
     }
 
     RemoteDeviceInfo info() {

@@ -3,6 +3,7 @@ package io.github.iree4j.vm.asm;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
+import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
@@ -131,7 +132,12 @@ final class FloatLiterals {
         }
         String unscaled = rounded.unscaledValue().abs().toString();
         String mantissa = unscaled.length() == 1 ? unscaled : unscaled.charAt(0) + "." + unscaled.substring(1);
-        return "%s%se%s%02d"
-                .formatted(rounded.signum() < 0 ? "-" : "", mantissa, exponent < 0 ? "-" : "+", Math.abs(exponent));
+        return String.format(
+                Locale.ROOT,
+                "%s%se%s%02d",
+                rounded.signum() < 0 ? "-" : "",
+                mantissa,
+                exponent < 0 ? "-" : "+",
+                Math.abs(exponent));
     }
 }

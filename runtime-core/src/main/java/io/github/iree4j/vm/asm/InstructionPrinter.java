@@ -205,9 +205,9 @@ final class InstructionPrinter {
                     case RODATA -> {
                         int ordinal = reader.i32(i);
                         if (ordinal >= 0 && ordinal < module.rodata().size()) {
-                            out.append("  // %db"
-                                    .formatted(
-                                            module.rodata().get(ordinal).bytes().byteSize()));
+                            out.append("  // ")
+                                    .append(module.rodata().get(ordinal).bytes().byteSize())
+                                    .append('b');
                         }
                     }
                     default -> {}

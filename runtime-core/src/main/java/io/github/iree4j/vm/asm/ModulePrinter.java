@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
@@ -157,12 +158,14 @@ final class ModulePrinter {
             rodata(i, module.rodata().get(i));
         }
         for (int i = 0; i < module.rwdataBytes().size(); i++) {
-            out.append("vm.rwdata[%d] = %d\n".formatted(i, module.rwdataBytes().get(i)));
+            out.append(String.format(
+                    Locale.ROOT, "vm.rwdata[%d] = %d\n", i, module.rwdataBytes().get(i)));
         }
         long bytes = facts.stream().mapToLong(CodeFacts::globalBytes).max().orElse(0);
         long refs = facts.stream().mapToLong(CodeFacts::globalRefs).max().orElse(0);
         if (module.globalBytes() != bytes || module.globalRefs() != refs) {
-            out.append("vm.state bytes %d refs %d\n".formatted(module.globalBytes(), module.globalRefs()));
+            out.append(String.format(
+                    Locale.ROOT, "vm.state bytes %d refs %d\n", module.globalBytes(), module.globalRefs()));
         }
     }
 
@@ -186,11 +189,12 @@ final class ModulePrinter {
         out.append(" = ");
         Path directory = options.rodataDirectory();
         if (directory != null) {
-            String name = "rodata_%d.bin".formatted(ordinal);
+            String name = "rodata_" + ordinal + ".bin";
             write(segment, directory.resolve(name));
             out.append("file \"").append(name).append('"');
         } else if (segment.bytes().byteSize() > options.rodataLimit()) {
-            out.append("<%d bytes left out>".formatted(segment.bytes().byteSize()));
+            out.append(String.format(
+                    Locale.ROOT, "<%d bytes left out>", segment.bytes().byteSize()));
         } else {
             out.append(HEX.formatHex(segment.bytes().toArray(ValueLayout.JAVA_BYTE)));
         }
@@ -278,7 +282,8 @@ final class ModulePrinter {
                     .append('\n');
         }
         if (function.words() != facts.words() || function.refs() != facts.refs()) {
-            out.append("  vm.registers values %d refs %d\n".formatted(function.words(), function.refs()));
+            out.append(String.format(
+                    Locale.ROOT, "  vm.registers values %d refs %d\n", function.words(), function.refs()));
         }
     }
 }

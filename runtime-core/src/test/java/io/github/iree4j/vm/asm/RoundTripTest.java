@@ -15,6 +15,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.IntStream;
@@ -184,6 +185,26 @@ class RoundTripTest {
         String text = VmDisassembler.disassemble(module, new VmDisassembler.Options(false, null, 0, directory));
         assertThat(text).contains("vm.rodata[3] align 64 external = file \"rodata_3.bin\"");
         assertSame(module, definition(VmAssembler.assemble(text, directory)));
+    }
+
+    @Test
+    void textIsTheSameInEachLanguage(@TempDir Path directory) {
+        ModuleDef module = assembled(EVERYTHING);
+        VmDisassembler.Options options = new VmDisassembler.Options(true, null, 0, directory);
+        String text = VmDisassembler.disassemble(module, options);
+        Locale language = Locale.getDefault();
+        try {
+            for (String tag : List.of("fa-IR", "ar-EG", "tr-TR", "de-DE")) {
+                Locale.setDefault(Locale.forLanguageTag(tag));
+                assertThat(VmDisassembler.disassemble(module, options)).as(tag).isEqualTo(text);
+                assertSame(module, definition(VmAssembler.assemble(text, directory)));
+                assertThat(FloatLiterals.formatF32(Float.floatToRawIntBits(0x1p-20f)))
+                        .as(tag)
+                        .isEqualTo("9.53674316e-07");
+            }
+        } finally {
+            Locale.setDefault(language);
+        }
     }
 
     @Test

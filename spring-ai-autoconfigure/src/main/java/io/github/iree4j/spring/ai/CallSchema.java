@@ -36,7 +36,7 @@ final class CallSchema {
                             && function.get("parameters") instanceof Map<?, ?> map
                     ? map
                     : Map.of();
-            String place = "#/anyOf/%d/properties/arguments".formatted(calls.size());
+            String place = "#/anyOf/" + calls.size() + "/properties/arguments";
             Map<String, Object> properties = new LinkedHashMap<>();
             properties.put("name", Map.of("const", name(tool)));
             properties.put("arguments", moved(objects(parameters), place, false));

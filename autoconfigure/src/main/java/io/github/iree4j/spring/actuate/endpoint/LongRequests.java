@@ -114,7 +114,7 @@ final class LongRequests implements AutoCloseable {
 
     private static WebEndpointResponse<?> refusal(int status, String detail) {
         return new WebEndpointResponse<>(
-                "{\"status\":%d,\"detail\":%s}".formatted(status, quote(detail)), status, MediaType.APPLICATION_JSON);
+                "{\"status\":" + status + ",\"detail\":" + quote(detail) + "}", status, MediaType.APPLICATION_JSON);
     }
 
     private static String quote(String text) {

@@ -235,7 +235,7 @@ final class RequestObject {
         }
         List<RequestObject> objects = new ArrayList<>(values.size());
         for (JsonNode value : values) {
-            objects.add(of(value, "%s[%d]".formatted(name(member), objects.size())));
+            objects.add(of(value, name(member) + "[" + objects.size() + "]"));
         }
         return objects;
     }

@@ -127,7 +127,8 @@ final class FetchFile extends AsynchronousFile {
             Consumer<@Nullable IreeException> done) {
         try {
             RemoteSession holder = node.session(range.holder());
-            holder.whenOpen(List.of(() -> holder.fetches().ask(range, points, offset, target, stop, done)));
+            holder.whenOpen(List.of(() -> holder.fetches()
+                    .ask(range, points, offset, target, stop, failure -> done.accept(reason(holder, failure)))));
         } catch (IreeException e) {
             done.accept(e);
         }
@@ -140,5 +141,10 @@ final class FetchFile extends AsynchronousFile {
         if (asked != null && taken != null) {
             asked.whenOver(_ -> taken.giveBack(asked.bytes.byteSize()));
         }
+    }
+
+    /** The client has broken nothing between this node and the holder. */
+    private static @Nullable IreeException reason(RemoteSession holder, @Nullable IreeException failure) {
+        return failure != null && failure.equals(holder.failure()) ? holder.absence(failure) : failure;
     }
 }

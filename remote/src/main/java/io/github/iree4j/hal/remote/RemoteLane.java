@@ -499,7 +499,7 @@ final class RemoteLane implements Lane {
 
     /** Calls back once the lane has reached a value, with null, or once the value has ended, with the loss of the device. */
     void whenReached(long value, Consumer<@Nullable IreeException> action) {
-        Runnable look = () -> action.accept(timeline.hasReached(value) ? null : driver.failure());
+        Runnable look = () -> action.accept(timeline.hasReached(value) ? null : absence());
         if (timeline.isOverOrThen(value, look)) {
             look.run();
         }
@@ -514,6 +514,11 @@ final class RemoteLane implements Lane {
         if (timeline.isOverOrThen(all, action)) {
             action.run();
         }
+    }
+
+    private @Nullable IreeException absence() {
+        IreeException cause = driver.failure();
+        return cause == null ? null : driver.session().absence(cause);
     }
 
     /** Returns the value reached by the lane. */

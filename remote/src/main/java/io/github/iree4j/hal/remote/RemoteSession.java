@@ -310,9 +310,9 @@ public final class RemoteSession {
     private List<Runnable> parts(IreeException cause) {
         return List.of(
                 () -> node.ended(this, cause),
-                () -> axes.fail(cause), // REMOTE-2
+                () -> axes.fail(absence(cause)), // REMOTE-2
                 () -> transfers.failAll(cause), // before devices are lost together with their memory
-                () -> proxies.failAll(cause),
+                () -> proxies.failAll(absence(cause)),
                 subscriptions::close,
                 () -> server.failAll(cause),
                 () -> client.failAll(cause),
@@ -321,6 +321,18 @@ public final class RemoteSession {
                 () -> connection.close(cause),
                 this::open,
                 () -> node.failed(this, cause));
+    }
+
+    /**
+     * Returns the failure of work that only waits for the peer, on whichever node: such work has broken no protocol and no
+     * limit, and may succeed without the peer.
+     */
+    IreeException absence(IreeException cause) {
+        return switch (cause.code()) {
+            case UNAVAILABLE, ABORTED, CANCELLED -> cause;
+            default ->
+                IreeException.of(StatusCode.UNAVAILABLE, "%s is lost: %s".formatted(this, cause.getMessage()), cause);
+        };
     }
 
     /** Notifies each element, even if an earlier notification throws: a session fails once, so nobody else would. */

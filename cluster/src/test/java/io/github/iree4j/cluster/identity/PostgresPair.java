@@ -18,12 +18,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A primary of PostgreSQL and a standby that streams from it, both on this machine, with the programs of Debian's packages. */
-final class PostgresPair implements AutoCloseable {
+public final class PostgresPair implements AutoCloseable {
 
     private static final Path PACKAGES = Path.of("/usr/lib/postgresql");
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -33,9 +34,10 @@ final class PostgresPair implements AutoCloseable {
     private final @Nullable String user; // that PostgreSQL runs as; it refuses root
     private final Server primary;
     private final Server standby;
+    private Map<String, String> environment = Map.of(); // of the servers
 
     /** A server, which may be stopped. */
-    final class Server {
+    public final class Server {
         private final Path data;
         private final int port = freePort();
         private final List<String> options = new ArrayList<>();
@@ -89,6 +91,10 @@ final class PostgresPair implements AutoCloseable {
             }
         }
 
+        public int port() {
+            return port;
+        }
+
         String url() {
             return "jdbc:postgresql://localhost:%d/postgres?user=iree&connectTimeout=3&socketTimeout=10"
                     .formatted(port);
@@ -96,7 +102,7 @@ final class PostgresPair implements AutoCloseable {
     }
 
     /** Returns the folder of the programs, of the newest version; null without any. */
-    static @Nullable Path programs() {
+    public static @Nullable Path programs() {
         if (!Files.isDirectory(PACKAGES)) {
             return null;
         }
@@ -122,7 +128,7 @@ final class PostgresPair implements AutoCloseable {
      * @param directory an empty folder
      * @param programs the folder of the programs
      */
-    PostgresPair(Path directory, Path programs) throws IOException {
+    public PostgresPair(Path directory, Path programs) throws IOException {
         this.directory = directory;
         this.programs = programs;
         this.user = "root".equals(System.getProperty("user.name")) ? owner(directory) : null;
@@ -136,14 +142,7 @@ final class PostgresPair implements AutoCloseable {
      * @param isSynchronous whether a commit waits for the standby
      */
     void start(boolean isSynchronous) {
-        run(
-                "initdb",
-                "--no-sync",
-                "--auth=trust",
-                "--username=iree",
-                "--encoding=UTF8",
-                "--locale=C",
-                "--pgdata=" + primary.data);
+        initialise();
         if (isSynchronous) {
             primary.options.add("-c synchronous_standby_names='*'");
         }
@@ -159,6 +158,24 @@ final class PostgresPair implements AutoCloseable {
                 "--pgdata=" + standby.data);
         standby.start();
         awaitStandby();
+    }
+
+    /** Starts the primary alone, with variables besides those of this process. */
+    public void startPrimary(Map<String, String> variables) {
+        initialise();
+        environment = variables;
+        primary.start();
+    }
+
+    private void initialise() {
+        run(
+                "initdb",
+                "--no-sync",
+                "--auth=trust",
+                "--username=iree",
+                "--encoding=UTF8",
+                "--locale=C",
+                "--pgdata=" + primary.data);
     }
 
     /** Hands the folder to a user that PostgreSQL accepts. */
@@ -198,11 +215,12 @@ final class PostgresPair implements AutoCloseable {
         Path output = directory.resolve("output");
         try {
             // not through a pipe: the servers inherit the output and keep it open
-            Process process = new ProcessBuilder(command)
+            ProcessBuilder builder = new ProcessBuilder(command)
                     .directory(directory.toFile())
                     .redirectErrorStream(true)
-                    .redirectOutput(output.toFile())
-                    .start();
+                    .redirectOutput(output.toFile());
+            builder.environment().putAll(environment);
+            Process process = builder.start();
             boolean ended = process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS);
             if (!ended) {
                 process.destroyForcibly();
@@ -229,7 +247,7 @@ final class PostgresPair implements AutoCloseable {
         return logs.toString();
     }
 
-    Server primary() {
+    public Server primary() {
         return primary;
     }
 

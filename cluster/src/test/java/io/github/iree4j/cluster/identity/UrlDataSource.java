@@ -8,11 +8,11 @@ import java.util.logging.Logger;
 import javax.sql.DataSource;
 
 /** Connects anew each time. */
-final class UrlDataSource implements DataSource {
+public final class UrlDataSource implements DataSource {
 
     private final String url;
 
-    UrlDataSource(String url) {
+    public UrlDataSource(String url) {
         this.url = url;
     }
 

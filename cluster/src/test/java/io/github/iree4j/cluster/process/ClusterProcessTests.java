@@ -32,7 +32,7 @@ class ClusterProcessTests {
             .collect(Collectors.joining(","));
 
     private NodeProcess start(int index, int silence) throws IOException {
-        NodeProcess node = new NodeProcess(index, List.of(), addresses, directory, silence, 500);
+        NodeProcess node = NodeProcess.of(index, List.of(), addresses, directory, silence, 500);
         nodes.add(node);
         return node;
     }

@@ -51,7 +51,7 @@ class FloodTests {
         addresses = List.of(new InetSocketAddress("127.0.0.1", port), new InetSocketAddress("127.0.0.1", other));
         String list = "127.0.0.1:%d,127.0.0.1:%d".formatted(port, other);
         for (int node = 0; node < 2; node++) {
-            nodes.add(new NodeProcess(node, List.of(), list, directory, PATIENT, 500));
+            nodes.add(NodeProcess.of(node, List.of(), list, directory, PATIENT, 500));
         }
         for (NodeProcess each : nodes) {
             each.await("connected");

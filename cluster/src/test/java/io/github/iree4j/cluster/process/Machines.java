@@ -39,7 +39,7 @@ final class Machines implements AutoCloseable {
     }
 
     NodeProcess start(int index, int silence) throws IOException {
-        return new NodeProcess(index, network.in(index + 1), addresses, directory, silence, resumeMillis);
+        return NodeProcess.of(index, network.in(index + 1), addresses, directory, silence, resumeMillis);
     }
 
     void startAll(int silence) throws IOException, InterruptedException {

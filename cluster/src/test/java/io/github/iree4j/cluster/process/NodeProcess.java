@@ -10,27 +10,59 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
-/** A {@link NodeMain}, and the history that it has told. */
-final class NodeProcess implements AutoCloseable {
+/** A node in a process of its own, whose lines for the test begin with "> ", and the history that it has told. */
+public final class NodeProcess implements AutoCloseable {
     final int index;
     private final Process process;
     private final PrintWriter commands;
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
     private final List<String> history = new ArrayList<>();
-    private final Thread reader;
+    private final Thread thread; // that reads the lines
 
     /**
-     * Starts a node that suspects others that have been silent for so many seconds, and fails others whose connections are
+     * Starts a {@link NodeMain} that suspects others that have been silent for so many seconds, and fails others whose connections are
      * interrupted for longer.
      *
      * @param prefix a command that begins as another process and becomes the one that follows; empty for none
      */
-    NodeProcess(int index, List<String> prefix, String addresses, Path directory, int silence, int resumeMillis)
+    static NodeProcess of(
+            int index, List<String> prefix, String addresses, Path directory, int silence, int resumeMillis)
+            throws IOException {
+        return new NodeProcess(
+                index,
+                prefix,
+                Map.of(),
+                NodeMain.class,
+                List.of(
+                        String.valueOf(index),
+                        addresses,
+                        directory.toString(),
+                        String.valueOf(silence),
+                        String.valueOf(resumeMillis)),
+                _ -> false);
+    }
+
+    /**
+     * Starts a process.
+     *
+     * @param prefix a command that begins as another process and becomes the one that follows; empty for none
+     * @param environment variables besides those of this process
+     * @param reader takes lines, and returns false for those that become history; called by one thread
+     */
+    public NodeProcess(
+            int index,
+            List<String> prefix,
+            Map<String, String> environment,
+            Class<?> main,
+            List<String> arguments,
+            Predicate<String> reader)
             throws IOException {
         this.index = index;
         List<String> command = new ArrayList<>(prefix);
@@ -42,22 +74,20 @@ final class NodeProcess implements AutoCloseable {
                 "-Xmx256m",
                 "-cp",
                 System.getProperty("java.class.path"),
-                NodeMain.class.getName(),
-                String.valueOf(index),
-                addresses,
-                directory.toString(),
-                String.valueOf(silence),
-                String.valueOf(resumeMillis)));
-        process = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+                main.getName()));
+        command.addAll(arguments);
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.environment().putAll(environment);
+        process = builder.start();
         commands = new PrintWriter(process.outputWriter(StandardCharsets.UTF_8), true);
         BufferedReader output = process.inputReader(StandardCharsets.UTF_8);
-        reader = Thread.ofPlatform().daemon().start(() -> {
+        thread = Thread.ofPlatform().daemon().start(() -> {
             try {
                 for (String line; (line = output.readLine()) != null; ) {
                     if (line.startsWith("> ")) {
-                        lines.add(line.substring(2));
+                        if (!reader.test(line.substring(2))) {
+                            lines.add(line.substring(2));
+                        }
                     } else {
                         System.out.println(index + " " + line);
                     }
@@ -68,7 +98,7 @@ final class NodeProcess implements AutoCloseable {
         });
     }
 
-    void command(String line) {
+    public void command(String line) {
         commands.println(line);
     }
 
@@ -100,6 +130,34 @@ final class NodeProcess implements AutoCloseable {
         return await(beginning);
     }
 
+    /** Gives a command, and returns the answer after its beginning; null if the process has ended instead. */
+    public @Nullable String ask(String command, String beginning) throws InterruptedException {
+        command(command);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (System.nanoTime() - deadline < 0) {
+            String line = lines.poll(20, TimeUnit.MILLISECONDS);
+            if (line != null && line.startsWith(beginning)) {
+                return line.substring(beginning.length());
+            } else if (line == null && !process.isAlive()) {
+                return null;
+            }
+        }
+        throw new AssertionError("node %d does not answer '%s'".formatted(index, command));
+    }
+
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Waits for the end; returns the exit code. */
+    public int awaitEnd() throws InterruptedException {
+        assertThat(process.waitFor(60, TimeUnit.SECONDS))
+                .as("node %d ends", index)
+                .isTrue();
+        thread.join();
+        return process.exitValue();
+    }
+
     private List<String> tail() {
         return history.subList(Math.max(0, history.size() - 10), history.size());
     }
@@ -109,8 +167,8 @@ final class NodeProcess implements AutoCloseable {
         return history;
     }
 
-    /** Sends a signal: KILL, STOP or CONT. */
-    void signal(String name) {
+    /** Sends a signal: KILL, TERM, QUIT, STOP or CONT. */
+    public void signal(String name) {
         try {
             new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid()))
                     .start()
@@ -127,7 +185,7 @@ final class NodeProcess implements AutoCloseable {
         process.destroyForcibly();
         try {
             process.waitFor();
-            reader.join();
+            thread.join();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -1,21 +1,7 @@
 package io.github.iree4j.spring.cluster.autoconfigure;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import io.github.iree4j.IreeRuntime;
-import io.github.iree4j.Program;
-import io.github.iree4j.cluster.ClusterNode;
-import io.github.iree4j.cluster.ClusterPeer;
 import io.github.iree4j.cluster.FreePorts;
 import io.github.iree4j.cluster.transport.Relay;
-import io.github.iree4j.hal.Device;
-import io.github.iree4j.spring.InvocationService;
-import io.github.iree4j.spring.LoadedProgram;
-import io.github.iree4j.spring.ProgramState;
-import io.github.iree4j.spring.ProgramStatus;
-import io.github.iree4j.spring.Programs;
-import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -23,18 +9,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
-import org.jspecify.annotations.Nullable;
-import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Three applications of this process as a cluster, each behind a relay that the others dial, with faults. Each has programs on its own device and
- * those of the others, see {@link #PROGRAMS}. Each fault is made by one thread, and of one node by one at a time.
+ * Three applications as a cluster, each behind a relay that the others dial, with faults. Each has programs on its own device and those of the
+ * others, see {@link #PROGRAMS}. Each fault is made by one thread, and of one node by one at a time.
  */
-final class FaultyCluster implements AutoCloseable {
+abstract class FaultyCluster implements AutoCloseable {
     static final int NODES = 3;
 
     /** On the own device, the next node's, the next but one's, whichever of both is less loaded; and a sum on the next node's. */
@@ -42,8 +23,9 @@ final class FaultyCluster implements AutoCloseable {
 
     private static final Duration RESUME = Duration.ofSeconds(6); // long, for a busy machine
     private static final Duration SILENCE = Duration.ofSeconds(1); // until a node is doubted
+    private static final Duration WHOLE_WITHIN = Duration.ofSeconds(60);
 
-    /** Something that happens to a node or to the connections that others have dialed to it. */
+    /** Something that happens to a node, to the connections that others have dialed to it, or to what it needs. */
     enum Fault {
         RESET(false),
         FLAP(false),
@@ -52,7 +34,21 @@ final class FaultyCluster implements AutoCloseable {
         SILENCE(false),
         CUT(true),
         KILL(true),
-        STOP(true);
+        STOP(true),
+        /** The process stands still. */
+        PAUSE(true),
+        /** The clock of the day of a node jumps by up to a day, either way. */
+        CLOCK(false),
+        /** No byte can be written beside the identity. */
+        FULL(false),
+        /** The process is killed, and finds a full disk when it starts again. */
+        KILL_AND_FULL(true),
+        /** The database of the identities is silent or refuses, for less than half of a lease. */
+        DATABASE_AWAY(false),
+        /** The same for up to two leases. */
+        DATABASE_LOST(true),
+        /** The clock of the database jumps by more than a lease, either way. */
+        DATABASE_CLOCK(true);
 
         /** Whether calls may fail; otherwise connections have to go on. */
         final boolean harms;
@@ -62,30 +58,19 @@ final class FaultyCluster implements AutoCloseable {
         }
     }
 
-    /** A node from its start to its end. */
-    record Node(ConfigurableApplicationContext context, InvocationService invocations, Programs programs) {
-        ClusterNode member() {
-            return context.getBean(ClusterNode.class);
-        }
-
-        IreeRuntime runtime() {
-            return context.getBean(IreeRuntime.class);
-        }
-    }
-
-    private final Path directory;
     private final int port;
-    private final List<Relay> relays = new ArrayList<>();
-    private final AtomicReferenceArray<@Nullable Node> nodes = new AtomicReferenceArray<>(NODES);
+    final List<Relay> relays = new ArrayList<>();
 
-    /** Starts the nodes, whose identities are in a directory, and waits until they are whole. */
-    FaultyCluster(Path directory) throws IOException {
-        this.directory = directory;
+    FaultyCluster() throws IOException {
         port = FreePorts.from(18_000 + (int) (ProcessHandle.current().pid() % 5_000));
         for (int node = 0; node < NODES; node++) {
             relays.add(
                     new Relay(new InetSocketAddress(advertised(node), port), new InetSocketAddress(bound(node), port)));
         }
+    }
+
+    /** Starts all nodes, and waits until they are whole. */
+    void startAll() throws IOException {
         for (int node = 0; node < NODES; node++) {
             start(node);
         }
@@ -100,19 +85,33 @@ final class FaultyCluster implements AutoCloseable {
         return "127.77.1." + (node + 1);
     }
 
-    /** A node; null while it does not run. */
-    @Nullable
-    Node node(int index) {
-        return nodes.get(index);
-    }
+    /** Returns what can happen here. */
+    abstract List<Fault> faults();
 
-    private void start(int index) {
-        Path add = ClusterApplications.fixture("3.13.0/vmvx-async/add.vmfb");
+    /** Starts a node. */
+    abstract void start(int index) throws IOException;
+
+    /** Ends a node in order, if it runs. */
+    abstract void stop(int index) throws IOException;
+
+    /** Ends a node that nobody hears any more. */
+    abstract void kill(int index) throws IOException;
+
+    /** Returns what a node lacks to serve as before; empty if nothing. Starts the node if it has ended by itself. */
+    abstract String missing(int index) throws IOException;
+
+    /** Starts clients of all nodes, which also the next starts of nodes have; until the result is closed, which waits for calls under way. */
+    abstract AutoCloseable clients(long seed);
+
+    /** Without clients: no node has open results or tensors. */
+    abstract void assertNothingIsLeft() throws IOException;
+
+    /** The configuration of a node, without an identity. */
+    static List<String> properties(int index, int port) {
+        Path add = ClusterApplications.fixture("3.13.0/vmvx-async/add.vmfb").toAbsolutePath();
         List<String> properties = new ArrayList<>(List.of(
                 "spring.lifecycle.timeout-per-shutdown-phase=1500ms",
                 "iree.cluster.enabled=true",
-                "iree.cluster.identity.machine=" + index,
-                "iree.cluster.identity.file=" + directory.resolve("machine" + index),
                 "iree.cluster.bind.address=" + bound(index),
                 "iree.cluster.bind.port=" + port,
                 "iree.cluster.advertise=" + advertised(index),
@@ -121,9 +120,8 @@ final class FaultyCluster implements AutoCloseable {
                 "iree.cluster.failure-detection.timeout=" + SILENCE.toMillis() + "ms",
                 "iree.cluster.data.connect-timeout=2s",
                 "iree.cluster.data.resume-timeout=" + RESUME.toMillis() + "ms",
-                "iree.cluster.on-fence=refuse-traffic", // started again here, without the pauses that save sessions
-                "iree.devices.next.uri=cluster://" + (index + 1) % NODES,
-                "iree.devices.other.uri=cluster://" + (index + 2) % NODES,
+                "iree.devices.next.uri=cluster://" + advertised((index + 1) % NODES),
+                "iree.devices.other.uri=cluster://" + advertised((index + 2) % NODES),
                 "iree.modules.near.location=" + add,
                 "iree.modules.far.location=" + add,
                 "iree.modules.far.devices=next",
@@ -132,55 +130,38 @@ final class FaultyCluster implements AutoCloseable {
                 "iree.modules.spread.location=" + add,
                 "iree.modules.spread.devices=next,other",
                 "iree.modules.spread.placement=least-loaded",
-                "iree.modules.sum.location=" + ClusterApplications.fixture("3.13.0/vmvx/state_tensor.vmfb"),
+                "iree.modules.sum.location="
+                        + ClusterApplications.fixture("3.13.0/vmvx/state_tensor.vmfb")
+                                .toAbsolutePath(),
                 "iree.modules.sum.devices=next"));
         PROGRAMS.forEach(each -> properties.add("iree.modules." + each + ".load=background"));
-        ConfigurableApplicationContext context = new SpringApplicationBuilder(ClusterApplications.Application.class)
-                .web(WebApplicationType.NONE)
-                .properties(properties.toArray(String[]::new))
-                .registerShutdownHook(false)
-                .logStartupInfo(false)
-                .run();
-        nodes.set(index, new Node(context, context.getBean(InvocationService.class), context.getBean(Programs.class)));
+        return properties;
+    }
+
+    List<String> properties(int index) {
+        return properties(index, port);
     }
 
     /** Ends a node in order, and starts it again. */
     void restart(int index) throws IOException {
-        restart(index, 0);
+        stop(index);
+        startAgain(index, 0);
     }
 
-    private void restart(int index, long pauseMillis) throws IOException {
-        close(index);
+    private void startAgain(int index, long pauseMillis) throws IOException {
         relays.get(index).down();
         pause(pauseMillis);
         relays.get(index).up();
         start(index);
     }
 
-    private void close(int index) {
-        Node node = nodes.getAndSet(index, null);
-        if (node != null) {
-            node.context.close();
-        }
-    }
-
-    /** Ends a node that nobody hears any more, as one whose process is killed, and starts another in its place. */
-    private void kill(int index, long pauseMillis) throws IOException {
-        relays.forEach(each -> each.silence(true));
-        Node node = nodes.get(index);
-        if (node != null) {
-            node.member().fence(IreeException.of(StatusCode.ABORTED, "killed by the test"));
-        }
-        close(index);
-        relays.get(index).down();
-        relays.forEach(each -> each.silence(false));
-        pause(pauseMillis);
-        relays.get(index).up();
-        start(index);
-    }
-
-    private static void pause(long millis) {
+    static void pause(long millis) {
         LockSupport.parkNanos(millis * 1_000_000);
+    }
+
+    /** A time within which some notice that a node is silent, and some do not. */
+    static long silence(Random random) {
+        return RESUME.toMillis() + random.nextInt(3 * (int) SILENCE.toMillis());
     }
 
     /** Lets something happen to a node; returns when it is over, though its consequences may not be. */
@@ -211,29 +192,28 @@ final class FaultyCluster implements AutoCloseable {
             }
             case CUT -> {
                 relay.silence(true);
-                pause(RESUME.toMillis()
-                        + random.nextInt(3 * (int) SILENCE.toMillis())); // so that some are noticed, and some not
+                pause(silence(random));
                 relay.silence(false);
             }
-            case KILL -> kill(index, random.nextInt(1500));
-            case STOP -> restart(index, random.nextInt(1500));
+            case KILL -> {
+                kill(index);
+                startAgain(index, random.nextInt(1500));
+            }
+            case STOP -> {
+                stop(index);
+                startAgain(index, random.nextInt(1500));
+            }
+            default -> throw new IllegalArgumentException(fault + " cannot happen here");
         }
     }
 
-    /** Waits until all nodes have sessions with each other and their programs loaded; starts those again that are fenced. */
-    void awaitWhole() {
-        long deadline = System.nanoTime() + Duration.ofSeconds(60).toNanos();
+    /** Waits until all nodes have sessions with each other and their programs loaded. */
+    void awaitWhole() throws IOException {
+        long deadline = System.nanoTime() + WHOLE_WITHIN.toNanos();
         while (true) {
-            String missing = "";
+            StringBuilder missing = new StringBuilder();
             for (int i = 0; i < NODES; i++) {
-                Node node = nodes.get(i);
-                if (node == null || node.member().fenced().isPresent()) {
-                    close(i);
-                    start(i);
-                    missing = "node %d was fenced".formatted(i);
-                } else {
-                    missing += missing(node);
-                }
+                missing.append(missing(i));
             }
             if (missing.isEmpty()) {
                 return;
@@ -245,55 +225,8 @@ final class FaultyCluster implements AutoCloseable {
         }
     }
 
-    private static String missing(Node node) {
-        StringBuilder missing = new StringBuilder();
-        List<ClusterPeer> peers = node.member().peers();
-        for (ClusterPeer each : peers) {
-            if (each.session() == null) {
-                missing.append(each).append("; ");
-            }
-        }
-        if (peers.size() != NODES - 1) {
-            missing.append("%s sees %s; "
-                    .formatted(node.member().identity(), node.member().view()));
-        }
-        for (ProgramStatus each : node.programs.statuses()) {
-            if (each.state() != ProgramState.READY) {
-                missing.append("%s at %s; ".formatted(each, node.member().identity()));
-            }
-        }
-        for (LoadedProgram each : node.programs.all()) {
-            for (Program instance : each.instances()) {
-                for (Device device : instance.devices()) {
-                    if (device.failure().isPresent() || device.draining().isPresent()) {
-                        missing.append("'%s' of %s at %s; "
-                                .formatted(
-                                        each.source().name(),
-                                        device,
-                                        node.member().identity()));
-                    }
-                }
-            }
-        }
-        return missing.toString();
-    }
-
-    /** Without clients: no node has open results or tensors. */
-    void assertNothingIsLeft() {
-        for (int i = 0; i < NODES; i++) {
-            Node node = nodes.get(i);
-            assertThat(node).isNotNull();
-            assertThat(node.runtime().monitor().leaks().openTensors())
-                    .as("tensors of node %d", i)
-                    .isZero();
-        }
-    }
-
     @Override
     public void close() throws IOException {
-        for (int node = 0; node < NODES; node++) {
-            close(node);
-        }
         for (Relay each : relays) {
             each.close();
         }

@@ -6,8 +6,7 @@ import io.github.iree4j.Results;
 import io.github.iree4j.Submission;
 import io.github.iree4j.spring.InvocationSpec;
 import io.github.iree4j.spring.LoadedProgram;
-import io.github.iree4j.spring.cluster.autoconfigure.FaultyCluster.Node;
-import io.github.iree4j.spring.cluster.autoconfigure.ProgramHistory.Call;
+import io.github.iree4j.spring.cluster.autoconfigure.ProgramCalls.Call;
 import io.github.iree4j.status.IreeException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -19,27 +18,29 @@ import java.util.Random;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
-/** Threads that call the programs of all nodes, one call after the other, and keep the history. */
+/** Threads that call the programs of nodes of this process, one call after the other, and take down the calls. */
 final class ProgramClients implements AutoCloseable {
     static final Duration TIMEOUT = Duration.ofSeconds(20);
 
     private static final CallOptions LIMITED = CallOptions.DEFAULTS.timeout(TIMEOUT);
     private static final List<String> PIPELINE = List.of("near", "far", "other", "near", "other", "far");
 
-    private final FaultyCluster cluster;
-    private final ProgramHistory history;
+    private final List<Supplier<@Nullable ProgramNode>> nodes; // null while a node does not run
+    private final ProgramCalls history;
     private final long seed;
     private final List<Thread> threads = new ArrayList<>();
     private final AtomicInteger retried = new AtomicInteger();
     private volatile boolean stopped;
 
     private interface Work {
-        void callOn(Node node, int index, Random random);
+        void callOn(ProgramNode node, int index, Random random);
     }
 
-    ProgramClients(FaultyCluster cluster, ProgramHistory history, long seed) {
-        this.cluster = cluster;
+    ProgramClients(List<Supplier<@Nullable ProgramNode>> nodes, ProgramCalls history, long seed) {
+        this.nodes = List.copyOf(nodes);
         this.history = history;
         this.seed = seed;
     }
@@ -55,7 +56,7 @@ final class ProgramClients implements AutoCloseable {
     }
 
     private void start(Work... all) {
-        for (int node = 0; node < FaultyCluster.NODES; node++) {
+        for (int node = 0; node < nodes.size(); node++) {
             for (Work work : all) {
                 int index = node;
                 Random random = new Random(seed + threads.size());
@@ -69,7 +70,7 @@ final class ProgramClients implements AutoCloseable {
 
     private void run(int index, Work work, Random random) {
         while (!stopped) {
-            Node node = cluster.node(index);
+            ProgramNode node = nodes.get(index).get();
             try {
                 if (node != null) {
                     work.callOn(node, index, random);
@@ -91,7 +92,7 @@ final class ProgramClients implements AutoCloseable {
         return new float[] {1, random.nextInt(100), random.nextInt(100), random.nextInt(100)};
     }
 
-    private void single(Node node, int index, Random random) {
+    private void single(ProgramNode node, int index, Random random) {
         String program = FaultyCluster.PROGRAMS.get(random.nextInt(4));
         float[] a = values(random);
         float[] b = values(random);
@@ -103,7 +104,7 @@ final class ProgramClients implements AutoCloseable {
         }
     }
 
-    private void job(Node node, int index, Random random) {
+    private void job(ProgramNode node, int index, Random random) {
         String program = random.nextInt(4) == 0 ? "near" : "spread";
         float[] a = values(random);
         float[] b = values(random);
@@ -114,9 +115,9 @@ final class ProgramClients implements AutoCloseable {
         } catch (IreeException e) {
             // once more
         }
-        Node again = cluster.node(index);
+        ProgramNode again = nodes.get(index).get();
         for (int other = 1; again == null; other++) {
-            again = cluster.node((index + other) % FaultyCluster.NODES);
+            again = nodes.get((index + other) % nodes.size()).get();
         }
         try (Results results = request(again, program).inputs(a, b).invoke()) {
             job.answered(results.tensor(0).toFloatArray());
@@ -131,12 +132,12 @@ final class ProgramClients implements AutoCloseable {
         return retried.get();
     }
 
-    private static InvocationSpec request(Node node, String program) {
+    private static InvocationSpec request(ProgramNode node, String program) {
         return node.invocations().request(program + ".add").timeout(TIMEOUT);
     }
 
     /** Each stage adds to the result of the stage before, on another node, and is submitted before that has run. */
-    private void pipeline(Node node, int index, Random random) {
+    private void pipeline(ProgramNode node, int index, Random random) {
         List<Call> calls = new ArrayList<>();
         List<Submission<Results>> stages = new ArrayList<>();
         float[] sum = values(random);
@@ -186,7 +187,7 @@ final class ProgramClients implements AutoCloseable {
         }
     }
 
-    private void sum(Node node, int index, Random random) {
+    private void sum(ProgramNode node, int index, Random random) {
         Optional<LoadedProgram> loaded = node.programs().find("sum");
         if (loaded.isEmpty()) {
             return;

@@ -15,11 +15,12 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls of programs as their clients see them, and what must hold of them: every call ends once and in time, an answer is right for the
+ * Calls of programs as their clients see them, and what must hold of them: every call ends once and in time unless
+ * its client is killed, an answer is right for the
  * arguments, a call fails only while faults of nodes last, and only with a failure that the pages name, and the calls of a program with a sum
  * are linearizable as long as the program is not loaded again. Thread-safe.
  */
-final class ProgramHistory {
+final class ProgramHistory implements ProgramCalls {
     /** What a call with a sum adds to in a program that was just loaded. */
     static final float[] INITIAL = {0.5f, 0.25f, 0, -1};
 
@@ -47,38 +48,49 @@ final class ProgramHistory {
     }
 
     /** A call under way or ended. */
-    final class Call {
+    final class Call implements ProgramCalls.Call {
         private final String name;
         private final @Nullable Object state; // the loaded program whose sum it adds to; null for a call without state
         private final float[] given; // what it adds, or the right answer of a call without state
-        private final long begin = nanoTime.getAsLong();
+        private final long begin;
         private long end;
         private float @Nullable [] answer;
         private @Nullable IreeException failure;
+        private boolean lost; // with its client
 
-        private Call(String name, @Nullable Object state, float[] given) {
+        private Call(long begin, String name, @Nullable Object state, float[] given) {
+            this.begin = begin;
             this.name = name;
             this.state = state;
             this.given = given;
         }
 
-        void answered(float[] values) {
-            end(values, null);
+        @Override
+        public void answered(float[] values) {
+            end(nanoTime.getAsLong(), values, null);
         }
 
-        void failed(IreeException cause) {
-            end(null, cause);
+        @Override
+        public void failed(IreeException cause) {
+            end(nanoTime.getAsLong(), null, cause);
         }
 
-        private void end(float @Nullable [] values, @Nullable IreeException cause) {
-            long now = nanoTime.getAsLong();
+        /** Ends the call at a time by the clock. */
+        void end(long time, float @Nullable [] values, @Nullable IreeException cause) {
             synchronized (ProgramHistory.this) {
                 if (answer != null || failure != null) {
                     faults.add(this + " ended twice");
                 }
-                end = now;
+                end = time;
                 answer = values;
                 failure = cause;
+            }
+        }
+
+        /** Notes that nobody waits for the end any more: the process of the client was killed. The call may have had its effect. */
+        void lose() {
+            synchronized (ProgramHistory.this) {
+                lost = true;
             }
         }
 
@@ -98,7 +110,7 @@ final class ProgramHistory {
                             Arrays.toString(given),
                             begin / 1000,
                             end / 1000,
-                            failure == null ? Arrays.toString(answer) : failure);
+                            lost ? "lost" : failure == null ? Arrays.toString(answer) : failure);
         }
     }
 
@@ -107,18 +119,23 @@ final class ProgramHistory {
         return call;
     }
 
-    /** Begins a call whose right answer is known. */
-    Call begin(String name, float[] answer) {
-        return keep(new Call(name, null, answer));
+    /** Takes down a call begun at a time by the clock, with the sum of a program or the right answer. */
+    Call begun(long begin, String name, @Nullable Object state, float[] given) {
+        return keep(new Call(begin, name, state, given));
     }
 
-    /** Begins a call that adds values to the sum of a loaded program, the first of them 1, and answers the sum. */
-    Call add(String name, Object program, float[] values) {
-        return keep(new Call(name, program, values));
+    @Override
+    public Call begin(String name, float[] answer) {
+        return begun(nanoTime.getAsLong(), name, null, answer);
     }
 
-    /** Notes something wrong that is not of one call. */
-    synchronized void fault(String what) {
+    @Override
+    public Call add(String name, Object program, float[] values) {
+        return begun(nanoTime.getAsLong(), name, program, values);
+    }
+
+    @Override
+    public synchronized void fault(String what) {
         faults.add(what);
     }
 
@@ -148,11 +165,11 @@ final class ProgramHistory {
         List<String> found = new ArrayList<>(faults);
         Map<Object, List<Call>> sums = new IdentityHashMap<>();
         for (Call each : calls) {
-            if (!each.isOver()) {
+            if (!each.isOver() && !each.lost) {
                 found.add(each + " never ended");
                 continue;
             }
-            if (each.end - each.begin > limitNanos) {
+            if (!each.lost && each.end - each.begin > limitNanos) {
                 found.add(each + " took too long");
             }
             IreeException failure = each.failure;

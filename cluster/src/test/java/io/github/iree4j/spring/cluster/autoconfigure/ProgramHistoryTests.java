@@ -6,6 +6,9 @@ import io.github.iree4j.spring.cluster.autoconfigure.ProgramHistory.Call;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** The checker of histories accepts those that there may be, and finds each kind of fault. */
@@ -147,5 +150,64 @@ class ProgramHistoryTests {
         assertThat(history.check())
                 .filteredOn(each -> each.contains("does not follow"))
                 .hasSize(2);
+    }
+
+    @Test
+    void aCallThatIsLostWithItsClientNeedsNoEndAndMayBeInTheSumOrNot() {
+        history.begin("a", ONES).lose();
+        history.add("sum", program, ONES).lose();
+        history.add("sum", program, TWOS).answered(AFTER_BOTH);
+        history.add("sum", program, ONES).lose();
+        assertThat(history.check()).isEmpty();
+        assertThat(history.answers()).isOne();
+    }
+
+    /** Has calls printed, as in another process, and reads all lines but the last ones. */
+    private PrintedCalls.Reader printed(Consumer<PrintedCalls> calls, int unread) {
+        List<String> lines = new ArrayList<>();
+        calls.accept(new PrintedCalls(() -> now++, lines::add));
+        PrintedCalls.Reader reader = new PrintedCalls.Reader(history);
+        for (String each : lines.subList(0, lines.size() - unread)) {
+            assertThat(reader.read(each)).isTrue();
+        }
+        return reader;
+    }
+
+    @Test
+    void callsOfAnotherProcessAreCheckedLikeThoseOfThisOne() {
+        printed(
+                calls -> {
+                    calls.begin("right", ONES).answered(ONES);
+                    calls.begin("wrong", ONES).answered(TWOS);
+                    calls.begin("failed", ONES).failed(IreeException.of(StatusCode.INTERNAL, "in two\nlines ."));
+                    calls.add("sum", program, ONES).answered(AFTER_ONES);
+                    calls.add("sum", program, TWOS).answered(AFTER_BOTH);
+                    calls.add("sum", new Object(), ONES).answered(AFTER_ONES);
+                    calls.fault("a thread hangs");
+                },
+                0);
+        assertThat(history.answers()).isEqualTo(5);
+        assertThat(history.check())
+                .hasSize(3)
+                .anyMatch(each -> each.contains("a thread hangs"))
+                .anyMatch(each -> each.contains("wrong of") && each.contains("wrong answer"))
+                .anyMatch(each -> each.contains("INTERNAL; in two|lines .") && each.contains("no page names"));
+    }
+
+    @Test
+    void theCallsOfAKilledProcessAreLost() {
+        printed(
+                        calls -> {
+                            calls.begin("a", ONES).answered(ONES);
+                            calls.begin("a", ONES).answered(TWOS);
+                        },
+                        1)
+                .ended();
+        assertThat(history.check()).isEmpty();
+        PrintedCalls.Reader reader = new PrintedCalls.Reader(history);
+        assertThat(reader.read("call 1 7 a - 1.0,1.0 .")).isTrue();
+        assertThat(reader.read("answer 1 8 1.0,")).as("half of a line").isTrue();
+        assertThat(reader.read("state ")).as("a line of something else").isFalse();
+        assertThat(history.check()).singleElement().asString().contains("never ended");
     }
 }

@@ -1,0 +1,82 @@
+package io.github.iree4j.cluster.process;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Clocks of the day of processes, each of which may be off and may jump, by a library that the processes are started with. */
+public final class SkewedClocks {
+    private final Path directory;
+    private final Path library;
+
+    private SkewedClocks(Path directory, Path library) {
+        this.directory = directory;
+        this.library = library;
+    }
+
+    /**
+     * Makes the library.
+     *
+     * @param directory a folder that the processes can read
+     * @return null where there is no C compiler, after printing so
+     */
+    public static @Nullable SkewedClocks make(Path directory) throws IOException {
+        Path source = directory.resolve("skewed-clock.c");
+        Path library = directory.resolve("skewed-clock.so");
+        try (InputStream in = Objects.requireNonNull(SkewedClocks.class.getResourceAsStream("/skewed-clock.c"))) {
+            Files.copy(in, source);
+        }
+        try {
+            Process compiler = new ProcessBuilder(
+                            "cc", "-shared", "-fPIC", "-O1", "-o", library.toString(), source.toString(), "-ldl")
+                    .redirectErrorStream(true)
+                    .start();
+            String output = new String(compiler.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (compiler.waitFor() == 0) {
+                return new SkewedClocks(directory, library);
+            }
+            System.out.println("skipped: no skewed clocks: " + output.strip());
+        } catch (IOException e) {
+            System.out.println("skipped: no skewed clocks: " + e.getMessage());
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        return null;
+    }
+
+    private Path file(String name) {
+        return directory.resolve("clock-of-" + name);
+    }
+
+    /** Returns the variables to start a process with, whose clock is right until it is set. */
+    public Map<String, String> environment(String name) throws IOException {
+        if (Files.notExists(file(name))) {
+            set(name, 0);
+        }
+        return Map.of(
+                "LD_PRELOAD",
+                library.toString(),
+                "IREE4J_TEST_CLOCK",
+                file(name).toString());
+    }
+
+    /** Lets a clock be off by so many seconds from now on, also of a process that runs. */
+    public void set(String name, long seconds) throws IOException {
+        Files.write( // without truncating, since processes have mapped the file
+                file(name),
+                ByteBuffer.allocate(Long.BYTES)
+                        .order(ByteOrder.nativeOrder())
+                        .putLong(seconds)
+                        .array(),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE);
+    }
+}

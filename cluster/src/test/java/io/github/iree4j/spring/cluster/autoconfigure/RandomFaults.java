@@ -1,0 +1,104 @@
+package io.github.iree4j.spring.cluster.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.iree4j.spring.cluster.autoconfigure.FaultyCluster.Fault;
+import io.github.iree4j.status.IreeException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+
+/** Faults of a cluster at random, while clients call its programs: what the clients see is right, and the cluster is whole again after each fault. */
+final class RandomFaults {
+    /** Faults of one cluster: a machine index has 255 sessions, and a history has to fit into memory. */
+    static final int OF_A_CLUSTER = 50;
+
+    private static final Pattern NODE = Pattern.compile("m\\d+\\.s\\d+");
+    private static final Pattern STOPPED =
+            Pattern.compile("was cancelled: the application stops$|(^|; )node \\d+ \\(m\\d+\\.s\\d+\\) was closed$");
+
+    private final FaultyCluster cluster;
+    private final ProgramHistory history;
+    private final Random random;
+
+    RandomFaults(FaultyCluster cluster, ProgramHistory history, Random random) {
+        this.cluster = cluster;
+        this.history = history;
+        this.random = random;
+    }
+
+    static ProgramHistory history() {
+        return new ProgramHistory(
+                System::nanoTime, ProgramClients.TIMEOUT.plusSeconds(2), RandomFaults::isNamedByThePages);
+    }
+
+    /**
+     * A device is lost, whose node is named; a node drains, or stops; a program could not be loaded; the client's own node stops. Not: it took too
+     * long.
+     */
+    private static boolean isNamedByThePages(IreeException failure) {
+        String message = String.valueOf(failure.getMessage());
+        return switch (failure.code()) {
+            case ABORTED -> NODE.matcher(message).find();
+            case CANCELLED -> STOPPED.matcher(message).find();
+            case UNAVAILABLE, FAILED_PRECONDITION -> true;
+            default -> false;
+        };
+    }
+
+    /** Lets faults happen, with numbers from the first on to an end, and checks what the clients have seen. */
+    void run(int first, int end) throws Exception {
+        try (AutoCloseable clients = cluster.clients(random.nextLong())) {
+            assertThat(clients).isNotNull();
+            for (int i = first; i < end; ) {
+                i += hurt(i);
+            }
+        }
+        System.out.println("random: %d answers, failures %s".formatted(history.answers(), history.failures()));
+        assertThat(history.check()).isEmpty();
+        assertThat(history.answers()).isPositive();
+        cluster.assertNothingIsLeft();
+    }
+
+    /** Lets one or two faults happen at once, of different nodes. Returns their number. */
+    private int hurt(int number) throws IOException, InterruptedException {
+        int count = 1 + random.nextInt(3) / 2;
+        int victim = random.nextInt(FaultyCluster.NODES);
+        boolean harms = false;
+        List<String> names = new ArrayList<>();
+        List<Thread> threads = new ArrayList<>();
+        long begin = System.nanoTime();
+        for (int i = 0; i < count; i++) {
+            int node = (victim + i) % FaultyCluster.NODES;
+            Fault fault = cluster.faults().get(random.nextInt(cluster.faults().size()));
+            harms |= fault.harms;
+            names.add(fault + " of node " + node);
+            Random own = new Random(random.nextLong());
+            threads.add(Thread.ofPlatform().start(() -> {
+                try {
+                    cluster.hurt(node, fault, own);
+                } catch (IOException | RuntimeException | Error e) {
+                    history.fault("%s of node %d: %s".formatted(fault, node, e));
+                }
+            }));
+        }
+        for (Thread each : threads) {
+            each.join();
+        }
+        long over = System.nanoTime();
+        cluster.awaitWhole();
+        if (harms) {
+            history.harmedSince(begin);
+        }
+        System.out.println("random: fault %d, %s for %d ms, whole after %d ms"
+                .formatted(
+                        number,
+                        String.join(" and ", names),
+                        TimeUnit.NANOSECONDS.toMillis(over - begin),
+                        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - over)));
+        return count;
+    }
+}

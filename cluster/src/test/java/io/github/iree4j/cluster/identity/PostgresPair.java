@@ -95,7 +95,7 @@ public final class PostgresPair implements AutoCloseable {
             return port;
         }
 
-        String url() {
+        public String url() {
             return "jdbc:postgresql://localhost:%d/postgres?user=iree&connectTimeout=3&socketTimeout=10"
                     .formatted(port);
         }

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.cluster.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.github.iree4j.cluster.process.NodeProcess;
 import io.github.iree4j.cluster.process.SkewedClocks;
@@ -131,8 +132,7 @@ final class ClusterApart extends FaultyCluster {
                 process.signal("CONT");
             }
             case CLOCK ->
-                Objects.requireNonNull(clocks)
-                        .set("node" + index, random.nextLong(-1, 2) * TimeUnit.MINUTES.toSeconds(random.nextInt(1440)));
+                setClock(index, random.nextLong(-1, 2) * TimeUnit.MINUTES.toSeconds(random.nextInt(1440)));
             case FULL -> {
                 Objects.requireNonNull(disks).fill(index);
                 pause(random.nextInt(3000));
@@ -161,14 +161,30 @@ final class ClusterApart extends FaultyCluster {
         }
     }
 
+    /** Also checks that the process sees the time; it may be ending. */
+    private void setClock(int index, long seconds) throws IOException {
+        Objects.requireNonNull(clocks).set("node" + index, seconds);
+        long expected = System.currentTimeMillis() + TimeUnit.SECONDS.toMillis(seconds);
+        String seen = ask(index, "time");
+        if (seen != null) {
+            assertThat(Long.parseLong(seen)).as("the clock of node %d", index).isCloseTo(expected, within(60_000L));
+        }
+    }
+
+    private @Nullable String ask(int index, String what) {
+        try {
+            return member(index).process().ask(what, what + " ");
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     @Override
     String missing(int index) throws IOException {
         Member member = member(index);
         String state;
         try {
-            state = member.process().ask("state", "state ");
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
+            state = ask(index, "state");
         } catch (AssertionError e) {
             member.process().signal("QUIT"); // prints the threads
             pause(1000);
@@ -192,7 +208,7 @@ final class ClusterApart extends FaultyCluster {
         return () -> {
             seed = null;
             for (int i = 0; i < NODES; i++) {
-                assertThat(member(i).process().ask("rest", "rested")).isNotNull();
+                assertThat(ask(i, "rest")).isNotNull();
             }
         };
     }

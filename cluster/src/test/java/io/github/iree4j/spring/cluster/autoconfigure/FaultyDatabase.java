@@ -1,7 +1,11 @@
 package io.github.iree4j.spring.cluster.autoconfigure;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
 import io.github.iree4j.cluster.FreePorts;
 import io.github.iree4j.cluster.identity.PostgresPair;
+import io.github.iree4j.cluster.identity.UrlDataSource;
 import io.github.iree4j.cluster.process.SkewedClocks;
 import io.github.iree4j.cluster.transport.Relay;
 import java.io.IOException;
@@ -9,8 +13,13 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** A server of PostgreSQL behind a relay, which may be away, and whose clock may jump. */
@@ -85,6 +94,23 @@ final class FaultyDatabase implements AutoCloseable {
         skew += leases * LEASE.toSeconds();
         if (clocks != null) {
             clocks.set(CLOCK, skew);
+            assertThat(time()).as("the clock of the database").isCloseTo(expected(), within(60L));
+        }
+    }
+
+    private synchronized long expected() {
+        return TimeUnit.MILLISECONDS.toSeconds(System.currentTimeMillis()) + skew;
+    }
+
+    /** The time of the day that the server sees, in seconds. */
+    private long time() {
+        try (Connection connection = new UrlDataSource(server.primary().url()).getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("select extract(epoch from current_timestamp)::bigint")) {
+            rows.next();
+            return rows.getLong(1);
+        } catch (SQLException e) {
+            throw new AssertionError(e);
         }
     }
 

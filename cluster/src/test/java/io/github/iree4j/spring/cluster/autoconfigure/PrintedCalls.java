@@ -4,6 +4,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.WeakHashMap;
@@ -20,6 +21,7 @@ final class PrintedCalls implements ProgramCalls {
     private static final String CALL = "call";
     private static final String ANSWER = "answer";
     private static final String FAILURE = "failure";
+    private static final String RELOADED = "reloaded";
     private static final String FAULT = "fault";
     private static final String END = " ."; // a line without is one during which the process was killed
     private static final String NONE = "-";
@@ -61,6 +63,11 @@ final class PrintedCalls implements ProgramCalls {
             public void failed(IreeException cause) {
                 print(FAILURE, number, nanoTime.getAsLong(), cause.code(), cause.getMessage());
             }
+
+            @Override
+            public void reloaded(Object to) {
+                print(RELOADED, number, nanoTime.getAsLong(), number(to));
+            }
         };
     }
 
@@ -71,11 +78,13 @@ final class PrintedCalls implements ProgramCalls {
 
     @Override
     public ProgramCalls.Call add(String name, Object program, float[] values) {
-        int number;
+        return print(name, String.valueOf(number(program)), values);
+    }
+
+    private int number(Object program) {
         synchronized (programs) {
-            number = programs.computeIfAbsent(program, _ -> ++lastProgram);
+            return programs.computeIfAbsent(program, _ -> ++lastProgram);
         }
-        return print(name, String.valueOf(number), values);
     }
 
     @Override
@@ -96,7 +105,7 @@ final class PrintedCalls implements ProgramCalls {
         /** Returns whether the line is of a call. */
         boolean read(String printed) {
             String kind = printed.substring(0, Math.max(0, printed.indexOf(' ')));
-            if (!kind.equals(CALL) && !kind.equals(ANSWER) && !kind.equals(FAILURE) && !kind.equals(FAULT)) {
+            if (!List.of(CALL, ANSWER, FAILURE, RELOADED, FAULT).contains(kind)) {
                 return false;
             }
             if (!printed.endsWith(END)) {
@@ -113,9 +122,11 @@ final class PrintedCalls implements ProgramCalls {
                 open.put(words[1], history.begun(time, words[3], program(words[4]), values(words[5])));
                 return true;
             }
-            ProgramHistory.Call call = open.remove(words[1]);
+            ProgramHistory.Call call = kind.equals(RELOADED) ? open.get(words[1]) : open.remove(words[1]);
             if (call == null) {
                 history.fault(line + ": ended twice");
+            } else if (kind.equals(RELOADED)) {
+                call.reloaded(Objects.requireNonNull(program(words[3])));
             } else if (kind.equals(ANSWER)) {
                 call.end(time, values(words[3]), null);
             } else {

@@ -9,6 +9,12 @@ interface ProgramCalls {
         void answered(float[] values);
 
         void failed(IreeException cause);
+
+        /**
+         * Notes, before the end, that the program was loaded again during the call: the call has added to the sum of either. What it answers
+         * does not count.
+         */
+        void reloaded(Object program);
     }
 
     /** Begins a call whose right answer is known. */

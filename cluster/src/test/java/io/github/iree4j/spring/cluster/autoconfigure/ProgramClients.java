@@ -196,10 +196,22 @@ final class ProgramClients implements AutoCloseable {
         float[] values = values(random);
         Call call = history.add("sum", program, values);
         try (Results results = program.function("add").call(LIMITED, values).await()) {
-            call.answered(results.tensor(0).toFloatArray());
+            float[] answer = results.tensor(0).toFloatArray();
+            noteReload(node, program, call);
+            call.answered(answer);
         } catch (IreeException e) {
+            noteReload(node, program, call);
             call.failed(e);
         }
+    }
+
+    /** A program that is loaded again passes its calls on. */
+    private static void noteReload(ProgramNode node, Program program, Call call) {
+        node.programs()
+                .find("sum")
+                .map(LoadedProgram::program)
+                .filter(now -> !now.equals(program))
+                .ifPresent(call::reloaded);
     }
 
     /** Waits for the calls under way. */

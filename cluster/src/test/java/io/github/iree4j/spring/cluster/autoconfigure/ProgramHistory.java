@@ -57,6 +57,7 @@ final class ProgramHistory implements ProgramCalls {
         private float @Nullable [] answer;
         private @Nullable IreeException failure;
         private boolean lost; // with its client
+        private boolean reloaded; // the program, meanwhile
 
         private Call(long begin, String name, @Nullable Object state, float[] given) {
             this.begin = begin;
@@ -84,6 +85,14 @@ final class ProgramHistory implements ProgramCalls {
                 end = time;
                 answer = values;
                 failure = cause;
+            }
+        }
+
+        @Override
+        public void reloaded(Object program) {
+            synchronized (ProgramHistory.this) {
+                reloaded = true;
+                begun(begin, name, program, given).lose();
             }
         }
 
@@ -205,7 +214,7 @@ final class ProgramHistory implements ProgramCalls {
         List<Call> failed = new ArrayList<>();
         Map<Long, Call> byNumber = new HashMap<>();
         for (Call each : calls) {
-            if (each.answer == null) {
+            if (each.answer == null || each.reloaded) {
                 failed.add(each);
                 continue;
             }

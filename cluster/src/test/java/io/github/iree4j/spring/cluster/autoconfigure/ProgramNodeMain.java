@@ -25,8 +25,9 @@ import org.springframework.context.event.ContextClosedEvent;
  *
  * <pre>{@code
  * clients SEED -> clients begin, see PrintedCalls
- * rest         -> "rested" when their calls have ended
+ * rest         -> "rest ..." when their calls have ended
  * state        -> "state WHAT": what the node lacks, nothing if it is whole
+ * time         -> "time MILLIS": the time of the day that the process sees
  * tensors      -> "tensors N": the number of open tensors
  * }</pre>
  */
@@ -64,10 +65,11 @@ final class ProgramNodeMain {
                 if (clients != null) {
                     clients.close();
                 }
-                say("rested");
+                say("rest of the clients");
             }
             case "state" ->
                 say("state " + (current == null ? "not ready; " : current.missing(FaultyCluster.NODES - 1)));
+            case "time" -> say("time " + System.currentTimeMillis());
             case "tensors" -> say("tensors " + (current == null ? -1 : current.openTensors()));
             default -> throw new IllegalArgumentException(String.join(" ", words));
         }

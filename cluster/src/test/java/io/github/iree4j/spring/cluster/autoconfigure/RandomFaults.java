@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.spring.cluster.autoconfigure.FaultyCluster.Fault;
 import io.github.iree4j.status.IreeException;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -15,6 +16,9 @@ import java.util.regex.Pattern;
 final class RandomFaults {
     /** Faults of one cluster: a machine index has 255 sessions, and a history has to fit into memory. */
     static final int OF_A_CLUSTER = 50;
+
+    /** A limit may end a connection, or a lease, in the moment in which a fault is over. */
+    private static final Duration SETTLES = Duration.ofSeconds(2);
 
     private static final Pattern NODE = Pattern.compile("m\\d+\\.s\\d+");
     private static final Pattern STOPPED =
@@ -90,7 +94,10 @@ final class RandomFaults {
         }
         long over = System.nanoTime();
         cluster.awaitWhole();
+        long whole = System.nanoTime();
         if (harms) {
+            FaultyCluster.pause(SETTLES.toMillis());
+            cluster.awaitWhole();
             history.harmedSince(begin);
         }
         System.out.println("random: fault %d, %s for %d ms, whole after %d ms"
@@ -98,7 +105,7 @@ final class RandomFaults {
                         number,
                         String.join(" and ", names),
                         TimeUnit.NANOSECONDS.toMillis(over - begin),
-                        TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - over)));
+                        TimeUnit.NANOSECONDS.toMillis(whole - over)));
         return count;
     }
 }

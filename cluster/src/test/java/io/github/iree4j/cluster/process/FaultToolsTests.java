@@ -37,8 +37,7 @@ class FaultToolsTests {
         SkewedClocks clocks = SkewedClocks.make(directory);
         assumeTrue(clocks != null, "no C compiler");
         for (long seconds : new long[] {0, 86_400, -86_400}) {
-            Map<String, String> environment =
-                    Objects.requireNonNull(clocks).environment("a");
+            Map<String, String> environment = Objects.requireNonNull(clocks).environment("a");
             clocks.set("a", seconds);
             String seen = run(environment, List.of(), "date", "+%s");
             assertThat(Long.parseLong(seen)).isCloseTo(System.currentTimeMillis() / 1000 + seconds, within(60L));

@@ -131,8 +131,7 @@ final class ClusterApart extends FaultyCluster {
                 pause(silence(random));
                 process.signal("CONT");
             }
-            case CLOCK ->
-                setClock(index, random.nextLong(-1, 2) * TimeUnit.MINUTES.toSeconds(random.nextInt(1440)));
+            case CLOCK -> setClock(index, random.nextLong(-1, 2) * TimeUnit.MINUTES.toSeconds(random.nextInt(1440)));
             case FULL -> {
                 Objects.requireNonNull(disks).fill(index);
                 pause(random.nextInt(3000));

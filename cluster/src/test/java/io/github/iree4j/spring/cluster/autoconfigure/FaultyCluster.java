@@ -23,7 +23,8 @@ abstract class FaultyCluster implements AutoCloseable {
 
     private static final Duration RESUME = Duration.ofSeconds(6); // long, for a busy machine
     private static final Duration SILENCE = Duration.ofSeconds(1); // until a node is doubted
-    private static final Duration WHOLE_WITHIN = Duration.ofSeconds(60);
+    private static final Duration WHOLE_WITHIN = Duration.ofSeconds(60); // after a fault
+    private static final Duration STARTED_WITHIN = Duration.ofMinutes(4); // all at once, perhaps beside much else
 
     /** Something that happens to a node, to the connections that others have dialed to it, or to what it needs. */
     enum Fault {
@@ -74,7 +75,7 @@ abstract class FaultyCluster implements AutoCloseable {
         for (int node = 0; node < NODES; node++) {
             start(node);
         }
-        awaitWhole();
+        awaitWhole(STARTED_WITHIN);
     }
 
     private static String bound(int node) {
@@ -209,7 +210,11 @@ abstract class FaultyCluster implements AutoCloseable {
 
     /** Waits until all nodes have sessions with each other and their programs loaded. */
     void awaitWhole() throws IOException {
-        long deadline = System.nanoTime() + WHOLE_WITHIN.toNanos();
+        awaitWhole(WHOLE_WITHIN);
+    }
+
+    private void awaitWhole(Duration limit) throws IOException {
+        long deadline = System.nanoTime() + limit.toNanos();
         while (true) {
             StringBuilder missing = new StringBuilder();
             for (int i = 0; i < NODES; i++) {
@@ -219,7 +224,7 @@ abstract class FaultyCluster implements AutoCloseable {
                 return;
             }
             if (System.nanoTime() - deadline > 0) {
-                throw new AssertionError("not whole again within a minute: " + missing);
+                throw new AssertionError("not whole within %s: %s".formatted(limit, missing));
             }
             pause(20);
         }

@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Random;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -19,9 +18,10 @@ import org.junit.jupiter.api.io.TempDir;
  * supervisor, which starts processes that have ended.
  */
 @Tag("nightly")
+@Tag("long")
 @EnabledOnOs(value = OS.LINUX, disabledReason = "the nodes have addresses of the whole loopback network")
 class ProcessFaultsTests {
-    private static final int FAULTS = Effort.rounds(500, 500);
+    private static final int FAULTS = Effort.rounds(20, 500);
     private static final long SEED = Effort.seed(ProcessFaultsTests.class, FAULTS + " faults", 147);
 
     @TempDir
@@ -46,15 +46,9 @@ class ProcessFaultsTests {
             Path folder = folder("from" + first);
             SkewedClocks clocks = SkewedClocks.make(folder);
             try (FaultyDatabase database = first / each % 2 == 0 ? null : FaultyDatabase.start(folder, clocks);
-                    FaultyCluster cluster = cluster(folder, history, database, clocks)) {
+                    FaultyCluster cluster = new ClusterApart(folder, history, database, clocks)) {
                 new RandomFaults(cluster, history, random).run(first, Math.min(FAULTS, first + each));
             }
         }
-    }
-
-    private static FaultyCluster cluster(
-            Path folder, ProgramHistory history, @Nullable FaultyDatabase database, @Nullable SkewedClocks clocks)
-            throws Exception {
-        return new ClusterApart(folder, history, database, clocks);
     }
 }

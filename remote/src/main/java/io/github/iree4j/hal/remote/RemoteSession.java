@@ -310,9 +310,9 @@ public final class RemoteSession {
     private List<Runnable> parts(IreeException cause) {
         return List.of(
                 () -> node.ended(this, cause),
-                () -> axes.fail(absence(cause)), // REMOTE-2
+                () -> axes.fail(absenceHere(cause)), // REMOTE-2
                 () -> transfers.failAll(cause), // before devices are lost together with their memory
-                () -> proxies.failAll(absence(cause)),
+                () -> proxies.failAll(absenceHere(cause)),
                 subscriptions::close,
                 () -> server.failAll(cause),
                 () -> client.failAll(cause),
@@ -323,16 +323,19 @@ public final class RemoteSession {
                 () -> node.failed(this, cause));
     }
 
-    /**
-     * Returns the failure of work that only waits for the peer, on whichever node: such work has broken no protocol and no
-     * limit, and may succeed without the peer.
-     */
-    IreeException absence(IreeException cause) {
+    /** Returns the failure of local work that only waits for the peer: such work has broken no protocol and no limit. */
+    private IreeException absenceHere(IreeException cause) {
         return switch (cause.code()) {
-            case UNAVAILABLE, ABORTED, CANCELLED -> cause;
-            default ->
-                IreeException.of(StatusCode.UNAVAILABLE, "%s is lost: %s".formatted(this, cause.getMessage()), cause);
+            case ABORTED, CANCELLED -> cause;
+            default -> absence(cause);
         };
+    }
+
+    /** Returns the failure of another node's work that only waits for the peer. The other node has not closed this node either. */
+    IreeException absence(IreeException cause) {
+        return cause.code() == StatusCode.UNAVAILABLE
+                ? cause
+                : IreeException.of(StatusCode.UNAVAILABLE, "%s is lost: %s".formatted(this, cause.getMessage()), cause);
     }
 
     /** Notifies each element, even if an earlier notification throws: a session fails once, so nobody else would. */

@@ -271,7 +271,7 @@ class DirectCopiesTest {
     @ParameterizedTest
     @EnumSource(
             value = StatusCode.class,
-            names = {"UNAVAILABLE", "DATA_LOSS", "RESOURCE_EXHAUSTED"})
+            names = {"UNAVAILABLE", "DATA_LOSS", "RESOURCE_EXHAUSTED", "ABORTED", "CANCELLED"})
     void theLossOfTheOtherNodeFailsACopyUnderWayAndLeavesNothing(StatusCode code) {
         Device two = cluster.far(2, 1);
         Device three = cluster.far(3, 1);

@@ -167,20 +167,23 @@ class ProtocolErrorTest {
         assertThat(failure(own).code()).isEqualTo(StatusCode.ABORTED);
     }
 
-    /** A node that is gone, was cut off or has stopped is named as such already. */
+    /** A node that is gone, was cut off or has stopped is named as such already; only a third node has not stopped anything. */
     @ParameterizedTest
     @EnumSource(
             value = StatusCode.class,
             names = {"UNAVAILABLE", "ABORTED", "CANCELLED"})
-    void anEndOfAnotherKindKeepsItsStatus(StatusCode code) {
+    void anEndOfAnotherKindKeepsItsStatusHere(StatusCode code) {
         fill(far(3), own);
         loopback.run();
         List<@Nullable IreeException> answers = answers();
+        TimelineSemaphore proxy = session.semaphore(1, 1);
+        opened.add(proxy);
         client.fail(2, IreeException.of(code, "by the test"));
         failure(own);
+        assertThat(failure(proxy).code()).isEqualTo(code);
         assertThat(answers)
                 .singleElement()
                 .satisfies(
-                        each -> assertThat(Objects.requireNonNull(each).code()).isEqualTo(code));
+                        each -> assertThat(Objects.requireNonNull(each).code()).isEqualTo(StatusCode.UNAVAILABLE));
     }
 }

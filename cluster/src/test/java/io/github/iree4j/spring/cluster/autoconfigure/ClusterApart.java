@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -26,15 +27,17 @@ final class ClusterApart extends FaultyCluster {
     private final @Nullable SmallDisks disks; // of the files
     private final @Nullable SkewedClocks clocks;
     private final List<@Nullable Member> members = new ArrayList<>();
+    private final Set<NodeProcess> served = new HashSet<>(); // processes whose application has been ready
     private volatile @Nullable Long seed; // of the clients, while there are clients
 
     /** A process, and the calls of its clients. */
     private record Member(NodeProcess process, PrintedCalls.Reader calls) {}
 
     /**
-     * Starts the nodes, whose identities are in a directory or a database, and waits until they are whole.
+     * Starts nothing yet.
      *
-     * @param database the database, which the caller closes; null for files
+     * @param directory of the identities without a database
+     * @param database the database of the identities, which the caller closes; null for files
      */
     ClusterApart(
             Path directory, ProgramHistory history, @Nullable FaultyDatabase database, @Nullable SkewedClocks clocks)
@@ -47,7 +50,6 @@ final class ClusterApart extends FaultyCluster {
         for (int i = 0; i < NODES; i++) {
             members.add(null);
         }
-        startAll();
     }
 
     @Override
@@ -190,10 +192,16 @@ final class ClusterApart extends FaultyCluster {
             throw e;
         }
         if (state != null) {
+            if (!state.equals(ProgramNodeMain.NOT_READY)) {
+                served.add(member.process());
+            }
             return state;
         }
         member.process().close();
         member.calls().ended();
+        if (served.contains(member.process())) { // otherwise the identity could not be had at the start
+            history.fault("the process of node %d ended by itself after it had served".formatted(index));
+        }
         start(index);
         return "the process of node %d ended; ".formatted(index);
     }

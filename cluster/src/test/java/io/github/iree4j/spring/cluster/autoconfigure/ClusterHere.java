@@ -21,11 +21,10 @@ final class ClusterHere extends FaultyCluster {
     private final ProgramCalls calls;
     private final AtomicReferenceArray<@Nullable ProgramNode> nodes = new AtomicReferenceArray<>(NODES);
 
-    /** Starts the nodes, whose identities are in a directory, and waits until they are whole. */
+    /** Starts nothing yet; the identities of the nodes are in a directory. */
     ClusterHere(Path directory, ProgramCalls calls) throws IOException {
         this.directory = directory;
         this.calls = calls;
-        startAll();
     }
 
     @Override

@@ -226,7 +226,7 @@ abstract class FaultyCluster implements AutoCloseable {
             if (System.nanoTime() - deadline > 0) {
                 throw new AssertionError("not whole within %s: %s".formatted(limit, missing));
             }
-            pause(20);
+            pause(50);
         }
     }
 

@@ -40,6 +40,7 @@ class ProgramFaultsTests {
     void noJobThatIsRetriedOnceFailsInARollingRestart() throws Exception {
         ProgramHistory history = RandomFaults.history();
         try (ClusterHere cluster = new ClusterHere(directory, history)) {
+            cluster.startAll();
             ProgramClients clients = cluster.idleClients(SEED);
             try (clients) {
                 clients.startJobs();

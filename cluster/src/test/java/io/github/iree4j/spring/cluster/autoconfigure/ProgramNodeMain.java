@@ -32,6 +32,9 @@ import org.springframework.context.event.ContextClosedEvent;
  * }</pre>
  */
 final class ProgramNodeMain {
+    /** The state of a process without an application, or whose application starts or ends. */
+    static final String NOT_READY = "not ready; ";
+
     /** Processes of a Linux machine have this clock in common. */
     private final PrintedCalls calls = new PrintedCalls(System::nanoTime, ProgramNodeMain::say);
 
@@ -67,8 +70,7 @@ final class ProgramNodeMain {
                 }
                 say("rest of the clients");
             }
-            case "state" ->
-                say("state " + (current == null ? "not ready; " : current.missing(FaultyCluster.NODES - 1)));
+            case "state" -> say("state " + (current == null ? NOT_READY : current.missing(FaultyCluster.NODES - 1)));
             case "time" -> say("time " + System.currentTimeMillis());
             case "tensors" -> say("tensors " + (current == null ? -1 : current.openTensors()));
             default -> throw new IllegalArgumentException(String.join(" ", words));

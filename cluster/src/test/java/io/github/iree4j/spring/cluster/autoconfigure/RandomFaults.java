@@ -53,8 +53,9 @@ final class RandomFaults {
         };
     }
 
-    /** Lets faults happen, with numbers from the first on to an end, and checks what the clients have seen. */
+    /** Starts the cluster, lets faults happen, with numbers from the first on to an end, and checks what the clients have seen. */
     void run(int first, int end) throws Exception {
+        cluster.startAll();
         try (AutoCloseable clients = cluster.clients(random.nextLong())) {
             assertThat(clients).isNotNull();
             for (int i = first; i < end; ) {

@@ -8,7 +8,7 @@ set "sample=sample-app"
 set "port=8080"
 set "build="
 if defined SERVER_PORT set "port=%SERVER_PORT%"
-rem cmd.exe parts --port=N at the sign. So the sample gets all arguments as they were, and ignores those of this script.
+rem cmd.exe parts --port=N at the sign. So the sample gets all arguments as they were, and ignores the arguments of this script.
 :next
 if "%~1"=="" goto parsed
 if "%~1"=="search" set "sample=sample-search"

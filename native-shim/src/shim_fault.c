@@ -18,7 +18,7 @@
 // goes on in land(), as if the kernel had called it, and jumps to the place. So
 // the system restores the signal mask, and knows that the thread has left its
 // alternate stack: macOS would otherwise run the next handler on the wrong
-// stack. longjmp rather than a program counter of the place handles shadow
+// stack. _longjmp rather than a program counter of the place handles shadow
 // stacks and sanitizers; it skips only the frames of kernels, never the JVM's.
 // It does not restore the signal mask, which would cost a system call per
 // kernel call.
@@ -39,6 +39,7 @@ typedef struct guard_t {
   uintptr_t begin;  // of the code
   uintptr_t end;
   shim__fault_t* fault;
+  uintptr_t stack;  // of the caller; all below is the kernel's
   jmp_buf landing;
 } guard_t;
 
@@ -90,7 +91,7 @@ static _Noreturn void land(guard_t* guard) {
 #if defined(__x86_64__)
   __asm__ volatile("fninit");  // kernels may leave values behind
 #endif
-  longjmp(guard->landing, 1);
+  _longjmp(guard->landing, 1);
 }
 
 static void on_fault(int number, siginfo_t* info, void* context) {
@@ -114,7 +115,8 @@ static void on_fault(int number, siginfo_t* info, void* context) {
       .has_address = has_address,
   };
   shim__guard_set(NULL);
-  shim__go_to(context, (uintptr_t)land, guard);
+  // The kernel may have used up its stack.
+  shim__go_to(context, (uintptr_t)land, guard, guard->stack);
 }
 
 void shim__fault_install(bool all) {
@@ -144,6 +146,11 @@ bool shim__fault_catch(uint64_t begin, uint64_t end, void (*function)(void*),
     shim__fault_settle(out_fault);
     return false;
   }
+#if defined(__x86_64__)
+  __asm__ volatile("mov %%rsp, %0" : "=r"(guard.stack));
+#elif defined(__aarch64__)
+  __asm__ volatile("mov %0, sp" : "=r"(guard.stack));
+#endif
   shim__guard_set(&guard);
   function(argument);
   shim__guard_set(NULL);

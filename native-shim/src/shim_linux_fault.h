@@ -70,10 +70,10 @@ static inline shim__access_t shim__access_of(const ucontext_t* context) {
 }
 
 static inline void shim__go_to(ucontext_t* context, uintptr_t function,
-                               void* argument) {
+                               void* argument, uintptr_t stack) {
   greg_t* registers = context->uc_mcontext.gregs;
   registers[REG_RIP] = (greg_t)function;
-  registers[REG_RSP] = (greg_t)shim__stack_of_call(shim__stack(context));
+  registers[REG_RSP] = (greg_t)shim__stack_of_call(stack);
   registers[REG_RDI] = (greg_t)(uintptr_t)argument;
   registers[REG_EFL] &= ~(greg_t)SHIM__DIRECTION_FLAG;
 }
@@ -111,9 +111,9 @@ static inline shim__access_t shim__access_of(const ucontext_t* context) {
 }
 
 static inline void shim__go_to(ucontext_t* context, uintptr_t function,
-                               void* argument) {
+                               void* argument, uintptr_t stack) {
   context->uc_mcontext.pc = function;
-  context->uc_mcontext.sp = shim__stack_of_call(shim__stack(context));
+  context->uc_mcontext.sp = shim__stack_of_call(stack);
   context->uc_mcontext.regs[0] = (uintptr_t)argument;
 }
 

@@ -1,4 +1,4 @@
-// The part of <jni.h> that differs between systems, on macOS: a JDK has that of
+// The part of <jni.h> that differs between systems, on macOS: a JDK has the part of
 // its own system only.
 #ifndef _JAVASOFT_JNI_MD_H_
 #define _JAVASOFT_JNI_MD_H_

@@ -102,9 +102,9 @@ static inline bool shim__has_address(const siginfo_t* info,
 }
 
 static inline void shim__go_to(ucontext_t* context, uintptr_t function,
-                               void* argument) {
+                               void* argument, uintptr_t stack) {
   context->uc_mcontext->__ss.__rip = function;
-  context->uc_mcontext->__ss.__rsp = shim__stack_of_call(shim__stack(context));
+  context->uc_mcontext->__ss.__rsp = shim__stack_of_call(stack);
   context->uc_mcontext->__ss.__rdi = (uintptr_t)argument;
   context->uc_mcontext->__ss.__rflags &= ~(uint64_t)SHIM__DIRECTION_FLAG;
 }
@@ -137,10 +137,10 @@ static inline bool shim__has_address(const siginfo_t* info,
 }
 
 static inline void shim__go_to(ucontext_t* context, uintptr_t function,
-                               void* argument) {
+                               void* argument, uintptr_t stack) {
   arm_thread_state64_set_pc_fptr(context->uc_mcontext->__ss, (void*)function);
   arm_thread_state64_set_sp(context->uc_mcontext->__ss,
-                            shim__stack_of_call(shim__stack(context)));
+                            shim__stack_of_call(stack));
   context->uc_mcontext->__ss.__x[0] = (uintptr_t)argument;
 }
 

@@ -23,7 +23,7 @@ typedef unsigned long long ull;
 // Memory
 //===--------------------------------------------------------------------===//
 
-// Without huge pages: those of x86_64 are asked for in other ways, arm64 has
+// Without huge pages: x86_64 asks for huge pages in other ways, arm64 has
 // none.
 int shim__system_commit(uint8_t* pages, uint64_t size) {
   shim__system_touch(pages, size);

@@ -4,6 +4,7 @@ import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -92,7 +93,7 @@ final class SessionCounts {
         while (used > 0 && sessions[used - 1] == 0) {
             used--;
         }
-        return "1 %016x %d".formatted(clusterId, incarnation)
+        return String.format(Locale.ROOT, "1 %016x %d", clusterId, incarnation)
                 + Arrays.stream(sessions, 0, used)
                         .mapToObj(count -> " " + count)
                         .collect(Collectors.joining());

@@ -48,6 +48,7 @@ final class Frames {
     static final MethodDescriptor<InputStream, InputStream> MEMBERSHIP = method("membership", MethodType.UNARY);
 
     private static final int COPY_BYTES = 64 << 10;
+    private static final int PIECES_LIMIT = 256;
 
     private Frames() {}
 
@@ -207,10 +208,16 @@ final class Frames {
                     stream, ByteBuffer.wrap(message.readNBytes(length)).asReadOnlyBuffer());
             return;
         }
-        message.mark(length); // so the pieces last until the message is closed
+        message.mark(length); // so the pieces last until the message is closed, or until reset
         List<ByteBuffer> rest = new ArrayList<>();
         for (int left = length - first.remaining(), size = first.remaining(); left > 0; left -= size) {
             message.skipNBytes(size);
+            if (rest.size() == PIECES_LIMIT) { // a copy takes less than so many pieces
+                message.reset();
+                receiver.received(
+                        stream, ByteBuffer.wrap(message.readNBytes(length)).asReadOnlyBuffer());
+                return;
+            }
             ByteBuffer next = pieces.getByteBuffer();
             if (next == null || !next.hasRemaining()) {
                 throw new IOException("a message of %d bytes ended %d bytes before".formatted(length, left));

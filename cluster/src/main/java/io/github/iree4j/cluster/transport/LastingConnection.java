@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  * still listens at the peer's address.
  *
  * <p>On CONTROL the first byte of a message is the kind: a frame, or the counts of received frames of all streams, sent
- * for every quarter of a stream's window and {@value #ACKNOWLEDGE_MILLIS} ms after a frame. Messages of the other
+ * for each MiB, or a quarter of a stream's window, and {@value #ACKNOWLEDGE_MILLIS} ms after a frame. Messages of the other
  * streams are frames.
  *
  * <p>Locks, outer before inner: {@code switching}, held while the streams change carriers; the locks of a stream; the

@@ -23,7 +23,7 @@ final class LastingStream {
 
     private static final int LARGE = 16 << 10; // bytes of a message whose memory is used again
     private static final int SPARE = 16; // messages
-    private static final int ACKNOWLEDGE_BYTES = Integer.getInteger("ack", 1 << 20);
+    private static final int ACKNOWLEDGE_BYTES = 1 << 20;
 
     private final PeerStream stream;
     private final int window; // bytes kept before frames are refused
@@ -79,29 +79,40 @@ final class LastingStream {
             return false;
         }
         sent.add(message);
-        kept += message.length;
+        kept += message.array.length;
         return true;
     }
 
-    /** Returns memory for a message: of a message of about the size, where there is one. Under the lock. */
+    /**
+     * Returns memory for a message: of an acknowledged message of about the size, if the latest is one. Other memory is
+     * dropped, so that memory for the present sizes comes in its place. Under the lock.
+     */
     private Message memory(int length) {
-        byte[] last = length < LARGE ? null : spare.peek();
-        boolean fits = last != null && last.length >= length && last.length / 2 <= length;
-        return new Message(fits ? spare.pop() : new byte[length], length);
+        byte[] last = length < LARGE ? null : spare.poll();
+        boolean fits = last != null && last.length >= length && last.length - length <= length / 2;
+        return new Message(fits ? last : new byte[length], length);
     }
 
     /** Keeps the memory of a message for another: the memory used last is still in the caches. Under the lock. */
     private void spare(Message message) {
-        if (message.length >= LARGE && spare.size() < SPARE) {
+        if (message.length >= LARGE) {
             spare.push(message.array);
+            if (spare.size() > SPARE) {
+                spare.removeLast();
+            }
         }
     }
 
     /** Forgets the oldest message. Under the lock. */
     private void forget(ArrayDeque<Message> of) {
         Message oldest = of.remove();
-        kept -= oldest.length;
+        kept -= oldest.array.length;
         spare(oldest);
+    }
+
+    /** Returns the number of arrays for further messages. */
+    synchronized int spareArrays() {
+        return spare.size();
     }
 
     /** Sends the counts of received frames, on CONTROL. Returns false without room. */

@@ -160,7 +160,7 @@ public final class PostgresPair implements AutoCloseable {
         awaitStandby();
     }
 
-    /** Starts the primary alone, with variables besides those of this process. */
+    /** Starts the primary alone, with variables besides the variables of this process. */
     public void startPrimary(Map<String, String> variables) {
         initialise();
         environment = variables;

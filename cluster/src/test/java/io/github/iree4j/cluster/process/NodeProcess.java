@@ -53,7 +53,7 @@ public final class NodeProcess implements AutoCloseable {
      * Starts a process.
      *
      * @param prefix a command that begins as another process and becomes the one that follows; empty for none
-     * @param environment variables besides those of this process
+     * @param environment variables besides the variables of this process
      * @param reader takes lines, and returns false for those that become history; called by one thread
      */
     public NodeProcess(

@@ -328,6 +328,30 @@ class LastingConnectionTests {
                 "nowhere", List.of(new Nowhere(streams), new Nowhere(streams), new Nowhere(streams)), timer, () -> {});
     }
 
+    @Test
+    void memoryOfAcknowledgedFramesIsUsedAgainWhateverSizesCameBefore() {
+        LastingStream stream = new LastingStream(PeerStream.BULK);
+        GrpcConnection carrier = nowhere(new ArrayList<>(), null);
+        stream.attach(carrier, 0);
+        int[] sizes = {20_000, 256 << 10, 30_000, 256 << 10};
+        long sent = 0;
+        for (int size : sizes) {
+            for (int i = 0; i < 40; i++) { // more than are kept
+                assertThat(stream.trySend(ByteBuffer.wrap(new byte[size]), NOTHING))
+                        .isTrue();
+                sent++;
+            }
+            assertThat(stream.acknowledged(carrier, sent)).isTrue();
+            int kept = stream.spareArrays();
+            assertThat(kept).isBetween(1, 16);
+            assertThat(stream.trySend(ByteBuffer.wrap(new byte[size]), NOTHING)).isTrue();
+            assertThat(stream.spareArrays()).as("frames of %d bytes", size).isEqualTo(kept - 1);
+            sent++;
+            assertThat(stream.acknowledged(carrier, sent)).isTrue();
+            assertThat(stream.spareArrays()).isEqualTo(kept);
+        }
+    }
+
     /** The dialing side gave the first attempt up; the accepting side is late and sees both. */
     @Test
     void anAttemptThatWasGivenUpDoesNotReplaceALaterOne() throws Exception {

@@ -3,6 +3,7 @@ package io.github.iree4j.hal.remote;
 import io.github.iree4j.async.Completion;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.Consumer;
@@ -13,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * A range of memory at another node, or on another device of this node, as the file of a queue operation: each read asks
  * the other node for the part needed. So any device takes part, in the order of its queue.
  *
- * <p>Few bytes of a command waiting for the other node only are asked for ahead: the other node sends the bytes behind
- * the awaited points, so the bytes come with the signal. A read finds the bytes here, and asks again if the bytes have
+ * <p>Few bytes of a command waiting for the other node only are asked for ahead: the other node sends the bytes once the
+ * awaited points are reached, at the time of the signal. A read finds the bytes here, and asks again if the bytes have
  * not come.
  */
 final class FetchFile extends AsynchronousFile {
@@ -23,24 +24,30 @@ final class FetchFile extends AsynchronousFile {
 
     private final RemoteNode node;
     private final FetchedRange range;
+    private @Nullable Ahead ahead; // set before the first read
 
-    /** Bytes on their way, asked for ahead. */
+    /** Bytes asked for ahead, on their way. */
     private static final class Ahead {
         final MemorySegment bytes;
         private boolean over; // guarded by this, like the rest
         private @Nullable IreeException missing; // why the bytes have not come
         private Consumer<@Nullable IreeException> actions = _ -> {};
 
+        @Nullable
+        Runnable withdrawal; // set by the asking thread, like the field of the file
+
         Ahead(int length) {
             bytes = MemorySegment.ofArray(new byte[length]);
         }
 
         void end(@Nullable IreeException cause) {
+            Consumer<@Nullable IreeException> due;
             synchronized (this) {
                 over = true;
                 missing = cause;
+                due = actions;
             }
-            actions.accept(cause);
+            due.accept(cause);
         }
 
         /** Calls back once nothing writes the bytes any more: with null if all bytes have come. */
@@ -55,29 +62,38 @@ final class FetchFile extends AsynchronousFile {
         }
     }
 
-    private @Nullable Ahead ahead; // set before the first read, like the limit
-    private @Nullable AheadBytes limit;
-
     FetchFile(RemoteNode node, FetchedRange range) {
         super("%d bytes at node %d".formatted(range.length(), range.holder()), MemoryAccess.READ, range.length());
         this.node = node;
         this.range = range;
     }
 
+    FetchedRange range() {
+        return range;
+    }
+
     /**
      * Asks for the bytes before the points awaited by the command are reached, if all points are of the other node, and
      * all earlier commands of the lane have ended: then nothing else has to end before the bytes are read.
      */
-    void askAhead(List<LanePoint> points, AheadBytes taken) {
-        boolean isBehindAll = points.stream().allMatch(each -> each.incarnation() == range.holder());
+    void askAhead(List<LanePoint> points) {
+        boolean isBehindAll = points.size() <= Fetches.POINTS_LIMIT
+                && points.stream().allMatch(each -> each.incarnation() == range.holder());
         boolean isHere = range.holder() == node.identity().incarnation();
-        if (!isBehindAll || isHere || range.length() == 0 || range.length() > AHEAD || !taken.tryTake(range.length())) {
+        if (!isBehindAll || isHere || range.length() == 0 || range.length() > AHEAD) {
             return;
         }
-        Ahead asked = new Ahead((int) range.length());
-        ahead = asked;
-        limit = taken;
-        ask(points, 0, asked.bytes, () -> null, asked::end);
+        try {
+            RemoteSession holder = node.session(range.holder());
+            if (!holder.isOpen()) {
+                return;
+            }
+            Ahead asked = new Ahead((int) range.length());
+            asked.withdrawal = holder.fetches().askAhead(range, points, asked.bytes, asked::end);
+            ahead = asked.withdrawal == null ? null : asked;
+        } catch (IreeException e) {
+            // There is no such session: the read fails.
+        }
     }
 
     @Override
@@ -85,6 +101,7 @@ final class FetchFile extends AsynchronousFile {
             long offset, MemorySegment target, Supplier<@Nullable IreeException> stop, Completion completion) {
         long bytes = target.byteSize();
         long self = node.identity().incarnation();
+        Consumer<@Nullable IreeException> done = failure -> completion.ended(failure == null ? bytes : 0, failure);
         Ahead asked = ahead;
         if (range.holder() == self) {
             Fetches.read(node, range, self, offset, bytes, new Fetches.Reader() {
@@ -92,59 +109,60 @@ final class FetchFile extends AsynchronousFile {
                 public void read(ServerObject memory, MemorySegment source) {
                     target.copyFrom(source);
                     memory.release();
-                    completion.ended(bytes, null);
+                    done.accept(null);
                 }
 
                 @Override
                 public void refused(IreeException cause) {
-                    completion.ended(0, cause);
+                    done.accept(cause);
                 }
             });
         } else if (asked == null) {
-            ask(List.of(), offset, target, stop, failure -> completion.ended(failure == null ? bytes : 0, failure));
+            ask(offset, target, stop, done);
         } else {
             asked.whenOver(missing -> {
-                if (missing == null) {
+                IreeException stopped = stop.get();
+                if (stopped != null) {
+                    done.accept(stopped);
+                } else if (missing
+                        != null) { // a lane forgotten there, for example, which has reached the point nevertheless
+                    ask(offset, target, stop, done);
+                } else {
                     MemorySegment.copy(asked.bytes, offset, target, 0, bytes);
-                    completion.ended(bytes, null);
-                } else { // a lane forgotten there, for example, which has reached the point nevertheless
-                    ask(
-                            List.of(),
-                            offset,
-                            target,
-                            stop,
-                            failure -> completion.ended(failure == null ? bytes : 0, failure));
+                    done.accept(null);
                 }
             });
         }
     }
 
     private void ask(
-            List<LanePoint> points,
             long offset,
             MemorySegment target,
             Supplier<@Nullable IreeException> stop,
             Consumer<@Nullable IreeException> done) {
+        RemoteSession holder;
         try {
-            RemoteSession holder = node.session(range.holder());
-            holder.whenOpen(List.of(() -> holder.fetches()
-                    .ask(range, points, offset, target, stop, failure -> done.accept(reason(holder, failure)))));
+            holder = node.session(range.holder());
         } catch (IreeException e) {
-            done.accept(e);
+            done.accept(IreeException.of(
+                    StatusCode.UNAVAILABLE, "node %d is lost: %s".formatted(range.holder(), e.getMessage()), e));
+            return;
         }
+        holder.whenOpen(List.of(() ->
+                holder.fetches().ask(range, offset, target, stop, failure -> done.accept(reason(holder, failure)))));
+    }
+
+    /** Returns the failure of the copy: a client that uses both nodes has broken nothing between the nodes. */
+    private static @Nullable IreeException reason(RemoteSession holder, @Nullable IreeException failure) {
+        return failure != null && failure.equals(holder.failure()) ? holder.absence(failure) : failure;
     }
 
     @Override
     protected void destroy() {
         Ahead asked = ahead;
-        AheadBytes taken = limit;
-        if (asked != null && taken != null) {
-            asked.whenOver(_ -> taken.giveBack(asked.bytes.byteSize()));
+        Runnable withdrawal = asked == null ? null : asked.withdrawal;
+        if (withdrawal != null) {
+            withdrawal.run();
         }
-    }
-
-    /** The client has broken nothing between this node and the holder. */
-    private static @Nullable IreeException reason(RemoteSession holder, @Nullable IreeException failure) {
-        return failure != null && failure.equals(holder.failure()) ? holder.absence(failure) : failure;
     }
 }

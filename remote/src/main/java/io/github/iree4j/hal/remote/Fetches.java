@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.remote;
 
+import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.status.IreeException;
@@ -7,8 +8,10 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +22,17 @@ import org.jspecify.annotations.Nullable;
  * no operation waiting there can delay a copy that the operation waits for. Safe from any thread.
  */
 final class Fetches {
+    /** Limit on the points named by a FETCH. */
+    static final int POINTS_LIMIT = 16;
+
+    /** Limit on the ranges asked for ahead, and not sent yet, by each side. */
+    static final int AHEAD_LIMIT = 1 << 10;
+
     private final RemoteSession session;
+    private final AtomicInteger asked =
+            new AtomicInteger(); // ranges asked for ahead, for which the peer may still wait
+    private final Map<Long, Waiting> waiting = new ConcurrentHashMap<>(); // for the peer, by the number of the transfer
+    private volatile boolean closed;
 
     Fetches(RemoteSession session) {
         this.session = session;
@@ -28,7 +41,6 @@ final class Fetches {
     /**
      * Asks the peer for a part of a range.
      *
-     * @param points lanes of the peer that write the range: the peer sends the part once these points are reached
      * @param from the first byte of the part within the range
      * @param target receives the part
      * @param stop called before each chunk: returns the cause for stopping, or null
@@ -36,12 +48,47 @@ final class Fetches {
      */
     void ask(
             FetchedRange range,
+            long from,
+            MemorySegment target,
+            Supplier<@Nullable IreeException> stop,
+            Consumer<@Nullable IreeException> done) {
+        ask(session.transfers().next(), range, List.of(), from, target, stop, done);
+    }
+
+    /**
+     * Asks the peer for a whole range once points of the peer's lanes are reached, unless many ranges are asked for.
+     *
+     * @param points at most {@value #POINTS_LIMIT}
+     * @param done called once, as for {@link #ask}; a lane unknown to the peer is a failure
+     * @return withdraws the request, unless the bytes have come; null if nothing was asked for
+     */
+    @Nullable
+    Runnable askAhead(
+            FetchedRange range, List<LanePoint> points, MemorySegment target, Consumer<@Nullable IreeException> done) {
+        if (asked.incrementAndGet() > AHEAD_LIMIT) {
+            asked.decrementAndGet();
+            return null;
+        }
+        long number = session.transfers().next();
+        ask(number, range, points, 0, target, () -> null, failure -> {
+            asked.decrementAndGet();
+            done.accept(failure);
+        });
+        return () -> {
+            if (session.transfers().cancel(number)) {
+                session.post(new FrameWriter(FrameType.WITHDRAW).u64(number)); // on the stream of FETCH, so behind it
+            }
+        };
+    }
+
+    private void ask(
+            long number,
+            FetchedRange range,
             List<LanePoint> points,
             long from,
             MemorySegment target,
             Supplier<@Nullable IreeException> stop,
             Consumer<@Nullable IreeException> done) {
-        long number = session.transfers().next();
         session.transfers().receive(number, 0, target, false, stop, done);
         if (target.byteSize() > 0) {
             FrameWriter frame = new FrameWriter(FrameType.FETCH).u64(number).u64(range.owner());
@@ -52,6 +99,11 @@ final class Fetches {
         }
     }
 
+    /** Returns the number of ranges asked for ahead. */
+    int asked() {
+        return asked.get();
+    }
+
     /** Sends a part of a range to the peer, or the reason against it. */
     void serve(FrameReader in) {
         long number = session.transfers().ofPeer(in, in.u64("transfer"));
@@ -60,33 +112,117 @@ final class Fetches {
                 FetchedRange.read(in, owner, session.node().identity().incarnation());
         long from = in.size("from");
         long length = in.size("bytes");
-        int count = in.count("points", in.u8("points"), 2 * Long.BYTES);
-        List<LanePoint> points = new ArrayList<>(count);
+        int count = in.u8("points");
+        if (count > POINTS_LIMIT) {
+            throw in.corrupt("%d points, the limit is %d".formatted(count, POINTS_LIMIT));
+        }
+        long[] points = new long[2 * count];
         for (int i = 0; i < count; i++) {
-            points.add(new LanePoint(session.node().identity().incarnation(), in.u64("axis"), in.size("epoch")));
+            points[2 * i] = in.u64("axis");
+            points[2 * i + 1] = in.size("epoch");
         }
         in.end();
         session.server().beginFetch(in);
         Reader reader = sender(number, length);
-        AtomicInteger left = new AtomicInteger(count + 1); // the last calls back
-        AtomicReference<@Nullable IreeException> failure = new AtomicReference<>();
-        Consumer<@Nullable IreeException> ended = cause -> {
-            failure.compareAndSet(null, cause);
-            if (left.decrementAndGet() > 0) {
-                return;
-            }
-            IreeException first = failure.get();
-            if (first != null) {
-                reader.refused(first);
-            } else {
-                read(session.node(), range, session.peerIncarnation(), from, length, reader);
-            }
-        };
-        points.forEach(each -> session.node().whenReached(each, ended));
-        ended.accept(null);
+        Runnable read = () -> read(session.node(), range, session.peerIncarnation(), from, length, reader);
+        if (count == 0) {
+            read.run();
+            return;
+        }
+        Waiting made = new Waiting(count, reader, read);
+        if (waiting.size() >= AHEAD_LIMIT || waiting.putIfAbsent(number, made) != null) {
+            reader.refused(IreeException.of( // no defect: withdrawals may come late, and the peer asks again in turn
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "%s waits with %d ranges, the limit is %d".formatted(session, waiting.size(), AHEAD_LIMIT)));
+            return;
+        }
+        if (closed) {
+            end(number, IreeException.of(StatusCode.ABORTED, session + " has ended"));
+        }
+        made.await(number, points);
     }
 
-    /** Returns what sends a part to the peer, or the reason against it. */
+    /** A range for the peer, behind points of lanes. */
+    private final class Waiting {
+        private final Reader reader;
+        private final Runnable read;
+        private final AtomicInteger left; // points, and the registration; the last one reads
+        private final AtomicBoolean over = new AtomicBoolean();
+        private final List<Cancellation> registrations = new ArrayList<>(); // guarded by this
+
+        Waiting(int count, Reader reader, Runnable read) {
+            this.left = new AtomicInteger(count + 1);
+            this.reader = reader;
+            this.read = read;
+        }
+
+        void await(long number, long[] points) {
+            try {
+                for (int i = 0; i < points.length && !over.get(); i += 2) {
+                    Cancellation registered = session.node()
+                            .lane(points[i])
+                            .whenReached(points[i + 1], (_, failure) -> reached(number, failure));
+                    synchronized (this) {
+                        registrations.add(registered);
+                    }
+                }
+            } catch (IreeException e) { // no such lane
+                reached(number, e);
+            }
+            reached(number, null);
+            if (over.get()) {
+                cancel(); // ended before all were registered
+            }
+        }
+
+        private void reached(long number, @Nullable IreeException failure) {
+            if (failure != null) {
+                if (waiting.remove(number, this)) {
+                    end(failure);
+                }
+            } else if (left.decrementAndGet() == 0 && waiting.remove(number, this) && over.compareAndSet(false, true)) {
+                read.run();
+            }
+        }
+
+        void end(IreeException cause) {
+            if (over.compareAndSet(false, true)) {
+                cancel();
+                reader.refused(cause);
+            }
+        }
+
+        private void cancel() {
+            List<Cancellation> all;
+            synchronized (this) {
+                all = List.copyOf(registrations);
+                registrations.clear();
+            }
+            all.forEach(Cancellation::cancel);
+        }
+    }
+
+    /** Forgets a range withdrawn by the peer, unless the range was read before. */
+    void withdraw(FrameReader in) {
+        long number = session.transfers().ofPeer(in, in.u64("transfer"));
+        in.end();
+        end(number, IreeException.of(StatusCode.CANCELLED, "transfer %d was withdrawn".formatted(number)));
+    }
+
+    private void end(long number, IreeException cause) {
+        Waiting gone = waiting.remove(number);
+        if (gone != null) {
+            gone.end(cause);
+        }
+    }
+
+    /** Forgets all ranges after the failure of the session. */
+    void failAll(IreeException cause) {
+        closed = true;
+        session.notifyEach(List.copyOf(waiting.keySet()), number -> end(number, cause));
+    }
+
+    /** Returns the sender of a part to the peer, or of the reason against the part. */
     private Reader sender(long number, long length) {
         return new Reader() {
             @Override

@@ -34,6 +34,7 @@ enum FrameType {
     LINK(55, PeerStream.QUEUE),
     FETCH(56, PeerStream.QUEUE),
     GOAWAY(57, PeerStream.QUEUE),
+    WITHDRAW(58, PeerStream.QUEUE),
     CREDIT(64, PeerStream.BULK),
     DATA(65, PeerStream.BULK),
     ABORT(66, PeerStream.BULK);

@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
  * received.
  */
 public interface PeerListener {
-    /** Bytes that a frame in pieces has at least. */
+    /** A frame in pieces has more bytes. */
     int PIECES_FROM = 8 << 10;
 
     /** Bytes that the first piece of a frame has at least. */

@@ -15,7 +15,6 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -323,19 +322,13 @@ public final class RemoteNode implements AutoCloseable {
         client.server().whenLane(axis, waiter);
     }
 
-    /** Calls back once a point of a lane served here is reached, with null, or never will be, with the reason. */
-    void whenReached(LanePoint point, Consumer<@Nullable IreeException> action) {
-        whenLane(point.axis(), new Subscriptions.LaneWaiter() {
-            @Override
-            public void opened(TimelineSemaphore lane) {
-                lane.whenReached(point.epoch(), (_, failure) -> action.accept(failure));
-            }
-
-            @Override
-            public void refused(IreeException cause) {
-                action.accept(cause);
-            }
-        });
+    /**
+     * Returns the timeline of a lane served here.
+     *
+     * @throws IreeException NOT_FOUND while the lane is not open, and once the lane is forgotten
+     */
+    TimelineSemaphore lane(long axis) {
+        return peers.ofAxis(axis).server().lane(axis);
     }
 
     /**

@@ -34,7 +34,6 @@ final class RemoteServer {
     private final RemoteNode node;
     private final ServerObjects objects;
     private final ServerConstants constants;
-    private final AheadBytes ahead = new AheadBytes();
 
     // Guarded by this.
     // by axis; open lanes, and closed lanes with unfinished commands
@@ -68,10 +67,6 @@ final class RemoteServer {
 
     ServerConstants constants() {
         return constants;
-    }
-
-    AheadBytes ahead() {
-        return ahead;
     }
 
     private void checkNotFailed() { // under the lock: REMOTE-1
@@ -170,6 +165,18 @@ final class RemoteServer {
     /** Returns whether a lane was forgotten: clients open lanes in the order of axes. Under the lock. */
     private boolean isForgotten(long axis) {
         return Axis.ordinal(axis) <= lastForgotten;
+    }
+
+    /** Returns the timeline of an open lane, or of a closed lane that is remembered. */
+    TimelineSemaphore lane(long axis) {
+        synchronized (this) {
+            ServerLane lane = lanes.getOrDefault(axis, over.get(axis));
+            if (lane != null) {
+                return lane.timeline();
+            }
+        }
+        throw IreeException.of(
+                StatusCode.NOT_FOUND, "%s has no lane '%s' here".formatted(session, Axis.toString(axis)));
     }
 
     /** Passes on the timeline of a lane of this client: now, or once the lane is open. */

@@ -314,6 +314,7 @@ public final class RemoteSession {
                 () -> transfers.failAll(cause), // before devices are lost together with their memory
                 () -> proxies.failAll(absenceHere(cause)),
                 subscriptions::close,
+                () -> fetches.failAll(cause),
                 () -> server.failAll(cause),
                 () -> client.failAll(cause),
                 roundTrips::close,

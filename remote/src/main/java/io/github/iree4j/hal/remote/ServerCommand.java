@@ -158,7 +158,7 @@ final class ServerCommand {
         if (failure != null) {
             steps.clear();
         } else if (!points.isEmpty()) {
-            fetches.forEach(each -> each.askAhead(points, lane.ahead()));
+            fetches.forEach(each -> each.askAhead(points));
         }
         if (steps.isEmpty() && wait != null) {
             steps.add((to, after, signal) -> to.barrier(after, signal, 0));

@@ -54,11 +54,6 @@ final class ServerLane {
         return server.session().peer();
     }
 
-    /** The bytes copied ahead for commands of the client. */
-    AheadBytes ahead() {
-        return server.ahead();
-    }
-
     RemoteTracer tracer() {
         return server.session().node().tracer();
     }

@@ -116,6 +116,7 @@ final class SessionWire implements PeerListener {
             case PONG -> session.roundTrips().pong(in);
             case LINK -> session.linked(in);
             case FETCH -> session.fetches().serve(in);
+            case WITHDRAW -> session.fetches().withdraw(in);
             case CREDIT -> session.transfers().credit(in);
             case DATA -> session.transfers().data(in);
             case ABORT -> session.transfers().abort(in);

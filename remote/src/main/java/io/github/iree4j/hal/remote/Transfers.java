@@ -239,8 +239,8 @@ final class Transfers {
         }
     }
 
-    /** Forgets bytes to receive. Nothing writes to their memory afterwards. */
-    void cancel(long number) {
+    /** Forgets bytes to receive. Nothing writes to their memory afterwards. Returns false if the transfer had ended. */
+    boolean cancel(long number) {
         Incoming transfer;
         synchronized (this) {
             transfer = incoming.get(number);
@@ -248,6 +248,7 @@ final class Transfers {
         if (transfer != null) {
             end(transfer, null, false);
         }
+        return transfer != null;
     }
 
     private static FrameWriter withdrawn(long number) {

@@ -21,7 +21,9 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
@@ -195,48 +197,90 @@ class DirectCopiesTest {
         return opened(new FetchFile(cluster.nodes.get(2), new FetchedRange(1, 2, 1, 0, given.length, grant)));
     }
 
-    private static byte[] read(FetchFile file) throws Exception {
+    private static byte[] read(FetchFile file) {
         byte[] bytes = new byte[(int) file.length()];
         CompletableFuture<@Nullable IreeException> end = new CompletableFuture<>();
         file.startRead(0, MemorySegment.ofArray(bytes), (_, failure) -> end.complete(failure));
-        assertThat(end.get(60, TimeUnit.SECONDS)).isNull();
+        IreeException failure = end.orTimeout(60, TimeUnit.SECONDS).join();
+        if (failure != null) {
+            throw failure;
+        }
         return bytes;
+    }
+
+    /** An axis of node 1, with or without a lane at node 2. */
+    private static long axis(int ordinal) {
+        return Axis.of(1, 1, CausalDomain.QUEUE, ordinal);
+    }
+
+    private Fetches fetches() {
+        return cluster.nodes.get(2).session(2).fetches();
+    }
+
+    private long laneOfTwo() {
+        return cluster.nodes.get(1).session(1).servedLanes().getFirst().axis();
     }
 
     /** The epoch of another node may imply epochs of the node with the bytes, which the command need not name then. */
     @Test
-    void bytesBehindACommandOfAnotherNodeAreNotAskedForAhead() throws Exception {
+    void bytesBehindACommandOfAnotherNodeAreNotAskedForAhead() {
         FetchFile file = file(cluster.far(2, 1), random(10, 64));
-        AheadBytes taken = new AheadBytes();
-        file.askAhead(List.of(new LanePoint(2, axis(1), 1), new LanePoint(3, axis(1), 1)), taken);
-        assertThat(taken.used()).isZero();
+        file.askAhead(List.of(new LanePoint(2, laneOfTwo(), 1 << 20), new LanePoint(3, axis(1), 1)));
+        assertThat(fetches().asked()).isZero();
         assertThat(read(file)).isEqualTo(random(10, 64));
     }
 
-    private long axis(int ordinal) {
-        return Axis.of(1, 1, CausalDomain.QUEUE, ordinal);
-    }
-
     @Test
-    void bytesThatDoNotComeAheadAreAskedForAgain() throws Exception {
+    void bytesThatDoNotComeAheadAreAskedForAgain() {
         FetchFile file = file(cluster.far(2, 1), random(11, 64));
-        AheadBytes taken = new AheadBytes();
-        LanePoint ofNobody = new LanePoint(2, Axis.of(1, 77, CausalDomain.QUEUE, 1), 1);
-        file.askAhead(List.of(ofNobody), taken);
-        assertThat(taken.used()).isEqualTo(64);
+        file.askAhead(List.of(new LanePoint(2, axis(77), 1))); // no such lane
         assertThat(read(file)).isEqualTo(random(11, 64));
-        file.close();
-        await(() -> taken.used() == 0);
+        await(() -> fetches().asked() == 0);
     }
 
     @Test
-    void bytesBeyondTheLimitAreNotAskedForAhead() throws Exception {
-        AheadBytes taken = new AheadBytes();
-        assertThat(taken.tryTake(AheadBytes.LIMIT - 63)).isTrue();
-        FetchFile file = file(cluster.far(2, 1), random(12, 64));
-        file.askAhead(List.of(new LanePoint(2, axis(1), 1)), taken);
-        assertThat(taken.used()).isEqualTo(AheadBytes.LIMIT - 63);
-        assertThat(read(file)).isEqualTo(random(12, 64));
+    void aCommandThatEndsBeforehandWithdrawsItsBytes() {
+        Device two = cluster.far(2, 1);
+        FetchFile file = file(two, random(12, 64));
+        RemoteServer serving = cluster.nodes.get(1).session(3).server();
+        file.askAhead(List.of(new LanePoint(2, laneOfTwo(), 1 << 20))); // never reached
+        assertThat(fetches().asked()).isOne();
+        await(() -> serving.inProgress() == 1);
+        file.close();
+        assertThat(fetches().asked()).isZero();
+        await(() -> serving.inProgress() == 0);
+    }
+
+    @Test
+    void theEndOfTheSessionWithdrawsTheBytes() {
+        FetchFile file = file(cluster.far(2, 1), random(13, 64));
+        RemoteServer serving = cluster.nodes.get(1).session(3).server();
+        file.askAhead(List.of(new LanePoint(2, laneOfTwo(), 1 << 20)));
+        await(() -> serving.inProgress() == 1);
+        cluster.loopback.cut(cluster.links.getLast());
+        await(() -> serving.inProgress() == 0);
+        assertThat(catchThrowableOfType(IreeException.class, () -> read(file)).code())
+                .isEqualTo(StatusCode.UNAVAILABLE);
+    }
+
+    /** The bytes of a client's commands, however many and small, are few requests between two other nodes. */
+    @Test
+    void manyRangesAreNotAskedForAhead() {
+        Device two = cluster.far(2, 1);
+        FetchFile file = file(two, random(14, 64));
+        List<LanePoint> never = List.of(new LanePoint(2, laneOfTwo(), 1 << 20));
+        RemoteServer serving = cluster.nodes.get(1).session(3).server();
+        List<FetchFile> all = new ArrayList<>();
+        for (int i = 0; i < Fetches.AHEAD_LIMIT + 5; i++) {
+            all.add(new FetchFile(cluster.nodes.get(2), file.range()));
+            all.getLast().askAhead(never);
+        }
+        assertThat(fetches().asked()).isEqualTo(Fetches.AHEAD_LIMIT);
+        assertThat(read(file)).isEqualTo(random(14, 64));
+        all.forEach(FetchFile::close);
+        await(() -> serving.inProgress() == 0);
+        file.askAhead(Collections.nCopies(Fetches.POINTS_LIMIT + 1, never.getFirst()));
+        assertThat(fetches().asked()).isZero();
     }
 
     @Test
@@ -291,7 +335,7 @@ class DirectCopiesTest {
     private static @Nullable IreeException fetch(RemoteSession asking, FetchedRange range, long from, byte[] target)
             throws Exception {
         CompletableFuture<@Nullable IreeException> end = new CompletableFuture<>();
-        asking.fetches().ask(range, List.of(), from, MemorySegment.ofArray(target), () -> null, end::complete);
+        asking.fetches().ask(range, from, MemorySegment.ofArray(target), () -> null, end::complete);
         return end.get(60, TimeUnit.SECONDS);
     }
 
@@ -317,7 +361,7 @@ class DirectCopiesTest {
         RemoteSession asking = cluster.nodes.get(2).session(2);
         CompletableFuture<@Nullable IreeException> end = new CompletableFuture<>();
         FetchedRange range = new FetchedRange(1, 2, 77, 0, 8, GrantKey.create().grant(77, 0, 8, 3));
-        asking.fetches().ask(range, List.of(), 0, MemorySegment.ofArray(new byte[8]), () -> null, end::complete);
+        asking.fetches().ask(range, 0, MemorySegment.ofArray(new byte[8]), () -> null, end::complete);
         RemoteServer serving = cluster.nodes.get(1).session(3).server();
         await(() -> serving.inProgress() > 0);
         assertThat(end).isNotDone();

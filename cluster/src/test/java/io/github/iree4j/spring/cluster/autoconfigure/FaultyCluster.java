@@ -57,6 +57,10 @@ abstract class FaultyCluster implements AutoCloseable {
         Fault(boolean harms) {
             this.harms = harms;
         }
+
+        boolean isOfDatabase() {
+            return name().startsWith("DATABASE");
+        }
     }
 
     private final int port;

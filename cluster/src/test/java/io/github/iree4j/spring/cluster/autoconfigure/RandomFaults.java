@@ -73,12 +73,18 @@ final class RandomFaults {
         int count = 1 + random.nextInt(3) / 2;
         int victim = random.nextInt(FaultyCluster.NODES);
         boolean harms = false;
+        boolean database = false;
         List<String> names = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         long begin = System.nanoTime();
         for (int i = 0; i < count; i++) {
             int node = (victim + i) % FaultyCluster.NODES;
-            Fault fault = cluster.faults().get(random.nextInt(cluster.faults().size()));
+            List<Fault> possible = new ArrayList<>(cluster.faults());
+            if (database) {
+                possible.removeIf(Fault::isOfDatabase);
+            }
+            Fault fault = possible.get(random.nextInt(possible.size()));
+            database |= fault.isOfDatabase(); // two outages may be longer than a lease
             harms |= fault.harms;
             names.add(fault + " of node " + node);
             Random own = new Random(random.nextLong());

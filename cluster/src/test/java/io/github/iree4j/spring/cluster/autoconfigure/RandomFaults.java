@@ -21,6 +21,8 @@ final class RandomFaults {
     private static final Duration SETTLES = Duration.ofSeconds(2);
 
     private static final Pattern NODE = Pattern.compile("m\\d+\\.s\\d+");
+    private static final Pattern WHERE = Pattern.compile(NODE.pattern() + "|cluster://|connection to [\\d.]+:\\d+");
+    private static final Pattern UNLOADED = Pattern.compile("program '\\w+' (is not available|could not be loaded)");
     private static final Pattern STOPPED =
             Pattern.compile("was cancelled: the application stops$|(^|; )node \\d+ \\(m\\d+\\.s\\d+\\) was closed$");
 
@@ -48,7 +50,8 @@ final class RandomFaults {
         return switch (failure.code()) {
             case ABORTED -> NODE.matcher(message).find();
             case CANCELLED -> STOPPED.matcher(message).find();
-            case UNAVAILABLE, FAILED_PRECONDITION -> true;
+            case UNAVAILABLE -> WHERE.matcher(message).find() || message.contains("the application is stopping");
+            case FAILED_PRECONDITION -> UNLOADED.matcher(message).find();
             default -> false;
         };
     }

@@ -39,7 +39,7 @@ typedef struct guard_t {
   uintptr_t begin;  // of the code
   uintptr_t end;
   shim__fault_t* fault;
-  uintptr_t stack;  // of the caller; all below is the kernel's
+  uintptr_t stack;  // of the caller
   jmp_buf landing;
 } guard_t;
 
@@ -94,6 +94,18 @@ static _Noreturn void land(guard_t* guard) {
   _longjmp(guard->landing, 1);
 }
 
+// The stack to land on. The kernel may have used up its own; all below the
+// caller's is the kernel's.
+static uintptr_t stack_to_land(const guard_t* guard, const ucontext_t* context) {
+#if defined(__SANITIZE_ADDRESS__)
+  (void)guard;  // AddressSanitizer still watches the frames that end
+  return shim__stack(context);
+#else
+  (void)context;
+  return guard->stack;
+#endif
+}
+
 static void on_fault(int number, siginfo_t* info, void* context) {
   if (number == SIGSEGV && info->si_code == SEGV_ACCERR) {
     int code = errno;
@@ -115,8 +127,7 @@ static void on_fault(int number, siginfo_t* info, void* context) {
       .has_address = has_address,
   };
   shim__guard_set(NULL);
-  // The kernel may have used up its stack.
-  shim__go_to(context, (uintptr_t)land, guard, guard->stack);
+  shim__go_to(context, (uintptr_t)land, guard, stack_to_land(guard, context));
 }
 
 void shim__fault_install(bool all) {

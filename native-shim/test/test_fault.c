@@ -22,6 +22,7 @@ enum {
   MISALIGN,
   SET_MODE,
   FILL,
+  DIG,
 };
 
 static uintptr_t page;
@@ -371,6 +372,37 @@ static void threads_fault_each_for_itself(void) {
   shim_cpu_executable_release(shared);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+static void* use_up_the_stack(void* argument) {
+  static uint8_t alternate[1 << 16];
+  const stack_t other = {.ss_sp = alternate, .ss_size = sizeof(alternate)};
+  const stack_t none = {.ss_flags = SS_DISABLE};
+  CHECK_EQ(sigaltstack(&other, NULL), 0);
+  bound_t bound = {{0}};
+  for (int i = 0; i < 3; ++i) {
+    CHECK_FAILS(run(argument, DIG, NULL, &bound, &error), SHIM_INTERNAL,
+                "dispatch 'dig' of executable 'faulty' was stopped");
+  }
+  CHECK_EQ(sigaltstack(&none, NULL), 0);
+  return NULL;
+}
+
+// On a thread whose handlers have a stack of their own.
+static void a_kernel_may_use_up_the_stack(void) {
+  shim_cpu_executable_t* executable = faulty(0);
+  pthread_t thread;
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  CHECK_EQ(pthread_attr_setstacksize(&small, 1 << 18), 0);
+  CHECK_EQ(pthread_create(&thread, &small, use_up_the_stack, executable), 0);
+  pthread_join(thread, NULL);
+  pthread_attr_destroy(&small);
+  shim_cpu_executable_release(executable);
+}
+
+#endif
+
 //===--------------------------------------------------------------------===//
 //Faults of other code
 //===--------------------------------------------------------------------===//
@@ -443,6 +475,9 @@ int main(void) {
   }
   RUN(a_thousand_stores_end_in_a_status_or_a_right_result);
   RUN(threads_fault_each_for_itself);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  RUN(a_kernel_may_use_up_the_stack);
+#endif
   RUN(faults_of_others_are_passed_on);
   RUN(what_is_not_guarded_is_passed_on);
   return 0;

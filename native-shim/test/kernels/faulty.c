@@ -97,6 +97,18 @@ KERNEL(set_mode) {
   return 0;
 }
 
+// Uses up the stack.
+static int deeper(uint32_t depth) {
+  volatile uint8_t frame[1024];
+  frame[depth & 1023] = (uint8_t)depth;
+  return depth == 1u << 30 ? 0 : deeper(depth + 1) + frame[depth & 1023];
+}
+
+KERNEL(dig) {
+  UNUSED;
+  return deeper(0) & 0;
+}
+
 #ifdef FILL
 // Through a function of the C library.
 extern void* memset(void* out, int value, __SIZE_TYPE__ size);
@@ -111,14 +123,16 @@ KERNEL(fill) {
 
 static const shim_dispatch_fn_t functions[] = {
     store,    load, jump,     store_to_constants, store_to_code,
-    divide,   stop, misalign, set_mode,           fill};
+    divide,   stop, misalign, set_mode,           fill,
+    dig};
 static const char* const names[] = {
     "store",  "load", "jump",     "store_to_constants", "store_to_code",
-    "divide", "stop", "misalign", "set_mode",           "fill"};
+    "divide", "stop", "misalign", "set_mode",           "fill",
+    "dig"};
 enum { COUNT = sizeof(names) / sizeof(names[0]) };
 #define ENTRY {.binding_count = 1, .constant_count = 3}
 static const shim_dispatch_attributes_t attributes[COUNT] = {
-    ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY};
+    ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY};
 
 static const shim_library_header_t header = {
     .version = SHIM_CPU_LIBRARY_VERSION,

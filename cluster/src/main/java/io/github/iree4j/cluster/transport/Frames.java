@@ -199,38 +199,50 @@ final class Frames {
     /** Passes an arrived frame on: a long frame in the pieces in which the frame came. */
     static void deliver(InputStream message, PeerStream stream, PeerListener receiver) throws IOException {
         int length = message.available();
-        HasByteBuffer pieces = message instanceof HasByteBuffer some && some.byteBufferSupported() ? some : null;
-        ByteBuffer first = pieces == null ? null : pieces.getByteBuffer();
-        if (pieces == null
-                || first == null
-                || first.remaining() < length && !(message.markSupported() && isInPieces(stream, first, length))) {
-            receiver.received(
-                    stream, ByteBuffer.wrap(message.readNBytes(length)).asReadOnlyBuffer());
+        HasByteBuffer direct = message instanceof HasByteBuffer some && some.byteBufferSupported() ? some : null;
+        ByteBuffer first = direct == null ? null : direct.getByteBuffer();
+        if (first != null && first.remaining() == length) {
+            receiver.received(stream, first.asReadOnlyBuffer());
             return;
         }
-        message.mark(length); // so the pieces last until the message is closed, or until reset
-        List<ByteBuffer> rest = new ArrayList<>();
-        for (int left = length - first.remaining(), size = first.remaining(); left > 0; left -= size) {
-            message.skipNBytes(size);
-            if (rest.size() == PIECES_LIMIT) { // a copy takes less than so many pieces
-                message.reset();
-                receiver.received(
-                        stream, ByteBuffer.wrap(message.readNBytes(length)).asReadOnlyBuffer());
-                return;
-            }
-            ByteBuffer next = pieces.getByteBuffer();
+        List<ByteBuffer> pieces = direct != null && mayBeInPieces(message, stream, first, length)
+                ? pieces(message, direct, length)
+                : List.of();
+        if (pieces.isEmpty()) {
+            receiver.received(
+                    stream, ByteBuffer.wrap(message.readNBytes(length)).asReadOnlyBuffer());
+        } else {
+            receiver.received(
+                    stream, pieces.getFirst(), pieces.subList(1, pieces.size()).toArray(ByteBuffer[]::new));
+        }
+    }
+
+    private static boolean mayBeInPieces(
+            InputStream message, PeerStream stream, @Nullable ByteBuffer first, int length) {
+        return stream == PeerStream.BULK
+                && length > PeerListener.PIECES_FROM
+                && first != null
+                && first.remaining() >= PeerListener.FIRST_PIECE
+                && message.markSupported();
+    }
+
+    /** Returns the pieces of a message, valid until the message is closed; none for so many that a copy takes less. */
+    private static List<ByteBuffer> pieces(InputStream message, HasByteBuffer direct, int length) throws IOException {
+        message.mark(length); // keeps pieces that are behind
+        List<ByteBuffer> pieces = new ArrayList<>();
+        for (int left = length; left > 0; ) {
+            ByteBuffer next = direct.getByteBuffer();
             if (next == null || !next.hasRemaining()) {
                 throw new IOException("a message of %d bytes ended %d bytes before".formatted(length, left));
             }
-            size = next.remaining();
-            rest.add(next.asReadOnlyBuffer());
+            if (pieces.size() == PIECES_LIMIT) {
+                message.reset();
+                return List.of();
+            }
+            pieces.add(next.asReadOnlyBuffer());
+            left -= next.remaining();
+            message.skipNBytes(next.remaining());
         }
-        receiver.received(stream, first.asReadOnlyBuffer(), rest.toArray(ByteBuffer[]::new));
-    }
-
-    private static boolean isInPieces(PeerStream stream, ByteBuffer first, int length) {
-        return stream == PeerStream.BULK
-                && length > PeerListener.PIECES_FROM
-                && first.remaining() >= PeerListener.FIRST_PIECE;
+        return pieces;
     }
 }

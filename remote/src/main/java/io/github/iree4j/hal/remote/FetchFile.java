@@ -68,10 +68,6 @@ final class FetchFile extends AsynchronousFile {
         this.range = range;
     }
 
-    FetchedRange range() {
-        return range;
-    }
-
     /**
      * Asks for the bytes before the points awaited by the command are reached, if all points are of the other node, and
      * all earlier commands of the lane have ended: then nothing else has to end before the bytes are read.

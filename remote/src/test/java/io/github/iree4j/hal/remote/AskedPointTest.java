@@ -2,17 +2,10 @@ package io.github.iree4j.hal.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.CausalDomain;
-import io.github.iree4j.hal.Buffer;
-import io.github.iree4j.hal.BufferParams;
-import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.DeviceQueue;
-import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.remote.Loopback.Link;
-import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +27,7 @@ class AskedPointTest {
     private final Link toSecond = loopback.connect(client, second);
     private final Link toThird = loopback.connect(client, third);
     private final Link between = loopback.connect(second, third);
-    private final List<AutoCloseable> opened = new ArrayList<>();
+    private final FarWork far = new FarWork(client);
 
     @BeforeEach
     void open() {
@@ -43,36 +36,7 @@ class AskedPointTest {
 
     @AfterEach
     void close() throws Exception {
-        loopback.start(); // devices wait for their work
-        for (AutoCloseable each : opened.reversed()) {
-            each.close();
-        }
-        nodes.close();
-        loopback.stop();
-    }
-
-    private Device far(int node) {
-        RemoteSession session = client.session(node);
-        DeviceOptions options = DeviceOptions.builder()
-                .queueCount(2)
-                .schedulingDomain(client.domain())
-                .build();
-        Device device = session.openDevice(session.devices().getFirst().id(), options);
-        opened.add(device);
-        return device;
-    }
-
-    private TimelineSemaphore fill(Device device, @Nullable TimelineSemaphore after) {
-        Buffer buffer = device.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
-        opened.add(buffer);
-        TimelineSemaphore done = TimelineSemaphore.create(0);
-        opened.add(done);
-        DeviceQueue queue = device.queue(0);
-        try (Fence wait = after == null ? null : Fence.at(after, 1);
-                Fence signal = Fence.at(done, 1)) {
-            queue.fill(wait, signal, buffer, 0, 64, 1, 1, 0);
-        }
-        return done;
+        far.close(loopback, nodes);
     }
 
     private void run(TimelineSemaphore until) {
@@ -85,8 +49,8 @@ class AskedPointTest {
     /** Node 2 has ended what node 3 waits for, and cannot tell it. */
     private TimelineSemaphore waiting(Device two) {
         between.hold(PeerStream.QUEUE, true);
-        TimelineSemaphore first = fill(two, null);
-        TimelineSemaphore waiting = fill(far(3), first);
+        TimelineSemaphore first = far.fill(two.queue(0), null);
+        TimelineSemaphore waiting = far.fill(far.device(3, 2).queue(0), first);
         run(first);
         assertThat(first.isReached(1)).isTrue();
         assertThat(waiting.isReached(1)).isFalse();
@@ -101,7 +65,7 @@ class AskedPointTest {
 
     @Test
     void aPointThatWasReachedBeforeItsNodeWasLostStaysReached() {
-        TimelineSemaphore waiting = waiting(far(2));
+        TimelineSemaphore waiting = waiting(far.device(2, 2));
         loopback.cut(toSecond);
         loopback.run();
         assertReached(waiting);
@@ -109,29 +73,29 @@ class AskedPointTest {
 
     @Test
     void aPointOfADeviceThatHasBeenClosedIsReached() {
-        Device two = far(2);
+        Device two = far.device(2, 2);
         TimelineSemaphore waiting = waiting(two);
-        opened.removeIf(Buffer.class::isInstance); // goes with its device
+        far.forgetBuffers(); // goes with its device
         two.close();
         assertReached(waiting);
     }
 
     @Test
     void aPointOfALostDeviceThatHasBeenClosedIsReached() {
-        Device two = far(2);
+        Device two = far.device(2, 2);
         TimelineSemaphore waiting = waiting(two);
         loopback.cut(toSecond);
         loopback.run();
-        opened.removeIf(Buffer.class::isInstance);
+        far.forgetBuffers();
         two.close();
         assertReached(waiting);
     }
 
     @Test
     void aPointThatWasNotReachedBeforeItsNodeWasLostFails() {
-        Device two = far(2);
+        Device two = far.device(2, 2);
         toSecond.hold(PeerStream.QUEUE, true);
-        TimelineSemaphore waiting = fill(far(3), fill(two, null));
+        TimelineSemaphore waiting = far.fill(far.device(3, 2).queue(0), far.fill(two.queue(0), null));
         loopback.run();
         List<Long> axes = client.session(2).lanes().stream()
                 .map(RemoteLaneStatistics::axis)

@@ -188,13 +188,21 @@ class DirectCopiesTest {
         await(() -> serving.inProgress() == 0);
     }
 
-    /** Asks node 2 for its first memory, as a command of node 1 at node 3 does. */
-    private FetchFile file(Device two, byte[] given) {
+    /** Bytes in the first memory of node 2, granted to node 3 by node 1, as for a command at node 3. */
+    private FetchedRange range(Device two, byte[] given) {
         filled(two, given);
         ServerObject memory = cluster.nodes.get(1).session(1).server().objects().find(1);
         byte[] grant = Objects.requireNonNull(memory.key()).grant(1, 0, given.length, 3);
         memory.release();
-        return opened(new FetchFile(cluster.nodes.get(2), new FetchedRange(1, 2, 1, 0, given.length, grant)));
+        return new FetchedRange(1, 2, 1, 0, given.length, grant);
+    }
+
+    private FetchFile file(FetchedRange range) {
+        return opened(new FetchFile(cluster.nodes.get(2), range));
+    }
+
+    private FetchFile file(Device two, byte[] given) {
+        return file(range(two, given));
     }
 
     private static byte[] read(FetchFile file) {
@@ -267,12 +275,13 @@ class DirectCopiesTest {
     @Test
     void manyRangesAreNotAskedForAhead() {
         Device two = cluster.far(2, 1);
-        FetchFile file = file(two, random(14, 64));
+        FetchedRange range = range(two, random(14, 64));
+        FetchFile file = file(range);
         List<LanePoint> never = List.of(new LanePoint(2, laneOfTwo(), 1 << 20));
         RemoteServer serving = cluster.nodes.get(1).session(3).server();
         List<FetchFile> all = new ArrayList<>();
         for (int i = 0; i < Fetches.AHEAD_LIMIT + 5; i++) {
-            all.add(new FetchFile(cluster.nodes.get(2), file.range()));
+            all.add(new FetchFile(cluster.nodes.get(2), range));
             all.getLast().askAhead(never);
         }
         assertThat(fetches().asked()).isEqualTo(Fetches.AHEAD_LIMIT);

@@ -4,14 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.hal.Buffer;
-import io.github.iree4j.hal.BufferParams;
-import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
-import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.remote.Loopback.Link;
-import io.github.iree4j.hal.spi.DeviceOptions;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -32,8 +27,8 @@ class LostPointTest {
     private final TestNodes nodes = new TestNodes();
     private final Loopback loopback = new Loopback(1);
     private final RemoteNode client = nodes.node(1);
+    private final FarWork far = new FarWork(client);
     private final Map<Integer, Link> links = new HashMap<>(); // of the client
-    private final List<AutoCloseable> opened = new ArrayList<>();
     private Device third;
     private TimelineSemaphore late;
 
@@ -48,59 +43,22 @@ class LostPointTest {
         }
         loopback.run();
         links.get(5).hold(PeerStream.QUEUE, true);
-        third = far(3);
-        late = barrier(third.queue(1), fill(far(5), 0));
+        third = far.device(3, 2);
+        late = barrier(third.queue(1), far.fill(far.device(5, 2).queue(0), null));
     }
 
     @AfterEach
     void close() throws Exception {
         links.get(5).hold(PeerStream.QUEUE, false);
-        loopback.start(); // devices wait for their work
-        for (AutoCloseable each : opened.reversed()) {
-            each.close();
-        }
-        nodes.close();
-        loopback.stop();
-    }
-
-    private Device far(int node) {
-        RemoteSession session = client.session(node);
-        DeviceOptions options = DeviceOptions.builder()
-                .queueCount(2)
-                .schedulingDomain(client.domain())
-                .build();
-        Device device = session.openDevice(session.devices().getFirst().id(), options);
-        opened.add(device);
-        return device;
-    }
-
-    private TimelineSemaphore semaphore() {
-        TimelineSemaphore made = TimelineSemaphore.create(0);
-        opened.add(made);
-        return made;
-    }
-
-    private Buffer buffer(Device device) {
-        Buffer made = device.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
-        opened.add(made);
-        return made;
+        far.close(loopback, nodes);
     }
 
     /** Runs after a semaphore has reached 1, and has another reach it. */
     private TimelineSemaphore barrier(DeviceQueue queue, TimelineSemaphore after) {
-        TimelineSemaphore done = semaphore();
+        TimelineSemaphore done = far.semaphore();
         try (Fence wait = Fence.at(after, 1);
                 Fence signal = Fence.at(done, 1)) {
             queue.barrier(wait, signal, 0);
-        }
-        return done;
-    }
-
-    /** Needs its node. */
-    private TimelineSemaphore fill(Device device, int queue) {
-        TimelineSemaphore done = semaphore();
-        try (Fence signal = Fence.at(done, 1)) {
-            device.queue(queue).fill(null, signal, buffer(device), 0, 64, 1, 1, 0);
         }
         return done;
     }
@@ -144,7 +102,8 @@ class LostPointTest {
 
     @Test
     void whatHasBeenSentRunsAfterWhatTheLostNodeWaitedFor() {
-        TimelineSemaphore behind = barrier(third.queue(0), barrier(far(2).queue(0), late));
+        TimelineSemaphore behind =
+                barrier(third.queue(0), barrier(far.device(2, 2).queue(0), late));
         TimelineSemaphore reader = reader();
         loopback.run();
         lose(2);
@@ -153,10 +112,10 @@ class LostPointTest {
 
     @Test
     void whatHasNotBeenSentRunsAfterWhatTheLostNodeWaitedFor() {
-        TimelineSemaphore behind = semaphore();
-        try (Fence wait = Fence.at(barrier(far(2).queue(0), late), 1);
+        TimelineSemaphore behind = far.semaphore();
+        try (Fence wait = Fence.at(barrier(far.device(2, 2).queue(0), late), 1);
                 Fence signal = Fence.at(behind, 1)) {
-            third.queue(0).update(wait, signal, MemorySegment.ofArray(new byte[64]), buffer(third), 0, 0);
+            third.queue(0).update(wait, signal, MemorySegment.ofArray(new byte[64]), far.buffer(third), 0, 0);
         }
         TimelineSemaphore reader = reader();
         loopback.run();
@@ -168,12 +127,13 @@ class LostPointTest {
     @Test
     void whatIsSentAfterTheLossRunsAfterWhatTheLostNodeWaitedFor() {
         links.get(4).hold(PeerStream.QUEUE, true);
-        TimelineSemaphore first = semaphore();
-        try (Fence wait = Fence.at(fill(far(4), 0), 1);
+        TimelineSemaphore first = far.semaphore();
+        try (Fence wait = Fence.at(far.fill(far.device(4, 2).queue(0), null), 1);
                 Fence signal = Fence.at(first, 1)) {
-            third.queue(0).update(wait, signal, MemorySegment.ofArray(new byte[64]), buffer(third), 0, 0);
+            third.queue(0).update(wait, signal, MemorySegment.ofArray(new byte[64]), far.buffer(third), 0, 0);
         }
-        TimelineSemaphore behind = barrier(third.queue(0), barrier(far(2).queue(0), late));
+        TimelineSemaphore behind =
+                barrier(third.queue(0), barrier(far.device(2, 2).queue(0), late));
         TimelineSemaphore reader = reader();
         loopback.run();
         lose(2);
@@ -184,8 +144,9 @@ class LostPointTest {
 
     @Test
     void aLostPointThatWaitsForAnotherIsNotOverBeforeIt() {
-        TimelineSemaphore first = barrier(far(2).queue(0), late);
-        TimelineSemaphore behind = barrier(third.queue(0), barrier(far(4).queue(1), first));
+        TimelineSemaphore first = barrier(far.device(2, 2).queue(0), late);
+        TimelineSemaphore behind =
+                barrier(third.queue(0), barrier(far.device(4, 2).queue(1), first));
         TimelineSemaphore reader = reader();
         loopback.run();
         lose(4);
@@ -197,15 +158,15 @@ class LostPointTest {
     @Test
     void whatIsHeldBehindAFileOfTheLostDeviceKeepsItsWaits() throws InterruptedException {
         SlowFile file = new SlowFile();
-        opened.add(file);
-        Device second = far(2);
-        try (Fence read = Fence.at(semaphore(), 1)) {
-            second.queue(0).read(null, read, file, 0, buffer(second), 0, 64, 0);
+        far.opened(file);
+        Device second = far.device(2, 2);
+        try (Fence read = Fence.at(far.semaphore(), 1)) {
+            second.queue(0).read(null, read, file, 0, far.buffer(second), 0, 64, 0);
         }
         file.begun.await();
         TimelineSemaphore behind = barrier(third.queue(0), barrier(second.queue(0), late));
         links.get(2).hold(PeerStream.QUEUE, true);
-        TimelineSemaphore other = fill(second, 1);
+        TimelineSemaphore other = far.fill(second.queue(1), null);
         TimelineSemaphore reader = reader();
         loopback.run();
         lose(2);
@@ -218,7 +179,7 @@ class LostPointTest {
 
     @Test
     void aLongPipelineOfTwoLostNodesIsOverWithItsFirstWait() {
-        DeviceQueue[] both = {far(2).queue(0), far(4).queue(0)};
+        DeviceQueue[] both = {far.device(2, 2).queue(0), far.device(4, 2).queue(0)};
         TimelineSemaphore last = late;
         for (int i = 0; i < 10_000; i++) {
             last = barrier(both[i % 2], last);

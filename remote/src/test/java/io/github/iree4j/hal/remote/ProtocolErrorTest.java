@@ -2,16 +2,9 @@ package io.github.iree4j.hal.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Frontier;
-import io.github.iree4j.hal.Buffer;
-import io.github.iree4j.hal.BufferParams;
-import io.github.iree4j.hal.BufferUsage;
-import io.github.iree4j.hal.Device;
-import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.remote.Loopback.Link;
-import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -38,7 +31,7 @@ class ProtocolErrorTest {
     private final RemoteNode second = nodes.node(2);
     private final RemoteNode third = nodes.node(3);
     private final Link toSecond = loopback.connect(client, second);
-    private final List<AutoCloseable> opened = new ArrayList<>();
+    private final FarWork far = new FarWork(client);
     private TimelineSemaphore own;
     private RemoteSession session;
 
@@ -49,43 +42,12 @@ class ProtocolErrorTest {
         loopback.run();
         session = client.session(2);
         toSecond.hold(PeerStream.QUEUE, true);
-        own = fill(far(2), null);
+        own = far.fill(far.device(2, 0).queue(0), null);
     }
 
     @AfterEach
     void close() throws Exception {
-        loopback.start(); // devices wait for their work
-        for (AutoCloseable each : opened.reversed()) {
-            each.close();
-        }
-        nodes.close();
-        loopback.stop();
-    }
-
-    private Device far(int node) {
-        RemoteSession to = client.session(node);
-        DeviceOptions options =
-                DeviceOptions.builder().schedulingDomain(client.domain()).build();
-        Device device = to.openDevice(to.devices().getFirst().id(), options);
-        opened.add(device);
-        return device;
-    }
-
-    private TimelineSemaphore semaphore() {
-        TimelineSemaphore made = TimelineSemaphore.create(0);
-        opened.add(made);
-        return made;
-    }
-
-    private TimelineSemaphore fill(Device device, @Nullable TimelineSemaphore after) {
-        Buffer buffer = device.allocator().allocate(new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT), 64);
-        opened.add(buffer);
-        TimelineSemaphore done = semaphore();
-        try (Fence wait = after == null ? null : Fence.at(after, 1);
-                Fence signal = Fence.at(done, 1)) {
-            device.queue(0).fill(wait, signal, buffer, 0, 64, 1, 1, 0);
-        }
-        return done;
+        far.close(loopback, nodes);
     }
 
     private void breakTheProtocol() {
@@ -125,7 +87,7 @@ class ProtocolErrorTest {
 
     @Test
     void aThirdNodeIsToldOfANodeThatIsNotThere() {
-        fill(far(3), own);
+        far.fill(far.device(3, 0).queue(0), own);
         loopback.run();
         List<@Nullable IreeException> answers = answers();
         breakTheProtocol();
@@ -135,11 +97,9 @@ class ProtocolErrorTest {
 
     @Test
     void anOperationBehindASemaphoreOfTheNodeFailsForANodeThatIsNotThere() {
-        SemaphoreExport export = second.export(semaphore());
-        opened.add(export);
-        TimelineSemaphore proxy = session.semaphore(export.id(), 1);
-        opened.add(proxy);
-        TimelineSemaphore waiting = fill(far(3), proxy);
+        SemaphoreExport export = far.opened(second.export(far.semaphore()));
+        TimelineSemaphore proxy = far.opened(session.semaphore(export.id(), 1));
+        TimelineSemaphore waiting = far.fill(far.device(3, 0).queue(0), proxy);
         loopback.run();
         breakTheProtocol();
         IreeException failure = failure(waiting);
@@ -173,11 +133,10 @@ class ProtocolErrorTest {
             value = StatusCode.class,
             names = {"UNAVAILABLE", "ABORTED", "CANCELLED"})
     void anEndOfAnotherKindKeepsItsStatusHere(StatusCode code) {
-        fill(far(3), own);
+        far.fill(far.device(3, 0).queue(0), own);
         loopback.run();
         List<@Nullable IreeException> answers = answers();
-        TimelineSemaphore proxy = session.semaphore(1, 1);
-        opened.add(proxy);
+        TimelineSemaphore proxy = far.opened(session.semaphore(1, 1));
         client.fail(2, IreeException.of(code, "by the test"));
         failure(own);
         assertThat(failure(proxy).code()).isEqualTo(code);

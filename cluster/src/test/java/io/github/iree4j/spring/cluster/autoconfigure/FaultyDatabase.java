@@ -77,7 +77,7 @@ final class FaultyDatabase implements AutoCloseable {
     }
 
     /** Is away for a time: refuses, or is silent. */
-    synchronized void away(boolean refuses, long millis) throws IOException {
+    void away(boolean refuses, long millis) throws IOException {
         if (refuses) {
             relay.down();
             FaultyCluster.pause(millis);

@@ -88,7 +88,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
 
     /** Creates an allocation with storage. */
     static StreamBuffer allocated(StreamDevice device, BufferParams params, long length) {
-        device.checkNotAbandoned();
+        device.checkAllocates();
         checkParams(params, length, ReservationRequest.MAXIMUM_ALIGNMENT);
         MemoryKind kind = device.memory().kind(params);
         StreamBuffer buffer = new StreamBuffer(device, kind, params, length, null, 0, false, null, null);

@@ -207,15 +207,17 @@ public final class StreamDevice implements Device {
     }
 
     /**
-     * Refuses memory once the device is abandoned. A lost device, or a closed device with work in flight, still
-     * allocates.
+     * Refuses memory once the device is abandoned, or lost and closed. A lost device, or a closed device with work in
+     * flight, still allocates.
      *
-     * @throws IreeException the cause when the device is abandoned
+     * @throws IreeException the cause of the abandonment or loss
      */
-    void checkNotAbandoned() {
-        IreeException cause = state.abandoned();
-        if (cause != null) {
-            throw cause;
+    void checkAllocates() {
+        if (state.isClosed()) {
+            IreeException cause = state.failure();
+            if (cause != null) {
+                throw cause;
+            }
         }
     }
 

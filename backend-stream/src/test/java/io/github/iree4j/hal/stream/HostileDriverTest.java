@@ -453,6 +453,9 @@ class HostileDriverTest {
         assertThat(lost.code()).isEqualTo(StatusCode.ABORTED);
         assertThat(lost.detail(DeviceLost.class)).contains(new DeviceLost(device.id()));
         assertThat(failure(fill(lanes - 1, buffer, 8))).isInstanceOf(DeviceLostException.class);
+        device.close();
+        assertThat(failure(fill(0, buffer, 9))).as("after the close").isInstanceOf(DeviceLostException.class);
+        assertThat(catchThrowable(this::buffer)).isInstanceOf(DeviceLostException.class);
     }
 
     @Test

@@ -134,11 +134,11 @@ public abstract class HostDevice implements Device, ChannelHost {
     /**
      * Refuses work once the device is closed.
      *
-     * @throws IreeException FAILED_PRECONDITION
+     * @throws IreeException FAILED_PRECONDITION; the loss of a device that was lost before
      */
     void checkOpen() {
         if (closed) {
-            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed");
+            throw failure().orElseThrow();
         }
     }
 

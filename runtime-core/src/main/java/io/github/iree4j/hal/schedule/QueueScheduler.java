@@ -158,9 +158,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
         QueueOperation operation;
         try {
             if (closed) {
-                StatusCode code =
-                        first ? StatusCode.FAILED_PRECONDITION : StatusCode.ABORTED; // later parts are in flight
-                throw IreeException.of(code, "device '" + device.id() + "' is closed");
+                throw refusal(first);
             }
             operation = make.get();
             check(operation, wait, signal);
@@ -203,6 +201,13 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
             throw thrown;
         }
         return null;
+    }
+
+    /** Returns the cause for refusing an operation on a closed queue; an earlier loss of the device, after which callers try again, takes precedence. */
+    private IreeException refusal(boolean first) {
+        IreeException gone = lost;
+        StatusCode code = first ? StatusCode.FAILED_PRECONDITION : StatusCode.ABORTED; // later parts are in flight
+        return gone != null ? gone : IreeException.of(code, "device '" + device.id() + "' is closed");
     }
 
     private void check(QueueOperation operation, @Nullable Fence wait, @Nullable Fence signal) {

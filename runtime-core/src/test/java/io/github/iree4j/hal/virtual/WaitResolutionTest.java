@@ -328,6 +328,11 @@ class WaitResolutionTest {
         submit(alive.queue(0), null, at(fine, 1));
         clock.runUntilIdle();
         assertThat(fine.value()).isEqualTo(1);
+        lost.close();
+        TimelineSemaphore late = semaphore();
+        submit(lost.queue(0), null, at(late, 1));
+        assertThat(late.failure()).as("of a closed device, too").cause().isSameAs(LOST);
+        assertThatThrownBy(() -> lost.createCommandBuffer(0, 0, 1, 0)).hasCause(LOST);
     }
 
     @Test

@@ -23,8 +23,7 @@ final class RandomFaults {
     private static final Pattern NODE = Pattern.compile("m\\d+\\.s\\d+");
     private static final Pattern WHERE = Pattern.compile(NODE.pattern() + "|cluster://|connection to [\\d.]+:\\d+");
 
-    private static final Pattern UNLOADED =
-            Pattern.compile("program '\\w+' (is not available|could not be loaded)");
+    private static final Pattern UNLOADED = Pattern.compile("program '\\w+' (is not available|could not be loaded)");
 
     private static final Pattern STOPPED =
             Pattern.compile("was cancelled: the application stops$|(^|; )node \\d+ \\(m\\d+\\.s\\d+\\) was closed$");

@@ -25,12 +25,18 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Files of programs that change while they are in use. */
 @Timeout(300)
+@DisabledOnOs(
+        value = OS.WINDOWS,
+        disabledReason =
+                "Windows has no POSIX permissions and Unix attributes, and a mapped file can be neither replaced nor shortened")
 class ChangedFilesTest {
 
     @TempDir

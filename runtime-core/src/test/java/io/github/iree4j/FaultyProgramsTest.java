@@ -16,6 +16,8 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Compiled programs whose kernels fault: the call fails, the next one succeeds. */
@@ -55,6 +57,7 @@ class FaultyProgramsTest {
     }
 
     @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "on Windows a mapped file can be neither replaced nor shortened")
     void aMappedModuleWhoseFileBecameShorterFailsItsCalls(@TempDir Path directory) throws Exception {
         Path module = Files.copy(Fixtures.file("3.13.0/cpu/sort_constant.vmfb"), directory.resolve("module.vmfb"));
         try (Program program =
@@ -85,6 +88,7 @@ class FaultyProgramsTest {
     }
 
     @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "on Windows a mapped file can be neither replaced nor shortened")
     void parametersWhoseFileBecameShorterFailTheCall(@TempDir Path directory) throws Exception {
         Path archive = directory.resolve("of-a-long-path-whose-end-the-message-must-not-lose.irpa");
         Files.copy(Fixtures.file("weights.irpa"), archive);

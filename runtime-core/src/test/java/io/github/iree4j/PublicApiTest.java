@@ -90,7 +90,7 @@ class PublicApiTest {
         List<ClassModel> types = new ArrayList<>();
         try (Stream<Path> files = Files.list(classes().resolve(packageName.replace('.', '/')))) {
             for (Path file : files.filter(each -> each.toString().endsWith(".class"))
-                    .sorted()
+                    .sorted(Comparator.comparing(Path::toString)) // on each system in the same order
                     .toList()) {
                 ClassModel type = ClassFile.of().parse(file);
                 if (isPromised(type)) {

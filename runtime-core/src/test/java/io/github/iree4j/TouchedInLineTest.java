@@ -20,6 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Calls without a thread that are in line when a file in place is touched. */
@@ -146,6 +148,7 @@ class TouchedInLineTest {
     }
 
     @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "on Windows a mapped file can be neither replaced nor shortened")
     void callsInLineFailWhenAFileHasOtherContents() {
         for (CompletableFuture<Results> each : inLine(this::overwrite)) {
             IreeException failure = failure(each);

@@ -16,8 +16,11 @@ import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 
 /** EVENT-1: an imported event reaches its timeline once, or never when the import was cancelled. */
+@DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no eventfd and epoll")
 class ExternalTimepointsTest {
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final SemaphoreOptions EXPORTABLE = SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.SYSTEM_WIDE);

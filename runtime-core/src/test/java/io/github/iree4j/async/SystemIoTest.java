@@ -12,6 +12,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 
 /** One wait for everything that the system reports. */
 @Timeout(300)
@@ -46,6 +48,7 @@ class SystemIoTest {
     }
 
     @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no eventfd and epoll")
     void anErrorInsideASyncFdIsNotASuccess() {
         try (SystemEvent event = SystemEvent.create()) {
             event.signal();
@@ -63,6 +66,7 @@ class SystemIoTest {
     }
 
     @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no eventfd and epoll")
     void aTimelineFailsWithTheErrorInsideASyncFd() {
         outcome = ETIME;
         try (SystemEvent event = SystemEvent.create();
@@ -79,6 +83,7 @@ class SystemIoTest {
     }
 
     @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no eventfd and epoll")
     void closingEndsWaitsForEvents() {
         SystemEvent event = SystemEvent.create();
         TimelineSemaphore timeline = TimelineSemaphore.create(0);

@@ -11,8 +11,11 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 
 @Timeout(300)
+@DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no eventfd and epoll")
 class EventDescriptorTest {
     private static final Duration FOREVER = Duration.ofSeconds(-1);
 

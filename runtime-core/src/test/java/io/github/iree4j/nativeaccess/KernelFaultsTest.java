@@ -16,10 +16,13 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Kernels that store to invalid addresses fail their call, and nothing else. */
 @Timeout(1800)
+@DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no views of constants")
 class KernelFaultsTest {
     @TempDir
     Path directory;

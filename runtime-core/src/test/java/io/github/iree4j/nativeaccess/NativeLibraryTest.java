@@ -19,9 +19,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(600)
+@DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no POSIX permissions and Unix attributes")
 class NativeLibraryTest {
     /** Prints whether native code is available, or why not; runs in its own JVM. */
     static final class Probe {

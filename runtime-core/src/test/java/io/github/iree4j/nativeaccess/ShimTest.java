@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.status.StatusCode;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 
 /** Declarations that exist in both C and Java agree. */
 class ShimTest {
@@ -23,6 +25,7 @@ class ShimTest {
 
     /** These tests run on Linux. */
     @Test
+    @EnabledOnOs(OS.LINUX)
     void linuxHasEachCapabilityThatJavaKnowsAndNoOther() {
         assertThat(SystemCapability.values()).allMatch(SystemCapability::isPresent);
         assertThat(Integer.bitCount(Shim.capabilities())).isEqualTo(SystemCapability.values().length);

@@ -17,6 +17,8 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Paths that lead to something else than a regular file are refused before they are opened. */
@@ -38,6 +40,7 @@ class FileKindTest {
     }
 
     @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no such files")
     void pipeIsRefused() throws Exception {
         Path pipe = directory.resolve("pipe");
         Process process = new ProcessBuilder("mkfifo", pipe.toString()).start();
@@ -59,6 +62,7 @@ class FileKindTest {
     }
 
     @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no such files")
     void socketIsRefused() throws Exception {
         Path socket = directory.resolve("s");
         try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {

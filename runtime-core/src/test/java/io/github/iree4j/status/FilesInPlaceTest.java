@@ -15,6 +15,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** PLACE-1: what is known of files that were touched; the test runs what reads and compares them. */
@@ -165,6 +167,7 @@ class FilesInPlaceTest {
     }
 
     @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows tells no identity of a file")
     void replacedFileIsUnchanged() throws IOException {
         read();
         replace();
@@ -172,6 +175,7 @@ class FilesInPlaceTest {
     }
 
     @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows tells no identity of a file")
     void fileThatWasTouchedAndThenReplacedIsNotTakenForUnchanged() throws IOException {
         read();
         write("as it is.");

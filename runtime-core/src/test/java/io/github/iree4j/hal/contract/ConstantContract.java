@@ -1,6 +1,7 @@
 package io.github.iree4j.hal.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.BindingTable;
@@ -15,6 +16,7 @@ import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.nativeaccess.SealedMemory;
+import io.github.iree4j.nativeaccess.SystemCapability;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -26,6 +28,7 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,6 +50,11 @@ public abstract class ConstantContract extends DeviceContract {
     /** On a backend, closed after each test. */
     protected ConstantContract(Backend backend) {
         super(backend);
+    }
+
+    @BeforeEach
+    void hasViews() {
+        assumeTrue(SystemCapability.VIEWS.isPresent(), "this system has no views of constants");
     }
 
     /** A constant that counts up from 0, as a module has it. */

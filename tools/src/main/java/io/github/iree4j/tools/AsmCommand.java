@@ -50,7 +50,7 @@ final class AsmCommand implements Runnable {
     @Override
     public void run() {
         Path target = output == null ? defaultOutput() : output;
-        String text = TextFile.read("text", source, LARGEST);
+        String text = InputFile.text("text", source, LARGEST);
         try {
             OutputFiles.requireOther(target, List.of(source));
             byte[] module = VmAssembler.assemble(

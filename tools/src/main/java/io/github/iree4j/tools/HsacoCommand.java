@@ -4,7 +4,6 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +21,8 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class HsacoCommand implements Runnable {
+    private static final int LARGEST = 256 << 20; // bytes of a code object
+
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "A code object for each architecture.")
     private List<Path> sources;
 
@@ -43,17 +44,16 @@ final class HsacoCommand implements Runnable {
                 objects.add(read(source));
             }
             Files.write(output, CodeObjectExecutable.of(objects));
-        } catch (NoSuchFileException e) {
-            throw IreeException.of(StatusCode.NOT_FOUND, "there is no file '%s'".formatted(e.getFile()), e);
         } catch (IOException e) {
             throw IreeException.of(StatusCode.UNAVAILABLE, "'%s' cannot be made: %s".formatted(output, e), e);
         }
     }
 
     /** Reads a code object; names the file in failures. */
-    private static CodeObject read(Path source) throws IOException {
+    private static CodeObject read(Path source) {
+        byte[] bytes = InputFile.bytes("code object", source, LARGEST);
         try {
-            return CodeObject.read(Files.readAllBytes(source));
+            return CodeObject.read(bytes);
         } catch (IreeException e) {
             throw IreeException.of(e.code(), "'%s' cannot be packed: %s".formatted(source, e.getMessage()), e);
         }

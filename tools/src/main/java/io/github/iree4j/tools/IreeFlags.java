@@ -109,7 +109,7 @@ final class IreeFlags {
     }
 
     private static List<String> lines(String file) {
-        return TextFile.read("flag file", Path.of(file), LARGEST).lines().toList();
+        return InputFile.text("flag file", Path.of(file), LARGEST).lines().toList();
     }
 
     private static String shortened(String line) {

@@ -63,7 +63,7 @@ final class LabFlags {
         if (!Files.isRegularFile(file)) {
             return Laboratory.scenario(scenario);
         }
-        String text = TextFile.read("scenario", file, MAXIMUM_BYTES);
+        String text = InputFile.text("scenario", file, MAXIMUM_BYTES);
         try {
             return Laboratory.read(text);
         } catch (IreeException e) {

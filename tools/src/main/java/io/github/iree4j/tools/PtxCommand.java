@@ -40,7 +40,7 @@ final class PtxCommand implements Runnable {
         try {
             List<String> texts = new ArrayList<>();
             for (Path source : sources) {
-                texts.add(TextFile.read("text", source, LARGEST));
+                texts.add(InputFile.text("text", source, LARGEST));
                 check(source, texts.getLast());
             }
             Files.write(output, PtxExecutable.of(texts));

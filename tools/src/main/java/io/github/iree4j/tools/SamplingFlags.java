@@ -142,7 +142,7 @@ final class SamplingFlags {
 
     private static TokenConstraint constraint(Constraint flags) {
         if (flags.jsonSchema != null) {
-            String schema = TextFile.read("JSON schema", flags.jsonSchema, LARGEST_SCHEMA);
+            String schema = InputFile.text("JSON schema", flags.jsonSchema, LARGEST_SCHEMA);
             return TokenConstraint.jsonSchema(TokenVocabulary.bytes(), schema);
         }
         String regex = flags.regex == null ? "" : flags.regex;

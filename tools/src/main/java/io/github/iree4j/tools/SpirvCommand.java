@@ -7,7 +7,6 @@ import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +22,8 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class SpirvCommand implements Runnable {
+    private static final int LARGEST = 64 << 20; // bytes of a module
+
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "SPIR-V modules.")
     private List<Path> sources;
 
@@ -41,12 +42,10 @@ final class SpirvCommand implements Runnable {
         try {
             List<MemorySegment> modules = new ArrayList<>();
             for (Path source : sources) {
-                modules.add(MemorySegment.ofArray(Files.readAllBytes(source)));
+                modules.add(MemorySegment.ofArray(InputFile.bytes("SPIR-V module", source, LARGEST)));
                 check(source, modules.getLast());
             }
             Files.write(output, SpirvExecutableWriter.write(SpirvExecutableWriter.of(modules)));
-        } catch (NoSuchFileException e) {
-            throw IreeException.of(StatusCode.NOT_FOUND, "there is no file '%s'".formatted(e.getFile()), e);
         } catch (IOException e) {
             throw IreeException.of(StatusCode.UNAVAILABLE, "cannot write '%s': %s".formatted(output, e), e);
         }

@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Packs shaders into executables, with bindings by reflection. The sample's tests run them. */
@@ -49,6 +51,14 @@ class SpirvCommandTest {
         CommandLineRun run = CommandLineRun.iree4j("spirv", "-o", directory + "/x", directory + "/none.spv");
         assertThat(run.status()).isEqualTo(1);
         assertThat(run.err()).contains("NOT_FOUND").contains("none.spv");
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aFileWithoutAnEndIsRefused() {
+        CommandLineRun run = CommandLineRun.iree4j("spirv", "-o", directory + "/x", "/dev/zero");
+        assertThat(run.status()).isEqualTo(1);
+        assertThat(run.err()).contains("INVALID_ARGUMENT").contains("'/dev/zero' has more than 67108864 bytes");
     }
 
     private void assertFails(byte[] content) throws IOException {

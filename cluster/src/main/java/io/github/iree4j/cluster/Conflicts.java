@@ -23,6 +23,10 @@ import org.jspecify.annotations.Nullable;
  * <p>A failure of a member counts once the member has been seen for the grace period: a dead process leaves the view before.
  * A member decides on failures and standings unchanged for the grace period, when the others have received the same. Where
  * either keeps changing, a failure counts after four periods all the same.
+ *
+ * <p>Of two members with the same machine index, the member that joined later yields: a number tells no order where the
+ * sessions of the two are counted in different files. Of members that joined at about the same time, the younger
+ * incarnation yields.
  */
 final class Conflicts {
     private static final int PERIODS_OF_CHANGES = 4;
@@ -148,19 +152,27 @@ final class Conflicts {
     }
 
     private @Nullable IreeException whyTwin(long now) {
-        for (ClusterMember each : view.members()) { // older members come first
+        for (ClusterMember each : view.members()) {
             long other = each.identity().incarnation();
-            if (other == self.incarnation()) {
-                break;
-            }
-            if (isTwin(each) && now - twins.computeIfAbsent(other, _ -> now) >= graceNanos) {
+            if (isTwin(each)
+                    && now - twins.computeIfAbsent(other, _ -> now) >= graceNanos
+                    && isLater(other)) {
                 return IreeException.of(
                         StatusCode.ALREADY_EXISTS,
-                        "%s and %s have the same machine index; give each node one of its own"
+                        "%s and %s have the same machine index, and this one joined later; give each node one of its own"
                                 .formatted(each, view.find(self.incarnation())));
             }
         }
         return null;
+    }
+
+    /**
+     * Returns whether this node joined later than a twin. Each of the two sees the other join late by the time of a sign of
+     * life; the limits differ by more, so that not both stay. Where both yield, the two begin again at the same time.
+     */
+    private boolean isLater(long twin) {
+        long later = view.joinedAfter(self.incarnation(), twin);
+        return later > graceNanos / 2 || later >= -graceNanos && self.incarnation() > twin;
     }
 
     /** Returns, for each member, the members failed by or having failed this member. */

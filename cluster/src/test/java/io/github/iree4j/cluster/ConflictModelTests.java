@@ -102,7 +102,7 @@ class ConflictModelTests {
                     known.put(other + 1L, standings.getOrDefault(other, Standing.PEACE));
                 }
             }
-            return new ClusterView(members, known);
+            return new ClusterView(members, known, Map.of());
         }
 
         boolean isAtPeace() {

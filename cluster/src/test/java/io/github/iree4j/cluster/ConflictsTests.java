@@ -49,7 +49,8 @@ class ConflictsTests {
                 standings.keySet().stream()
                         .map(each -> new ClusterMember(identity(each), "host", 7600))
                         .toList(),
-                standings);
+                standings,
+                Map.of());
     }
 
     private static Map<Long, IreeException> failures(Set<Long> nodes) {
@@ -331,6 +332,34 @@ class ConflictsTests {
         two.update(view(Map.of(1L, Set.of(2L), 2L, Set.of())), Map.of(), 10);
         assertThat(two.whyYield(10 + GRACE)).hasMessageContaining("it said so");
         assertThat(two.standing().failed()).isEmpty();
+    }
+
+    /** Sessions counted in different files tell no order. Each sees the other join late by the time of a sign of life. */
+    @Test
+    void ofTwoNodesWithOneMachineIndexTheOneThatJoinedLaterYieldsAndNotBothStay() {
+        Random random = new Random(5);
+        for (int round = 0; round < 2000; round++) {
+            NodeIdentity first = new NodeIdentity(7, 1, 14, 14 * 256 + 1);
+            NodeIdentity later = random.nextBoolean() ? new NodeIdentity(7, 1, 1, 257) : new NodeIdentity(7, 1, 15, 4000);
+            long apart = random.nextBoolean() ? random.nextLong(GRACE * 2) : random.nextLong(GRACE * 1000);
+            boolean firstYields = yields(first, later, 0, apart + random.nextLong(GRACE / 8));
+            boolean laterYields = yields(later, first, apart, random.nextLong(GRACE / 8));
+            assertThat(firstYields || laterYields).as("%d apart", apart).isTrue();
+            if (apart > GRACE || later.incarnation() > first.incarnation()) {
+                assertThat(firstYields).as("%d apart", apart).isFalse();
+            }
+        }
+    }
+
+    private static boolean yields(NodeIdentity self, NodeIdentity twin, long joined, long twinJoined) {
+        Conflicts node = new Conflicts(self, GRACE);
+        ClusterView view = new ClusterView(
+                List.of(new ClusterMember(self, "one", 7600), new ClusterMember(twin, "other", 7600)),
+                Map.of(),
+                Map.of(self.incarnation(), joined, twin.incarnation(), twinJoined));
+        node.update(view, Map.of(), 10);
+        assertThat(node.whyYield(10)).as("a former process may still be seen").isNull();
+        return node.whyYield(10 + GRACE) != null;
     }
 
     @Test

@@ -11,12 +11,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param members the members, including the observer; the oldest incarnation first
  * @param standings the standing of each member, by the member's incarnation, as last reported by the member
+ * @param joined when each member joined, by the member's incarnation, by the clock of the observer in nanoseconds; late by
+ *     the time that the member's first sign of life took
  */
 @NotForApplications
-public record ClusterView(List<ClusterMember> members, Map<Long, Standing> standings) {
+public record ClusterView(List<ClusterMember> members, Map<Long, Standing> standings, Map<Long, Long> joined) {
 
     /** The view of a node that has not joined. */
-    public static final ClusterView EMPTY = new ClusterView(List.of(), Map.of());
+    public static final ClusterView EMPTY = new ClusterView(List.of(), Map.of(), Map.of());
 
     /** Copies and sorts. */
     public ClusterView {
@@ -25,6 +27,7 @@ public record ClusterView(List<ClusterMember> members, Map<Long, Standing> stand
                         (ClusterMember each) -> each.identity().incarnation()))
                 .toList();
         standings = Map.copyOf(standings);
+        joined = Map.copyOf(joined);
     }
 
     /**
@@ -57,6 +60,19 @@ public record ClusterView(List<ClusterMember> members, Map<Long, Standing> stand
      */
     public Standing standing(long incarnation) {
         return standings.getOrDefault(incarnation, Standing.PEACE);
+    }
+
+    /**
+     * Returns how long one member joined after another.
+     *
+     * @param later the incarnation of the one
+     * @param earlier the incarnation of the other
+     * @return nanoseconds, negative when {@code later} joined first; 0 when unknown
+     */
+    public long joinedAfter(long later, long earlier) {
+        Long one = joined.get(later);
+        Long other = joined.get(earlier);
+        return one == null || other == null ? 0 : one - other;
     }
 
     /**

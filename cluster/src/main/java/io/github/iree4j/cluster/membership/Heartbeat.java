@@ -13,18 +13,20 @@ import java.util.Set;
 
 /**
  * A sign of life, sent and answered. Big-endian: flags of 8 bits (1: the sender leaves; 2: the sender is unbeaten), the
- * sender's weight in 16 bits, the addresses of the members seen by the sender (a count of 16 bits; for each a port of 16 bits,
+ * milliseconds since the sender joined in 64 bits, the sender's weight in 16 bits, the addresses of the members seen by the sender (a count of 16 bits; for each a port of 16 bits,
  * the length of the host's name in 8 bits, and the name in UTF-8), and the incarnations failed by the sender (a count of
  * 16 bits, 64 bits each).
  *
  * @param leaving whether the sender leaves
+ * @param age milliseconds since the sender joined, at the sending; at most 2^42
  * @param seen the addresses of the sender's view, not resolved; at most 1024
  * @param standing the sender's standing
  */
-record Heartbeat(boolean leaving, List<InetSocketAddress> seen, Standing standing) {
+record Heartbeat(boolean leaving, long age, List<InetSocketAddress> seen, Standing standing) {
 
     private static final int LEAVING = 1;
     private static final int UNBEATEN = 2;
+    private static final long OLDEST = 1L << 42; // milliseconds; nanoseconds fit 64 bits
 
     /** Limit on either list; more than the number of machine indices. */
     static final int MOST = 1024;
@@ -37,7 +39,7 @@ record Heartbeat(boolean leaving, List<InetSocketAddress> seen, Standing standin
     byte[] encode() {
         List<byte[]> hosts = new ArrayList<>();
         Set<Long> failed = standing.failed();
-        int bytes = 1 + 3 * Short.BYTES + failed.size() * Long.BYTES;
+        int bytes = 1 + Long.BYTES + 3 * Short.BYTES + failed.size() * Long.BYTES;
         for (InetSocketAddress each : seen) {
             byte[] host = each.getHostString().getBytes(StandardCharsets.UTF_8); // of a member, so at most 200 bytes
             hosts.add(host);
@@ -46,6 +48,7 @@ record Heartbeat(boolean leaving, List<InetSocketAddress> seen, Standing standin
         int flags = (leaving ? LEAVING : 0) | (standing.unbeaten() ? UNBEATEN : 0);
         ByteBuffer into = ByteBuffer.allocate(bytes)
                 .put((byte) flags)
+                .putLong(age)
                 .putShort((short) standing.weight())
                 .putShort((short) seen.size());
         for (int i = 0; i < seen.size(); i++) {
@@ -67,6 +70,10 @@ record Heartbeat(boolean leaving, List<InetSocketAddress> seen, Standing standin
         try {
             ByteBuffer from = ByteBuffer.wrap(bytes);
             int flags = from.get();
+            long age = from.getLong();
+            if (age < 0 || age > OLDEST) {
+                throw IreeException.of(StatusCode.INVALID_ARGUMENT, "an age of %d ms".formatted(age));
+            }
             int weight = count(from.getShort());
             List<InetSocketAddress> seen = new ArrayList<>();
             for (int left = count(from.getShort()); left > 0; left--) {
@@ -85,7 +92,7 @@ record Heartbeat(boolean leaving, List<InetSocketAddress> seen, Standing standin
             if (from.hasRemaining()) {
                 throw IreeException.of(StatusCode.INVALID_ARGUMENT, from.remaining() + " bytes are left");
             }
-            return new Heartbeat((flags & LEAVING) != 0, seen, new Standing(failed, weight, (flags & UNBEATEN) != 0));
+            return new Heartbeat((flags & LEAVING) != 0, age, seen, new Standing(failed, weight, (flags & UNBEATEN) != 0));
         } catch (BufferUnderflowException | IreeException e) {
             throw IreeException.of(StatusCode.DATA_LOSS, "%d bytes are not a sign of life".formatted(bytes.length), e);
         }

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -46,8 +47,8 @@ public final class HeartbeatMembership implements ClusterMembership {
     private final LongSupplier nanoTime;
     private final Map<InetSocketAddress, Contact> contacts = new HashMap<>();
     private final Map<Long, Known> members = new TreeMap<>(); // by incarnation, without this node
-    // never come back; without the earliest beyond a limit
-    private final Set<ClusterMember> departed = new LinkedHashSet<>();
+    // never come back; with the time of attention; without the earliest beyond a limit
+    private final Map<ClusterMember, Long> departed = new LinkedHashMap<>();
     private final Set<ClusterMember> strangers = new HashSet<>(); // logged as no peers of this node
     private final Places places; // with a lock of its own
     private Standing standing = Standing.PEACE;
@@ -66,11 +67,13 @@ public final class HeartbeatMembership implements ClusterMembership {
         final ClusterMember self;
         final Carrier carrier;
         final Listener listener;
+        final long at; // of the clock
 
-        Joined(ClusterMember self, Carrier carrier, Listener listener) {
+        Joined(ClusterMember self, Carrier carrier, Listener listener, long at) {
             this.self = self;
             this.carrier = carrier;
             this.listener = listener;
+            this.at = at;
         }
 
         long incarnation() {
@@ -78,20 +81,23 @@ public final class HeartbeatMembership implements ClusterMembership {
         }
     }
 
-    /** A member. Times are of attention. */
+    /** A member. Times are of attention, but for the time of joining. */
     private static final class Known {
         final ClusterMember member;
         final InetSocketAddress address;
-        Heartbeat said = new Heartbeat(false, List.of(), Standing.PEACE);
+        final long joined; // by the clock of this node
+        Heartbeat said;
         long heard;
         long asked; // when the member last sent a sign of life
 
         @Nullable
         InetSocketAddress at; // where the member answers
 
-        Known(ClusterMember member, long never) {
+        Known(ClusterMember member, Heartbeat said, long now, long never) {
             this.member = member;
             this.address = HeartbeatMembership.address(member);
+            this.said = said;
+            this.joined = now - TimeUnit.MILLISECONDS.toNanos(said.age());
             this.asked = never;
         }
     }
@@ -136,13 +142,13 @@ public final class HeartbeatMembership implements ClusterMembership {
 
     /** Joins without a timer: {@link #look} is to be called at each interval. */
     Joined begin(ClusterMember self, Carrier carrier, Listener listener) {
-        Joined begun = new Joined(self, carrier, listener);
+        Joined begun = new Joined(self, carrier, listener, nanoTime.getAsLong());
         synchronized (this) {
             if (joined != null) {
                 throw IreeException.of(StatusCode.FAILED_PRECONDITION, self + " has joined already");
             }
             joined = begun;
-            looked = nanoTime.getAsLong();
+            looked = begun.at;
         }
         try {
             Thread.startVirtualThread(places::resolve).join(options.timeout());
@@ -222,7 +228,7 @@ public final class HeartbeatMembership implements ClusterMembership {
                     due.add(each);
                 }
             }
-            message = heartbeat(false);
+            message = heartbeat(from, false);
         }
         for (InetSocketAddress each : due) {
             from.carrier.ask(each, message, options.timeout(), new Answer(each, from));
@@ -274,10 +280,14 @@ public final class HeartbeatMembership implements ClusterMembership {
         return InetSocketAddress.createUnresolved(member.host(), member.port());
     }
 
-    private byte[] heartbeat(boolean leaving) {
+    private byte[] heartbeat(Joined here, boolean leaving) {
         List<InetSocketAddress> seen = new ArrayList<>();
         members.values().forEach(each -> seen.add(each.address));
-        return new Heartbeat(leaving, leaving ? List.of() : seen, standing).encode();
+        return new Heartbeat(leaving, age(here), leaving ? List.of() : seen, standing).encode();
+    }
+
+    private long age(Joined here) {
+        return TimeUnit.NANOSECONDS.toMillis(nanoTime.getAsLong() - here.at);
     }
 
     @Override
@@ -293,7 +303,7 @@ public final class HeartbeatMembership implements ClusterMembership {
             String obstacle = obstacle(from, here.self);
             if (obstacle != null) {
                 warn(from, here, obstacle);
-                return new Heartbeat(false, List.of(), Standing.PEACE).encode();
+                return new Heartbeat(false, age(here), List.of(), Standing.PEACE).encode();
             }
             String refusal = refusal(from, said);
             if (refusal != null) {
@@ -306,7 +316,7 @@ public final class HeartbeatMembership implements ClusterMembership {
                 more = view == null && mentionsOthers(said, here.self); // others wait for the next look
             }
             publish();
-            answer = heartbeat(false);
+            answer = heartbeat(here, false);
         }
         if (more) {
             askDue();
@@ -392,8 +402,15 @@ public final class HeartbeatMembership implements ClusterMembership {
     private @Nullable String refusal(ClusterMember from, Heartbeat said) {
         long incarnation = from.identity().incarnation();
         Known known = members.get(incarnation);
-        if (said.leaving() || departed.contains(from) || known != null && known.member.equals(from)) {
+        if (said.leaving() || known != null && known.member.equals(from)) {
             return null;
+        }
+        Long left = departed.get(from);
+        if (left != null) { // at first a late message
+            return attention - left <= options.timeout().toNanos()
+                    ? null
+                    : "%s has left, and a slot is leased once: the file or table of the identities was lost or restored"
+                            .formatted(from);
         }
         if (known != null) {
             return "%s has the same identity".formatted(known.member);
@@ -441,7 +458,7 @@ public final class HeartbeatMembership implements ClusterMembership {
     /** Returns the member having said something now; null for this node and a node that leaves or has left. */
     private @Nullable Known learn(ClusterMember from, Heartbeat said, Joined here) {
         long incarnation = from.identity().incarnation();
-        if (from.equals(here.self) || departed.contains(from)) {
+        if (from.equals(here.self) || departed.containsKey(from)) {
             return null;
         }
         Known known = members.get(incarnation);
@@ -456,7 +473,7 @@ public final class HeartbeatMembership implements ClusterMembership {
             if (before != null) { // addresses of living processes differ
                 depart(before);
             }
-            known = new Known(from, attention - options.timeout().toNanos());
+            known = new Known(from, said, nanoTime.getAsLong(), attention - options.timeout().toNanos());
             members.put(incarnation, known);
         }
         known.heard = attention;
@@ -466,9 +483,9 @@ public final class HeartbeatMembership implements ClusterMembership {
 
     private void depart(Known gone) {
         members.remove(gone.member.identity().incarnation());
-        departed.add(gone.member);
+        departed.put(gone.member, attention);
         if (departed.size() > MOST_DEPARTED) {
-            departed.remove(departed.iterator().next());
+            departed.remove(departed.keySet().iterator().next());
         }
     }
 
@@ -485,11 +502,13 @@ public final class HeartbeatMembership implements ClusterMembership {
         }
         List<ClusterMember> present = new ArrayList<>(List.of(here.self));
         Map<Long, Standing> standings = new HashMap<>(Map.of(here.incarnation(), standing));
+        Map<Long, Long> times = new HashMap<>(Map.of(here.incarnation(), here.at));
         members.forEach((incarnation, each) -> {
             present.add(each.member);
             standings.put(incarnation, each.said.standing());
+            times.put(incarnation, each.joined);
         });
-        ClusterView next = new ClusterView(present, standings);
+        ClusterView next = new ClusterView(present, standings, times);
         if (!next.equals(view)) {
             view = next;
             here.listener.viewChanged(next);
@@ -512,7 +531,7 @@ public final class HeartbeatMembership implements ClusterMembership {
             if (leaving == null) {
                 return;
             }
-            farewell = heartbeat(true);
+            farewell = heartbeat(leaving, true);
             members.values().forEach(each -> told.add(each.at == null ? each.address : each.at));
             joined = null;
             view = null;

@@ -108,13 +108,15 @@ public final class MemoryMembership implements ClusterMembership {
 
         private static ClusterView view(List<MemoryMembership> group) {
             Map<Long, Standing> standings = new HashMap<>();
+            Map<Long, Long> joined = new HashMap<>();
             List<ClusterMember> members = new ArrayList<>();
             for (MemoryMembership each : group) {
                 ClusterMember member = each.self();
                 members.add(member);
                 standings.put(member.identity().incarnation(), each.standing);
+                joined.put(member.identity().incarnation(), each.joined);
             }
-            return new ClusterView(members, standings);
+            return new ClusterView(members, standings, joined);
         }
     }
 
@@ -122,6 +124,7 @@ public final class MemoryMembership implements ClusterMembership {
     private volatile @Nullable ClusterMember self;
     private volatile @Nullable Listener listener;
     private volatile Standing standing = Standing.PEACE;
+    private volatile long joined;
 
     /**
      * Creates the membership of a node.
@@ -137,6 +140,7 @@ public final class MemoryMembership implements ClusterMembership {
         if (this.self != null) {
             throw IreeException.of(StatusCode.FAILED_PRECONDITION, self + " has joined already");
         }
+        this.joined = System.nanoTime();
         this.self = self;
         this.listener = listener;
         network.add(this);

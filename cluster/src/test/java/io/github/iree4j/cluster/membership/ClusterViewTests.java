@@ -63,12 +63,12 @@ class ClusterViewTests {
             failed.add((long) i * Integer.MAX_VALUE);
         }
         for (Heartbeat each : List.of(
-                new Heartbeat(true, List.of(), Standing.PEACE),
+                new Heartbeat(true, 5, List.of(), Standing.PEACE),
                 new Heartbeat(
-                        false,
+                        false, 5,
                         List.of(InetSocketAddress.createUnresolved("::1", 65535)),
                         new Standing(Set.of(-1L), 0, false)),
-                new Heartbeat(false, many, new Standing(failed, Heartbeat.MOST, true)))) {
+                new Heartbeat(false, 5, many, new Standing(failed, Heartbeat.MOST, true)))) {
             assertThat(Heartbeat.decode(each.encode())).isEqualTo(each);
         }
     }
@@ -76,7 +76,7 @@ class ClusterViewTests {
     @Test
     void damagedSignsOfLifeAreRefused() {
         byte[] intact = new Heartbeat(
-                        false,
+                        false, 5,
                         List.of(InetSocketAddress.createUnresolved("host", 7600)),
                         new Standing(Set.of(1L, 2L), 3, true))
                 .encode();

@@ -167,7 +167,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         nodes.remove(2);
         new Node(next, places(1));
         assertThat(one.sees()).containsExactly(member(1), next);
-        one.membership.asked(member(2), new Heartbeat(false, List.of(), Standing.PEACE).encode());
+        one.membership.asked(member(2), new Heartbeat(false, 5, List.of(), Standing.PEACE).encode());
         pass(Duration.ofSeconds(10));
         assertThat(one.sees())
                 .as("a late message of the former process changes nothing")
@@ -180,8 +180,38 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         Node two = start(2, 1, 2);
         two.membership.leave();
         assertThat(one.sees()).isEqualTo(members(1));
-        one.membership.asked(member(2), new Heartbeat(false, List.of(), Standing.PEACE).encode());
+        one.membership.asked(member(2), new Heartbeat(false, 5, List.of(), Standing.PEACE).encode());
         assertThat(one.sees()).isEqualTo(members(1));
+    }
+
+    /** A lost file of the identity grants a session again. */
+    @Test
+    void aSessionThatHasLeftAndComesAgainIsRefusedWithTheReason() {
+        Node one = start(1, 1, 2);
+        start(2, 1, 2).membership.leave();
+        pass(TIMEOUT.plus(INTERVAL), List.of(one));
+        Node again = start(2, 1);
+        assertThat(one.sees()).isEqualTo(members(1));
+        assertThat(again.sees()).isEqualTo(members(2));
+        assertThat(again.membership.unreached()).singleElement().satisfies(each -> {
+            assertThat(each.refuses()).isTrue();
+            assertThat(each.cause()).contains("has left, and a slot is leased once");
+        });
+    }
+
+    @Test
+    void everyNodeKnowsWhoJoinedBeforeWhom() {
+        Node two = start(2);
+        pass(Duration.ofSeconds(30));
+        Node one = start(1, 2);
+        pass(Duration.ofSeconds(30));
+        Node three = start(3, 2);
+        pass(Duration.ofSeconds(1));
+        for (Node each : List.of(one, two, three)) {
+            assertThat(each.view.joinedAfter(1, 2)).isEqualTo(30_000_000_000L);
+            assertThat(each.view.joinedAfter(2, 3)).isEqualTo(-60_000_000_000L);
+            assertThat(each.view.joinedAfter(1, 99)).isZero();
+        }
     }
 
     /** Certificates name hosts: a node of another host has a certificate, too. */
@@ -191,7 +221,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         start(2, 1, 2);
         ClusterMember other = new ClusterMember(member(2).identity(), "elsewhere", 7600);
         for (boolean leaving : List.of(true, false)) {
-            byte[] message = new Heartbeat(leaving, List.of(), new Standing(Set.of(1L), 9, true)).encode();
+            byte[] message = new Heartbeat(leaving, 5, List.of(), new Standing(Set.of(1L), 9, true)).encode();
             if (leaving) {
                 one.membership.asked(other, message);
             } else {
@@ -203,7 +233,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         }
         one.membership.asked(
                 new ClusterMember(member(3).identity(), "elsewhere", 7600),
-                new Heartbeat(true, List.of(), Standing.PEACE).encode());
+                new Heartbeat(true, 5, List.of(), Standing.PEACE).encode());
         start(3, 1);
         assertThat(one.sees()).as("not yet a member, and welcome").isEqualTo(members(1, 2, 3));
     }
@@ -215,7 +245,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         List<InetSocketAddress> mentioned = IntStream.range(0, Heartbeat.MOST)
                 .mapToObj(each -> InetSocketAddress.createUnresolved("ghost" + each, 7600))
                 .toList();
-        byte[] many = new Heartbeat(false, mentioned, Standing.PEACE).encode();
+        byte[] many = new Heartbeat(false, 5, mentioned, Standing.PEACE).encode();
         for (int machine = 2; machine < 40; machine++) {
             one.membership.asked(member(machine), many);
         }
@@ -242,7 +272,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
             List<InetSocketAddress> mentioned = IntStream.range(0, Heartbeat.MOST)
                     .mapToObj(each -> InetSocketAddress.createUnresolved("ghost" + number + "-" + each, 7600))
                     .toList();
-            one.asked(member(2), new Heartbeat(false, mentioned, Standing.PEACE).encode());
+            one.asked(member(2), new Heartbeat(false, 5, mentioned, Standing.PEACE).encode());
             clock.advance(INTERVAL);
             one.look();
         }
@@ -287,7 +317,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
     @Test
     void membersAreLimited() {
         Node one = start(1);
-        byte[] message = new Heartbeat(false, List.of(), Standing.PEACE).encode();
+        byte[] message = new Heartbeat(false, 5, List.of(), Standing.PEACE).encode();
         for (int i = 2; i < 3 * Heartbeat.MOST; i++) {
             ClusterMember next = new ClusterMember(new NodeIdentity(-5, i % 256, 1, i), "host" + i, 7600);
             if (i <= Heartbeat.MOST) {
@@ -339,7 +369,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         assertThatThrownBy(() -> one.membership.asked(member(2), new byte[3])).isInstanceOf(IreeException.class);
         one.membership.leave();
         assertThatThrownBy(
-                        () -> one.membership.asked(member(2), new Heartbeat(false, List.of(), Standing.PEACE).encode()))
+                        () -> one.membership.asked(member(2), new Heartbeat(false, 5, List.of(), Standing.PEACE).encode()))
                 .hasMessageContaining("in no cluster");
     }
 

@@ -21,7 +21,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
@@ -447,13 +449,7 @@ public final class ClusterNode implements AutoCloseable {
      * @return a snapshot, in the order of the view, without this node
      */
     public List<ClusterPeer> peers() {
-        Map<Long, RemoteSession> open = new HashMap<>();
-        for (RemoteSession session : node.sessions()) {
-            NodeIdentity peer = session.peer();
-            if (peer != null && session.isOpen()) {
-                open.put(peer.incarnation(), session);
-            }
-        }
+        Map<Long, RemoteSession> open = openSessions();
         Map<Long, IreeException> failures = node.failures();
         List<ClusterPeer> peers = new ArrayList<>();
         synchronized (this) {
@@ -469,6 +465,34 @@ public final class ClusterNode implements AutoCloseable {
             }
         }
         return peers;
+    }
+
+    /**
+     * Returns the nodes that are silent: missing from the view, with sessions that have not ended. Work at such a node
+     * waits until the node is heard again, or fails with the session.
+     *
+     * @return a snapshot, in the order of incarnations
+     */
+    public List<ClusterPeer> silentPeers() {
+        Map<Long, RemoteSession> open = openSessions();
+        synchronized (this) {
+            return open.entrySet().stream()
+                    .filter(each -> links.containsKey(each.getKey()) && view.find(each.getKey()) == null)
+                    .map(each -> new ClusterPeer(
+                            Objects.requireNonNull(links.get(each.getKey())).peer, each.getValue(), null))
+                    .toList();
+        }
+    }
+
+    private Map<Long, RemoteSession> openSessions() {
+        Map<Long, RemoteSession> open = new TreeMap<>();
+        for (RemoteSession session : node.sessions()) {
+            NodeIdentity peer = session.peer();
+            if (peer != null && session.isOpen()) {
+                open.put(peer.incarnation(), session);
+            }
+        }
+        return open;
     }
 
     /**

@@ -37,6 +37,7 @@ public final class ThreeNodes implements AutoCloseable {
     private static final Duration SOON = Duration.ofSeconds(60);
 
     private final MemoryMembership.Network network = new MemoryMembership.Network();
+    private final List<MemoryMembership> memberships = new ArrayList<>();
     private final List<Runnable> opened = new ArrayList<>();
     private final List<SchedulingDomain> domains = new ArrayList<>();
     private final List<ClusterNode> nodes = new ArrayList<>();
@@ -63,11 +64,12 @@ public final class ThreeNodes implements AutoCloseable {
                     .fifoQueues(1)
                     .build();
             opened.addFirst(device::close);
+            memberships.add(new MemoryMembership(network));
             ClusterNode node = new ClusterNode(
                     identity,
                     RemoteNode.builder(identity, domain).device(device).tracer(tracers.apply(number)),
                     TransportOptions.of(InetAddress.getLoopbackAddress(), 0),
-                    new MemoryMembership(network),
+                    memberships.getLast(),
                     "127.0.0.1",
                     Duration.ofSeconds(6),
                     System::nanoTime,
@@ -106,6 +108,11 @@ public final class ThreeNodes implements AutoCloseable {
     /** A node, by its number. */
     public ClusterNode node(int number) {
         return nodes.get(number - 1);
+    }
+
+    /** Has a node neither see the others nor be seen, while connections go on. */
+    public void silence(int number) {
+        network.cut(List.of(memberships.get(number - 1)));
     }
 
     /** The tracker of a node. */

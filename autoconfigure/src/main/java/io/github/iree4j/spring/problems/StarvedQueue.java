@@ -29,6 +29,6 @@ public record StarvedQueue(String subject, String cause, int waiting, List<Strin
 
     @Override
     public String remedy() {
-        return "for a device, look at its driver and at the kernel that it runs; for a program, raise contexts or make fewer calls";
+        return "for a device, look at its driver and at the kernel that it runs; for a device of another node, find the queue in /actuator/iree/cluster and look at that node; for a program, raise contexts or make fewer calls";
     }
 }

@@ -34,7 +34,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param lease the state of the lease
  * @param fenced why this node is out of the cluster; null while not fenced
  * @param views number of views so far
- * @param members the nodes of the last view, including this node
+ * @param members the nodes of the last view, including this node, and then the silent nodes
  * @param unreached the addresses where this node looks for other nodes without success, with causes
  * @param failed the failed incarnations, with the cause
  * @param failedAxes axes failed with the incarnations, up to 64 of each incarnation
@@ -110,7 +110,8 @@ public record ClusterDescriptor(
      * @param session the session epoch
      * @param incarnation the incarnation
      * @param address the address for peers
-     * @param state self, connected, draining, connecting or failed
+     * @param state self, connected, draining, connecting, failed, or silent: not in the view, with a session that has not
+     *     ended
      * @param failure why there is no session; null with a session, or without a failure
      * @param devices the served devices
      * @param streams the traffic of each stream of the session, by {@code control}, {@code queue} and {@code bulk};
@@ -223,6 +224,18 @@ public record ClusterDescriptor(
         Map<Long, String> failed = new TreeMap<>();
         node.remote().failures().forEach((incarnation, cause) -> failed.put(incarnation, cause.toString()));
         List<ClusterPeer> peers = node.peers();
+        List<Member> members = new ArrayList<>();
+        for (ClusterMember each : node.view().members()) {
+            ClusterPeer peer = peers.stream()
+                    .filter(other -> other.member().equals(each))
+                    .findFirst()
+                    .orElse(null);
+            boolean isSelf = self.filter(each::equals).isPresent();
+            members.add(member(each, isSelf ? "self" : state(each, peer, failed), peer, tracker));
+        }
+        for (ClusterPeer each : node.silentPeers()) {
+            members.add(member(each.member(), "silent", each, tracker));
+        }
         return new ClusterDescriptor(
                 new Self(
                         "%016x".formatted(node.identity().clusterId()),
@@ -235,9 +248,7 @@ public record ClusterDescriptor(
                 new Lease(lease.state(), lease.age().toMillis(), lease.renewals()),
                 node.fenced().map(IreeException::toString).orElse(null),
                 node.views(),
-                node.view().members().stream()
-                        .map(each -> member(each, self.filter(each::equals).isPresent(), peers, failed, tracker))
-                        .toList(),
+                members,
                 node.unreached(),
                 failed,
                 failedAxes(node.remote().failedAxes(), tracker));
@@ -280,26 +291,18 @@ public record ClusterDescriptor(
         return failed;
     }
 
+    private static String state(ClusterMember member, @Nullable ClusterPeer peer, Map<Long, String> failed) {
+        RemoteSession session = peer == null ? null : peer.session();
+        if (session != null) {
+            return session.draining() == null ? "connected" : "draining";
+        }
+        return failed.containsKey(member.identity().incarnation()) ? "failed" : "connecting";
+    }
+
     private static Member member(
-            ClusterMember member,
-            boolean isSelf,
-            List<ClusterPeer> peers,
-            Map<Long, String> failed,
-            FrontierTracker tracker) {
-        ClusterPeer peer = peers.stream()
-                .filter(each -> each.member().equals(member))
-                .findFirst()
-                .orElse(null);
+            ClusterMember member, String state, @Nullable ClusterPeer peer, FrontierTracker tracker) {
         RemoteSession session = peer == null ? null : peer.session();
         IreeException failure = peer == null ? null : peer.failure();
-        String state;
-        if (isSelf) {
-            state = "self";
-        } else if (session != null) {
-            state = session.draining() == null ? "connected" : "draining";
-        } else {
-            state = failed.containsKey(member.identity().incarnation()) ? "failed" : "connecting";
-        }
         RemoteSessionStatistics statistics = session == null ? null : session.statistics();
         List<Long> axes = session == null ? List.of() : session.axes();
         return new Member(

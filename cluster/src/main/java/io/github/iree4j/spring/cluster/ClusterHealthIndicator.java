@@ -6,6 +6,7 @@ import io.github.iree4j.cluster.ClusterPeer;
 import io.github.iree4j.cluster.identity.LeaseKeeper;
 import io.github.iree4j.cluster.membership.Unreached;
 import io.github.iree4j.status.IreeException;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -48,6 +49,12 @@ public final class ClusterHealthIndicator implements HealthIndicator {
         }
         if (!without.isEmpty()) {
             health.withDetail("degraded", true).withDetail("withoutSession", without);
+        }
+        List<String> silent = node.silentPeers().stream()
+                .map(each -> each.member().toString())
+                .toList();
+        if (!silent.isEmpty()) {
+            health.withDetail("degraded", true).withDetail("silent", silent);
         }
         Map<String, String> unreached = new TreeMap<>();
         boolean refused = false;

@@ -29,6 +29,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -122,6 +123,22 @@ class ClusterOperationTests {
             assertThat(member(seenBy(machine), 1).lanes())
                     .containsExactly(new ClusterDescriptor.Lane(queue.lane(), "virtual", 0, queue.laneCompleted(), 0));
         }
+    }
+
+    @Test
+    void aSilentNodeIsShownWithItsQueuesAsLongAsItsSessionLasts() {
+        nodes.ring(6);
+        nodes.silence(2);
+        Member silent = member(seenBy(1), 2);
+        assertThat(silent.state()).isEqualTo("silent");
+        assertThat(silent.queues()).isNotEmpty();
+        assertThat(silent.traffic()).isNotNull();
+        Map<String, Object> details =
+                new ClusterHealthIndicator(nodes.node(1), lease()).health().getDetails();
+        assertThat(details).containsEntry("degraded", true).containsEntry("members", 2);
+        assertThat(details.get("silent").toString()).contains("m2.s1");
+        nodes.node(1).remote().fail(2, IreeException.of(StatusCode.UNAVAILABLE, "cable"));
+        assertThat(seenBy(1).members()).extracting(Member::machine).containsExactly(1, 3);
     }
 
     @Test

@@ -95,11 +95,31 @@ final class ServerObject extends Resource {
     void settle(@Nullable Resource result, @Nullable IreeException why) {
         List<Runnable> due;
         synchronized (this) {
-            made = result;
-            failure = why;
-            settled = true;
-            due = List.copyOf(waiting);
-            waiting.clear();
+            due = end(result, why);
+        }
+        due.forEach(Runnable::run);
+    }
+
+    private List<Runnable> end(@Nullable Resource result, @Nullable IreeException why) { // under the lock
+        made = result;
+        failure = why;
+        settled = true;
+        List<Runnable> due = List.copyOf(waiting);
+        waiting.clear();
+        return due;
+    }
+
+    /**
+     * Ends the wait for an object that is not made yet, after the failure of the session. A peer may make objects of
+     * objects that wait for each other, and these would keep each other.
+     */
+    void abandon(IreeException cause) {
+        List<Runnable> due;
+        synchronized (this) {
+            if (settled) {
+                return;
+            }
+            due = end(null, cause);
         }
         due.forEach(Runnable::run);
     }

@@ -18,8 +18,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +31,9 @@ final class ServerObjects {
     private static final int CONTENT_LIMITS = 4;
 
     private static final long LEAST_HOST_LIMIT = 64L << 20;
+
+    /** Limit on the remembered handles of released objects. */
+    private static final int RELEASED = 1 << 14;
 
     /** Alignment of memory, at least any device's requirement for a binding. */
     private static final long ALIGNMENT = 256;
@@ -48,6 +53,7 @@ final class ServerObjects {
     // Guarded by this.
     private final Map<Long, ServerObject> objects = new HashMap<>(); // by handle
     private final Map<Long, List<Runnable>> expected = new HashMap<>(); // by handle; actions for objects to come
+    private final Set<Long> released = new LinkedHashSet<>(); // handles, latest last; never used again
     private long allocated; // bytes of memory, until free
     private long hosted; // bytes of code and recordings, until gone
     private @Nullable IreeException failure;
@@ -92,6 +98,9 @@ final class ServerObjects {
         synchronized (this) {
             object = objects.get(handle);
             if (object == null) {
+                if (released.contains(handle)) {
+                    return true;
+                }
                 if (failure == null) {
                     expected.computeIfAbsent(handle, _ -> new ArrayList<>(1)).add(action);
                 }
@@ -276,6 +285,10 @@ final class ServerObjects {
         ServerObject object;
         synchronized (this) {
             object = objects.remove(handle);
+            released.add(handle);
+            if (released.size() > RELEASED) {
+                released.remove(released.iterator().next());
+            }
         }
         if (object == null) {
             throw in.corrupt("%s has nothing under handle %d here".formatted(session, handle));
@@ -373,6 +386,7 @@ final class ServerObjects {
             all = List.copyOf(objects.values());
             objects.clear();
         }
+        session.notifyEach(all, each -> each.abandon(cause));
         all.forEach(Resource::close);
         due.forEach(Runnable::run);
     }

@@ -191,10 +191,14 @@ class DirectCopiesTest {
     /** Bytes in the first memory of node 2, granted to node 3 by node 1, as for a command at node 3. */
     private FetchedRange range(Device two, byte[] given) {
         filled(two, given);
+        return granted(given.length);
+    }
+
+    private FetchedRange granted(int length) {
         ServerObject memory = cluster.nodes.get(1).session(1).server().objects().find(1);
-        byte[] grant = Objects.requireNonNull(memory.key()).grant(1, 0, given.length, 3);
+        byte[] grant = Objects.requireNonNull(memory.key()).grant(1, 0, length, 3);
         memory.release();
-        return new FetchedRange(1, 2, 1, 0, given.length, grant);
+        return new FetchedRange(1, 2, 1, 0, length, grant);
     }
 
     private FetchFile file(FetchedRange range) {
@@ -378,6 +382,35 @@ class DirectCopiesTest {
         assertThat(end.get(60, TimeUnit.SECONDS)).isNotNull();
         await(() -> serving.inProgress() == 0);
         assertThat(asking.isOpen()).isTrue();
+    }
+
+    /** A command whose client is lost goes on to ask, and the client gives the memory back. */
+    @Test
+    void aCopyOfMemoryThatWasReleasedFails() throws Exception {
+        Device two = cluster.far(2, 1);
+        FetchedRange range;
+        try (Buffer source = two.allocator().allocate(FAR, 64)) {
+            source.write(0, MemorySegment.ofArray(random(15, 64)));
+            range = granted(64);
+        }
+        two.allocator().trim();
+        RemoteSession owner = cluster.nodes.get(1).session(1);
+        RemoteSession asking = cluster.nodes.get(2).session(2);
+        await(() -> isReleased(owner.server().objects(), range.handle()));
+        IreeException refused = fetch(asking, range, 0, new byte[64]);
+        assertThat(refused).isNotNull();
+        assertThat(refused.code()).isEqualTo(StatusCode.NOT_FOUND);
+        RemoteServer serving = cluster.nodes.get(1).session(3).server();
+        await(() -> serving.inProgress() == 0);
+    }
+
+    private static boolean isReleased(ServerObjects objects, long handle) {
+        try {
+            objects.find(handle).release();
+            return false;
+        } catch (IreeException e) {
+            return true;
+        }
     }
 
     @Test

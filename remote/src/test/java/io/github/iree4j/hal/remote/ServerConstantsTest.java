@@ -333,4 +333,21 @@ class ServerConstantsTest {
         loopback.run();
         assertThat(failure(2).code()).isEqualTo(StatusCode.CANCELLED);
     }
+
+    /** Only a hostile client makes a constant of itself: the constant waits for its own end. */
+    @Test
+    void aConstantOfItselfLeavesNothing() {
+        long handle = 1 << 20;
+        client.post(new FrameWriter(FrameType.SEAL)
+                .u64(handle)
+                .u64(handle)
+                .u64(SIZE)
+                .bytes(new byte[GrantKey.KEY_BYTES]));
+        loopback.run();
+        assertThat(two.session(1).failure()).isNull();
+        loopback.cut(link);
+        loopback.run();
+        assertThat(two.sessions()).isEmpty();
+        assertThat(two.leftBehind()).as("bytes of the peer").hasValue(0);
+    }
 }

@@ -153,7 +153,7 @@ public final class LeaseKeeper {
         } catch (IreeException e) {
             ended(e);
             return;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // no memory or no thread, for instance: the next renewal may succeed
             ended(IreeException.of(StatusCode.UNAVAILABLE, "cannot renew the lease of " + identity() + ": " + e, e));
             return;
         }

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.cluster.ManualClock;
 import io.github.iree4j.cluster.identity.LeaseKeeper.State;
+import io.github.iree4j.hal.remote.NodeIdentity;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class LeaseKeeperTests {
@@ -162,5 +164,33 @@ class LeaseKeeperTests {
         assertThat(clock.waiting()).isZero();
         assertThat(fences).isEmpty();
         assertThat(store.held()).isEmpty();
+    }
+
+    @Test
+    void aRenewalWithoutMemoryIsTriedAgain() {
+        AtomicInteger renewals = new AtomicInteger();
+        IdentityLease lease = new IdentityLease() {
+            @Override
+            public NodeIdentity identity() {
+                return new NodeIdentity(1, 1, 1, 1);
+            }
+
+            @Override
+            public void renew() {
+                if (renewals.incrementAndGet() == 1) {
+                    throw new InternalError("no thread");
+                }
+            }
+
+            @Override
+            public void release() {}
+        };
+        LeaseKeeper keeping = LeaseKeeper.acquire(_ -> lease, LEASE, clock, Runnable::run, fences::add);
+        for (int second = 0; second < 3 * LEASE.toSeconds(); second++) {
+            clock.advance(LOOK);
+            keeping.look();
+        }
+        assertThat(fences).isEmpty();
+        assertThat(renewals).hasValueGreaterThan(2);
     }
 }

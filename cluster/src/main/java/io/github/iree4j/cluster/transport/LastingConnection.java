@@ -271,14 +271,24 @@ final class LastingConnection implements PeerConnection {
             return;
         }
         log.info("{}; {} has {} to connect again", cause.getMessage(), peer, DurationText.of(limit));
-        synchronized (this) {
-            if (isInterrupted(interruption)) {
-                long left = Math.max(0, limit.toNanos() - (System.nanoTime() - since));
-                cancelExpiry();
-                expiry = timer.schedule(() -> expire(interruption, cause), left, TimeUnit.NANOSECONDS);
+        try {
+            synchronized (this) {
+                if (isInterrupted(interruption)) {
+                    long left = Math.max(0, limit.toNanos() - (System.nanoTime() - since));
+                    cancelExpiry();
+                    expiry = timer.schedule(() -> expire(interruption, cause), left, TimeUnit.NANOSECONDS);
+                }
             }
+            attempt(interruption);
+        } catch (RuntimeException | Error e) { // no thread, for instance; nobody else would end the connection
+            end(
+                    IreeException.of(
+                            StatusCode.UNAVAILABLE,
+                            "%s, and there can be no other connection: %s".formatted(cause.getMessage(), e),
+                            e),
+                    interruption,
+                    false);
         }
-        attempt(interruption);
     }
 
     private void cancelExpiry() { // under the lock
@@ -346,7 +356,7 @@ final class LastingConnection implements PeerConnection {
 
         /** There is no carrier: the connection ends if the cause is final, otherwise the next attempt follows. */
         void failed(IreeException cause) {
-            boolean isFinal = cause.code() == StatusCode.NOT_FOUND || cause.code() == StatusCode.PERMISSION_DENIED;
+            boolean isFinal = cause.code() == StatusCode.NOT_FOUND; // a wrong certificate may be replaced in time
             synchronized (LastingConnection.this) {
                 long now = System.nanoTime();
                 if (interruption == ANY && !isFinal && now - since < limit.toNanos()) {
@@ -365,7 +375,7 @@ final class LastingConnection implements PeerConnection {
             }
             if (isFinal) {
                 end(
-                        // Calls fail with this status: NOT_FOUND and PERMISSION_DENIED would be of something else.
+                        // Calls fail with this status: NOT_FOUND would be of something else.
                         IreeException.of(StatusCode.UNAVAILABLE, "%s is gone: %s".formatted(peer, cause.getMessage())),
                         interruption,
                         false);

@@ -21,6 +21,8 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -349,6 +351,32 @@ class LastingConnectionTests {
             sent++;
             assertThat(stream.acknowledged(carrier, sent)).isTrue();
             assertThat(stream.spareArrays()).isEqualTo(kept);
+        }
+    }
+
+    @Test
+    void anInterruptionWithoutAThreadForFurtherAttemptsEndsTheConnection() throws Exception {
+        ClusterMember peer = new ClusterMember(GrpcTransportTests.identity(2), GrpcTransportTests.HOST, 7);
+        for (int failing = 1; failing <= 2; failing++) {
+            AtomicInteger left = new AtomicInteger(failing);
+            try (ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1) {
+                @Override
+                public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+                    if (left.decrementAndGet() == 0) {
+                        throw new InternalError("no thread");
+                    }
+                    return super.schedule(task, delay, unit);
+                }
+            }) {
+                LastingConnections connections = new LastingConnections(FOR_EVER, timer, _ -> {}, _ -> {});
+                GrpcConnection carrier = nowhere(new ArrayList<>(), timer);
+                LastingConnection lasting = Objects.requireNonNull(connections.dialed(new byte[16], peer, carrier));
+                End session = new End(lasting, peer);
+                lasting.start(session);
+                carrier.ended(Status.UNAVAILABLE);
+                assertThat(Ends.take(session.closed)).hasMessageContaining("no thread");
+                timer.shutdownNow();
+            }
         }
     }
 

@@ -89,8 +89,10 @@ final class LastingStream {
      */
     private Message memory(int length) {
         byte[] last = length < LARGE ? null : spare.poll();
-        boolean fits = last != null && last.length >= length && last.length - length <= length / 2;
-        return new Message(fits ? last : new byte[length], length);
+        if (last == null || last.length < length || last.length - length > length / 2) {
+            last = new byte[length];
+        }
+        return new Message(last, length);
     }
 
     /** Keeps the memory of a message for another: the memory used last is still in the caches. Under the lock. */

@@ -101,7 +101,7 @@ final class KubernetesLeases implements AutoCloseable {
     private static ObjectNode checked(Answer answer, JsonNode lease) {
         JsonNode metadata = lease.path("metadata");
         if (!(lease instanceof ObjectNode object)
-                || !metadata.path("name").isString()
+                || !metadata.path("name").asString("").matches("[a-z0-9.-]{1,253}") // becomes a part of addresses
                 || !metadata.path("uid").isString()
                 || !metadata.path("resourceVersion").isString()
                 || metadata.path("resourceVersion").stringValue().isEmpty()) {

@@ -120,7 +120,10 @@ class FailuresOfCallsTest {
             runtime.device().close();
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.function("add").invoke(FOUR, FOUR))
-                    .isExactlyInstanceOf(IreeException.class);
+                    .isExactlyInstanceOf(IreeException.class)
+                    .satisfies(e -> assertThat(e.code())
+                            .as("the caller has not closed the device: the runtime has, say")
+                            .isEqualTo(StatusCode.ABORTED));
         }
     }
 }

@@ -198,12 +198,13 @@ public final class StreamDevice implements Device {
     /**
      * Refuses work once the device is closed or lost.
      *
-     * @throws IreeException FAILED_PRECONDITION when the device is closed; the cause when the device is lost
+     * @throws IreeException {@link QueueScheduler#closed} when the device is closed; the cause when the device is lost
      */
     void checkOpen() {
-        failure().ifPresent(cause -> {
-            throw cause;
-        });
+        IreeException cause = state.failure();
+        if (cause != null || state.isClosed()) {
+            throw cause != null ? cause : QueueScheduler.closed(info.id());
+        }
     }
 
     /**

@@ -269,7 +269,7 @@ final class ServerCommand {
 
         void over(int parts, @Nullable IreeException cause) {
             if (cause != null) {
-                failure.compareAndSet(null, cause);
+                failure.compareAndSet(null, ofClosedDevice(queue, cause));
             }
             if (left.addAndGet(-parts) == 0) {
                 TimelineSemaphore end = last;
@@ -277,6 +277,14 @@ final class ServerCommand {
                 end(lane, failure.get(), frontier == null ? Frontier.EMPTY : frontier);
             }
         }
+    }
+
+    /** The client has not closed the device of this node, and may use another node. */
+    private static IreeException ofClosedDevice(DeviceQueue queue, IreeException cause) {
+        return cause.code() == StatusCode.FAILED_PRECONDITION
+                        && queue.device().failure().isPresent()
+                ? IreeException.of(StatusCode.UNAVAILABLE, cause.getMessage() + ": the node stops", cause)
+                : cause;
     }
 
     private Fence fence(Fence fence) {

@@ -90,6 +90,22 @@ class RemoteDrainTest {
         }
     }
 
+    /** A node may stop before its peers' work has ended, when the time for that is over. */
+    @Test
+    void aDeviceThatItsNodeHasClosedIsUnavailable() {
+        BufferParams params = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
+        try (Buffer buffer = far.getLast().allocator().allocate(params, 64);
+                TimelineSemaphore line = TimelineSemaphore.create(0);
+                Fence refused = Fence.at(line, 1)) {
+            cluster.cpus.getLast().close();
+            far.getLast().queue(0).fill(null, refused, buffer, 0, 64, 3, 1, 0);
+            assertThatThrownBy(() -> refused.await(LIMIT))
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE))
+                    .hasMessageContaining("is closed: the node stops");
+        }
+    }
+
     private static void awaitRoundTrip(RemoteSession session) {
         session.measure();
         while (session.statistics().roundTripNanos() == 0) {

@@ -134,11 +134,12 @@ public abstract class HostDevice implements Device, ChannelHost {
     /**
      * Refuses work once the device is closed.
      *
-     * @throws IreeException FAILED_PRECONDITION; the loss of a device that was lost before
+     * @throws IreeException {@link QueueScheduler#closed}; the loss of a device that was lost before
      */
     void checkOpen() {
         if (closed) {
-            throw failure().orElseThrow();
+            IreeException cause = lost;
+            throw cause != null ? cause : QueueScheduler.closed(info.id());
         }
     }
 

@@ -133,7 +133,9 @@ final class Arbiter {
      */
     long check(Pool pool, ReservationRequest request) {
         if (closed) {
-            throw IreeException.of(StatusCode.FAILED_PRECONDITION, "device is closed and allocates no more memory");
+            throw IreeException.of(
+                    request.holder() == null ? StatusCode.FAILED_PRECONDITION : StatusCode.ABORTED,
+                    "device is closed and allocates no more memory");
         }
         long length = pool.store.lengthFor(request.size());
         if (length > limit(pool, account(request))) {

@@ -206,8 +206,23 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
     /** Returns the cause for refusing an operation on a closed queue; an earlier loss of the device, after which callers try again, takes precedence. */
     private IreeException refusal(boolean first) {
         IreeException gone = lost;
-        StatusCode code = first ? StatusCode.FAILED_PRECONDITION : StatusCode.ABORTED; // later parts are in flight
-        return gone != null ? gone : IreeException.of(code, "device '" + device.id() + "' is closed");
+        return gone != null ? gone : closed(device.id(), !first); // later parts are in flight
+    }
+
+    /**
+     * Returns the refusal of a closed device. A call under way has not closed the device: its caller may try again.
+     *
+     * @param device the id of the device
+     * @return FAILED_PRECONDITION; ABORTED within a call of a program
+     */
+    public static IreeException closed(String device) {
+        return closed(device, false);
+    }
+
+    private static IreeException closed(String device, boolean isUnderWay) {
+        return isUnderWay || MemoryHolder.current() != null
+                ? IreeException.of(StatusCode.ABORTED, "device '" + device + "' was closed while a call was under way")
+                : IreeException.of(StatusCode.FAILED_PRECONDITION, "device '" + device + "' is closed");
     }
 
     private void check(QueueOperation operation, @Nullable Fence wait, @Nullable Fence signal) {

@@ -50,7 +50,8 @@ final class RandomFaults {
     private static boolean isNamedByThePages(IreeException failure) {
         String message = String.valueOf(failure.getMessage());
         return switch (failure.code()) {
-            case ABORTED -> NODE.matcher(message).find();
+            case ABORTED ->
+                NODE.matcher(message).find() || message.contains("' was closed while "); // of a node that stops
             case CANCELLED -> STOPPED.matcher(message).find();
             case UNAVAILABLE -> WHERE.matcher(message).find() || message.contains("the application is stopping");
             case FAILED_PRECONDITION -> UNLOADED.matcher(message).find();

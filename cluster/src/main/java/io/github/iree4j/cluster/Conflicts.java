@@ -154,9 +154,7 @@ final class Conflicts {
     private @Nullable IreeException whyTwin(long now) {
         for (ClusterMember each : view.members()) {
             long other = each.identity().incarnation();
-            if (isTwin(each)
-                    && now - twins.computeIfAbsent(other, _ -> now) >= graceNanos
-                    && isLater(other)) {
+            if (isTwin(each) && now - twins.computeIfAbsent(other, _ -> now) >= graceNanos && isLater(other)) {
                 return IreeException.of(
                         StatusCode.ALREADY_EXISTS,
                         "%s and %s have the same machine index, and this one joined later; give each node one of its own"

@@ -340,7 +340,8 @@ class ConflictsTests {
         Random random = new Random(5);
         for (int round = 0; round < 2000; round++) {
             NodeIdentity first = new NodeIdentity(7, 1, 14, 14 * 256 + 1);
-            NodeIdentity later = random.nextBoolean() ? new NodeIdentity(7, 1, 1, 257) : new NodeIdentity(7, 1, 15, 4000);
+            NodeIdentity later =
+                    random.nextBoolean() ? new NodeIdentity(7, 1, 1, 257) : new NodeIdentity(7, 1, 15, 4000);
             long apart = random.nextBoolean() ? random.nextLong(GRACE * 2) : random.nextLong(GRACE * 1000);
             boolean firstYields = yields(first, later, 0, apart + random.nextLong(GRACE / 8));
             boolean laterYields = yields(later, first, apart, random.nextLong(GRACE / 8));

@@ -92,7 +92,8 @@ record Heartbeat(boolean leaving, long age, List<InetSocketAddress> seen, Standi
             if (from.hasRemaining()) {
                 throw IreeException.of(StatusCode.INVALID_ARGUMENT, from.remaining() + " bytes are left");
             }
-            return new Heartbeat((flags & LEAVING) != 0, age, seen, new Standing(failed, weight, (flags & UNBEATEN) != 0));
+            return new Heartbeat(
+                    (flags & LEAVING) != 0, age, seen, new Standing(failed, weight, (flags & UNBEATEN) != 0));
         } catch (BufferUnderflowException | IreeException e) {
             throw IreeException.of(StatusCode.DATA_LOSS, "%d bytes are not a sign of life".formatted(bytes.length), e);
         }

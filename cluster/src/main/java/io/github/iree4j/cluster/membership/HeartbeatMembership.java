@@ -473,7 +473,11 @@ public final class HeartbeatMembership implements ClusterMembership {
             if (before != null) { // addresses of living processes differ
                 depart(before);
             }
-            known = new Known(from, said, nanoTime.getAsLong(), attention - options.timeout().toNanos());
+            known = new Known(
+                    from,
+                    said,
+                    nanoTime.getAsLong(),
+                    attention - options.timeout().toNanos());
             members.put(incarnation, known);
         }
         known.heard = attention;

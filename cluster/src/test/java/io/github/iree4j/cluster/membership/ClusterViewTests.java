@@ -65,7 +65,8 @@ class ClusterViewTests {
         for (Heartbeat each : List.of(
                 new Heartbeat(true, 5, List.of(), Standing.PEACE),
                 new Heartbeat(
-                        false, 5,
+                        false,
+                        5,
                         List.of(InetSocketAddress.createUnresolved("::1", 65535)),
                         new Standing(Set.of(-1L), 0, false)),
                 new Heartbeat(false, 5, many, new Standing(failed, Heartbeat.MOST, true)))) {
@@ -76,7 +77,8 @@ class ClusterViewTests {
     @Test
     void damagedSignsOfLifeAreRefused() {
         byte[] intact = new Heartbeat(
-                        false, 5,
+                        false,
+                        5,
                         List.of(InetSocketAddress.createUnresolved("host", 7600)),
                         new Standing(Set.of(1L, 2L), 3, true))
                 .encode();

@@ -368,8 +368,8 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         Node one = start(1);
         assertThatThrownBy(() -> one.membership.asked(member(2), new byte[3])).isInstanceOf(IreeException.class);
         one.membership.leave();
-        assertThatThrownBy(
-                        () -> one.membership.asked(member(2), new Heartbeat(false, 5, List.of(), Standing.PEACE).encode()))
+        assertThatThrownBy(() ->
+                        one.membership.asked(member(2), new Heartbeat(false, 5, List.of(), Standing.PEACE).encode()))
                 .hasMessageContaining("in no cluster");
     }
 

@@ -10,6 +10,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
  * GATE-1, GATE-2, GATE-3, GATE-4, GATE-5: threads that ask, become due, wait, leave and exit at once, and shut and open the gate: each call that stays is
  * admitted, no more than there is is held at once, and nothing stays committed.
  */
+@Tag("long")
 @Timeout(300)
 class AdmissionRaceTest extends MemoryLine {
     private static final int THREADS = 4;

@@ -18,12 +18,14 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * How often the first request in line is overtaken, on queues that release memory when its last use has finished and on streams, which release it
  * when that is issued. The clock is virtual; the test keeps its own books of who was granted what.
  */
+@Tag("long")
 class OvertakingTest {
     private static final int ROUNDS = Effort.rounds(400, 10_000);
     private static final long SEED = Effort.seed(OvertakingTest.class, ROUNDS + " rounds", 0);

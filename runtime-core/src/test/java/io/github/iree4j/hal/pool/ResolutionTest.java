@@ -13,12 +13,14 @@ import java.util.List;
 import java.util.Random;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * DeadlockDetector of random calls: the oldest call that can be helped is, and no call fails whose memory was not needed. What would have been without
  * a failure is found by doing everything again.
  */
+@Tag("long")
 class ResolutionTest extends KnotLine {
     private static final int ROUNDS = Effort.rounds(2_000, 50_000);
     private static final long SEED = Effort.seed(ResolutionTest.class, ROUNDS + " rounds", 0);

@@ -10,14 +10,16 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Calls that hold memory while they wait for more, without any admission, in less memory than they need together. Those that fail are made
  * again at once, and take memory again. The clock is virtual.
  */
+@Tag("long")
 class RetryingCallsTest {
-    private static final int ROUNDS = Effort.rounds(100, 5_000);
+    private static final int ROUNDS = Effort.rounds(100, 2_000);
     private static final long SEED = Effort.seed(RetryingCallsTest.class, ROUNDS + " rounds", 0);
     private static final long MILLI = Timetable.MILLI;
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);

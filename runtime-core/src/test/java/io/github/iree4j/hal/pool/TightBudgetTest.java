@@ -12,9 +12,11 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A call that runs alone needs 1.05 times the most bytes that it holds, whatever ran before: the pools of devices waste no more. */
+@Tag("long")
 class TightBudgetTest {
     private static final int ROUNDS = Effort.rounds(800, 50_000);
     private static final long SEED = Effort.seed(TightBudgetTest.class, ROUNDS + " rounds", 0);

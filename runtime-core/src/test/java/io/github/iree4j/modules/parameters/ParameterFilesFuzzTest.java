@@ -15,10 +15,12 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Damaged files of every format are read or refused with a status, and never yield an entry outside of the file. */
+@Tag("long")
 class ParameterFilesFuzzTest {
     private static final int ROUNDS = Effort.rounds(50_000, 500_000);
 

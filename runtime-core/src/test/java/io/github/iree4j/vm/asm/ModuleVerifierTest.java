@@ -16,8 +16,10 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("long")
 class ModuleVerifierTest {
     private static final String SOURCE = """
             vm.module @m

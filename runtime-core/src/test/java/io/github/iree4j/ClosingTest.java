@@ -29,6 +29,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -424,6 +425,7 @@ class ClosingTest {
 
     /** Random calls of any kind, from any thread, while others close. */
     @Test
+    @Tag("long")
     void whateverCallsDoNoByteIsLiveAfterClose() throws InterruptedException {
         int rounds = Effort.rounds(40, 2000);
         long first = Effort.seed(ClosingTest.class, rounds + " rounds", 1);

@@ -14,12 +14,14 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CyclicBarrier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What earlier calls have shown is used for those it says something about, and for no others. */
+@Tag("long")
 @Timeout(300)
 class EvidencePressureTest {
     private static final int SIZE = 100_000;

@@ -23,6 +23,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.IntSupplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -347,6 +348,7 @@ class HeldInputsTest {
 
     /** At random moments a call is being admitted, has no memory, or waits for its fence. */
     @Test
+    @Tag("long")
     void aCallAheadOfItsFenceThatLacksMemoryEndsOnceWhenItIsLate() {
         try (IreeRuntime runtime = open();
                 Program program = load(runtime, "cpu-async/add");
@@ -356,7 +358,7 @@ class HeldInputsTest {
             add.invoke(FOUR, FOUR).close();
             takeAllBut(runtime.device(), 0);
             CompletableFuture<Results> first = add.call(CallOptions.DEFAULTS.after(fence), FOUR, FOUR);
-            for (int i = 0; i < Effort.rounds(400, 20_000); i++) {
+            for (int i = 0; i < Effort.rounds(400, 10_000); i++) {
                 Duration timeout = Duration.ofNanos(i % 200 * 1000L);
                 CompletableFuture<Results> late =
                         add.call(CallOptions.DEFAULTS.after(fence).timeout(timeout), FOUR, FOUR);

@@ -30,6 +30,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -361,6 +362,7 @@ class InputsInLineTest {
      * fail.
      */
     @Test
+    @Tag("long")
     void everyCallIsAnsweredBesideCallsThatHoldMoreThanForeseen() throws Exception {
         program = runtime.load(Fixtures.file("3.13.0/cpu/nothing.vmfb"));
         unforeseen = take(device().queue(0), BufferParams.DEFAULT, UNIT);
@@ -381,7 +383,7 @@ class InputsInLineTest {
                 threads.add(Thread.ofPlatform().start(() -> {
                     try {
                         start.await();
-                        for (int call = 0; call < Effort.rounds(200, 4_000) && wrong.isEmpty(); call++) {
+                        for (int call = 0; call < Effort.rounds(200, 3_000) && wrong.isEmpty(); call++) {
                             int units = 1 + random.nextInt(most);
                             try (Results results = random.nextBoolean()
                                     ? main.invoke(units, FOUR)

@@ -20,6 +20,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Calls whose Java functions call other programs, and which together need more memory than the device has: each is answered, since what a call
  * of a call needs counts with the outer one. Nearly all of the need is that of the inner calls.
  */
+@Tag("long")
 @Timeout(300)
 class NestedCallsPressureTest {
     private static final int ROWS = 65;

@@ -11,10 +11,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Calls of one thread of a program with state are made in the order of submission where memory is short, too. */
+@Tag("long")
 @Timeout(300)
 class OrderOfCallsTest {
     private static final int ROUNDS = Effort.rounds(50, 1_000);

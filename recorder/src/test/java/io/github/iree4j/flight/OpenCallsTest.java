@@ -31,6 +31,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -208,6 +209,7 @@ class OpenCallsTest {
     }
 
     @Test
+    @Tag("long")
     void exactlyTheCallsThatHangAreNamed() {
         long seed = Effort.seed(OpenCallsTest.class, "hangs", 1);
         Random random = new Random(seed);

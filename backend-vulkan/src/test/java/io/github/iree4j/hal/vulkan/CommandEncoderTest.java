@@ -10,11 +10,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Runs the words of an encoder on an array, like a driver that runs commands between barriers in any order. */
+@Tag("long")
 class CommandEncoderTest {
     private static final int TARGET = 1;
     private static final int SCRATCH = 2;

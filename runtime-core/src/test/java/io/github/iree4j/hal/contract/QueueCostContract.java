@@ -20,6 +20,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -156,6 +157,7 @@ public abstract class QueueCostContract extends DeviceContract {
     }
 
     @Test
+    @Tag("long")
     void randomGraphsTakeTheLeastNumberOfWaitsAndPoints() {
         long seed = Effort.seed(QueueCostContract.class, "graphs", 20261121);
         for (int round = 0; round < Effort.rounds(50, 2000); round++) {

@@ -139,13 +139,13 @@ public abstract class QueueMemoryContract extends DeviceContract {
 
     @Test
     void aHostCallSeesMemoryWhoseDeallocationIsSubmittedMeanwhile() { // BUF-4
-        hostCallsSee(PARAMS, Effort.rounds(1_000, 10_000));
+        hostCallsSee(PARAMS, Effort.rounds(1_000));
     }
 
     /** Memory that need not be mapped. */
     @Test
     void aHostCallMovesMemoryWhoseDeallocationIsSubmittedMeanwhile() {
-        hostCallsSee(BufferParams.DEFAULT, Effort.rounds(20, 200));
+        hostCallsSee(BufferParams.DEFAULT, Effort.rounds(20));
     }
 
     private void hostCallsSee(BufferParams params, int rounds) {
@@ -318,7 +318,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
     @Test // KNOT-2
     void aCallIsNotSaidToBeHeldByMemoryWhileAnOperationOfItGoesOn() {
         Starving starving = new Starving();
-        for (int round = 0; round < Effort.rounds(50, 500); round++) {
+        for (int round = 0; round < Effort.rounds(50); round++) {
             Fence foreign = fence();
             Fence filled = fence();
             MemoryHolder before = starving.call.enter();

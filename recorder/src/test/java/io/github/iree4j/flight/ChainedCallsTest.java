@@ -30,14 +30,16 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A call in progress signals its fence: work that waits for the fence hangs on what the call hangs on. */
+@Tag("long")
 @Timeout(300)
 class ChainedCallsTest {
     private static final float[] FOUR = {1, 2, 3, 4};
-    private static final int ROUNDS = Effort.rounds(200, 2_000);
+    private static final int ROUNDS = Effort.rounds(200, 1_000);
     private static final long SEED = Effort.seed(ChainedCallsTest.class, ROUNDS + " rounds", 20261129);
     private static final Pattern CALL = Pattern.compile("^call (\\d+) of ");
 

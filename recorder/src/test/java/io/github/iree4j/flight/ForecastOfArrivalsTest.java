@@ -28,6 +28,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * The forecast of clients' requests with more queues beside a second run of the same clients with these queues, for each
  * way in which requests come about.
  */
+@Tag("long")
 class ForecastOfArrivalsTest {
     private static final int LARGE = 100_000_000; // nanoseconds
 

@@ -30,14 +30,16 @@ import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A signal that its timeline refuses, since the timeline has the value or has failed, is recorded as refused. */
+@Tag("long")
 @Timeout(300)
 class RefusedSignalsTest {
-    private static final int ROUNDS = Effort.rounds(1_600, 20_000);
+    private static final int ROUNDS = Effort.rounds(1_600, 10_000);
     private static final long SEED = Effort.seed(RefusedSignalsTest.class, ROUNDS + " rounds", 20261128);
     private static final int TIMELINES = 3;
 

@@ -24,6 +24,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,10 +32,11 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Work beside work that hangs or fails runs in a replay as in the recording. */
+@Tag("long")
 @Timeout(300)
 class ReplayedHangsTest {
     private static final long DURATION = 100;
-    private static final int ROUNDS = Effort.rounds(800, 20_000);
+    private static final int ROUNDS = Effort.rounds(800, 10_000);
     private static final long SEED = Effort.seed(ReplayedHangsTest.class, ROUNDS + " rounds", 20261128);
 
     private final List<TimelineSemaphore> timelines = new ArrayList<>();

@@ -44,8 +44,11 @@ class ForecastOfArrivalsTest {
     /** The part of a duration by which a second run may leave the range: requests are placed in another order. */
     private static final double BESIDE = 0.02;
 
-    /** Of the runs of each way. New threads for requests whose clients differ come next to it; the others have 0.97 and more. */
-    private static final double LEAST = 0.92;
+    /**
+     * Of the runs of each way, whatever the seeds. Of 10,000 runs, 0.912 are in a range with new threads for requests, and 0.946 on the
+     * threads of a pool; of the others 0.97 and more. Chance makes 0.87 of 0.912 in one of 700,000 nights.
+     */
+    private static final double LEAST = 0.87;
 
     private enum Way {
         /** Each client is a thread that waits for the end of its request before the next. */
@@ -247,7 +250,7 @@ class ForecastOfArrivalsTest {
     @EnumSource(Way.class)
     void theSecondRunIsInTheRangeHoweverRequestsComeAbout(Way way) throws IOException {
         long seed = Effort.seed(ForecastOfArrivalsTest.class, "clients", 1);
-        int rounds = Effort.rounds(400, 2_000);
+        int rounds = Effort.rounds(400, 1_000);
         int within = 0;
         double worst = 0;
         double width = 0;

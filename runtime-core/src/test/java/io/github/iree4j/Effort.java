@@ -25,7 +25,10 @@ public final class Effort {
         return "brief".equals(System.getProperty("iree4j.test.effort"));
     }
 
-    /** Returns the number of rounds: the usual number, an eighth of it in a build, another at night, unless overridden by a property. */
+    /**
+     * Returns the number of rounds: the usual number, an eighth of it in a build, another where a test tagged {@code long} runs once
+     * more at night, unless overridden by a property.
+     */
     public static int rounds(int usual, int atNight) {
         return Integer.getInteger("iree4j.test.rounds", isLong() ? atNight : isBrief() ? (usual + 7) / 8 : usual);
     }

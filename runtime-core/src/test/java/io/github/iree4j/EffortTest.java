@@ -46,7 +46,8 @@ class EffortTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"rounds(1, 2)", "rounds(a(1, 2), 3)", "rounds(\n1,\n2)", "programs(A.class, 1, 2, 3)", "isLong()"})
+            strings = {"rounds(1, 2)", "rounds(a(1, 2), 3)", "rounds(\n1,\n2)", "programs(A.class, 1, 2, 3)", "isLong()"
+            })
     void numbersForTheNightAreFound(String call) {
         String body = "class A { int n = Effort." + call + "; }";
         assertThat(hasUnusedNumber(body)).isTrue();

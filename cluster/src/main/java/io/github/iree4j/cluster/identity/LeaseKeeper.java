@@ -14,9 +14,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Renews a lease after a third of the duration, and fences the node when five sixths have passed without success: a
- * node must stop using the slot before the store may grant the machine index to another node.
+ * node must stop using the slot before the store may grant the machine index to another node. A failed renewal is
+ * repeated after a sixtieth of the duration, so a store that comes back shortly before the end is used.
  *
- * <p>The owner calls {@link #look()} regularly, at least every twelfth of the duration. The time of a renewal is taken
+ * <p>The owner calls {@link #look()} regularly, at least every sixtieth of the duration. The time of a renewal is taken
  * before sending: the store counts from a later time. Thread-safe.
  */
 public final class LeaseKeeper {
@@ -41,7 +42,8 @@ public final class LeaseKeeper {
 
     private State state = State.HELD; // guarded by this, like the rest
     private long renewed;
-    private long tried;
+    private long tried; // the start of the last renewal
+    private long failed; // the end of the last failed renewal
     private boolean renewing;
     private long renewals;
     private long lastRenewalNanos;
@@ -130,7 +132,7 @@ public final class LeaseKeeper {
                                         failure == null ? "" : "; " + failure.getMessage()),
                         failure);
                 state = State.FENCED;
-            } else if (!renewing && age >= nanos / 3 && now - tried >= nanos / 12) {
+            } else if (!renewing && age >= nanos / 3 && (failure == null || now - failed >= nanos / 60)) {
                 renewing = true;
                 tried = now;
                 due = true;
@@ -178,6 +180,7 @@ public final class LeaseKeeper {
         synchronized (this) {
             renewing = false;
             failure = e;
+            failed = nanoTime.getAsLong();
             lost = e.code() == StatusCode.ABORTED && state == State.HELD;
             if (lost) {
                 state = State.FENCED;

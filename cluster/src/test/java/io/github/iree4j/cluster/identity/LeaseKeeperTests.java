@@ -90,6 +90,31 @@ class LeaseKeeperTests {
         assertThat(fences).isEmpty();
     }
 
+    /** With the default duration and the looks of the auto-configuration; a failing renewal takes 3 s, as with a pool. */
+    @Test
+    void aStoreThatComesBackShortlyBeforeTheEndIsUsed() {
+        keeper.release();
+        Duration look = Duration.ofMillis(500);
+        LeaseKeeper usual = LeaseKeeper.acquire(store, Duration.ofMinutes(1), clock, clock, fences::add);
+        store.fail(IreeException.of(StatusCode.UNAVAILABLE, "no connection"));
+        int waits = 0;
+        for (Duration age = look; age.compareTo(Duration.ofSeconds(50)) <= 0; age = age.plus(look)) {
+            clock.advance(look);
+            usual.look();
+            boolean isBack = age.compareTo(Duration.ofMillis(48_500)) >= 0;
+            if (isBack) {
+                store.fail(null);
+            }
+            waits = clock.waiting() == 0 ? 0 : waits + 1;
+            if (isBack || waits > 6) {
+                clock.runAll();
+                waits = 0;
+            }
+        }
+        assertThat(usual.renewals()).isOne();
+        assertThat(fences).isEmpty();
+    }
+
     /** An outage of half of the lease may begin just before a renewal. */
     @Test
     void theTimeLeftIsAtLeastHalfOfTheLeaseWhileRenewalsSucceed() {

@@ -61,7 +61,8 @@ import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 @EnableConfigurationProperties(IreeClusterProperties.class)
 public final class IreeClusterAutoConfiguration {
 
-    private static final int LOOKS_PER_LEASE = 15;
+    private static final int LOOKS_PER_LEASE = 120;
+    private static final Duration SHORTEST_LEASE = Duration.ofMillis(15);
     private static final Logger log = LoggerFactory.getLogger(IreeClusterAutoConfiguration.class);
 
     /** For Spring. */
@@ -108,7 +109,7 @@ public final class IreeClusterAutoConfiguration {
             SimpleAsyncTaskScheduler ireeClusterScheduler,
             ApplicationContext context) {
         Duration duration = properties.identity().leaseDuration();
-        if (duration.toMillis() < LOOKS_PER_LEASE) {
+        if (duration.compareTo(SHORTEST_LEASE) < 0) {
             throw ClusterSettings.invalid("identity.lease-duration", duration, "It must be at least 15 ms.");
         }
         SimpleAsyncTaskExecutor renewals = new SimpleAsyncTaskExecutor("iree-lease-");

@@ -59,13 +59,18 @@ public final class ClusterDevices implements DriverOptions {
     Device open(DeviceAddress address, DeviceOptions options) {
         ClusterNode self = node.get();
         RemoteSession session = session(self, address);
-        String id = address.device();
-        if (id.isEmpty()) {
-            List<RemoteDeviceInfo> served = session.devices();
-            if (served.isEmpty()) {
-                throw IreeException.of(StatusCode.NOT_FOUND, "%s serves no devices".formatted(session));
-            }
-            id = served.getFirst().id();
+        List<String> served =
+                session.devices().stream().map(RemoteDeviceInfo::id).toList();
+        String id = address.device().isEmpty() && !served.isEmpty() ? served.getFirst() : address.device();
+        if (!served.contains(id)) {
+            throw IreeException.of(
+                    StatusCode.NOT_FOUND,
+                    "'%s' is not there: %s serves %s".formatted(address, session, served),
+                    null,
+                    new WrongAddress(
+                            address.toString(),
+                            "Correct '%s' in 'iree.devices': the last part is the name of a device in 'iree.devices' of that node, and in its 'iree.cluster.serve', unless that is empty."
+                                    .formatted(address)));
         }
         return session.openDevice(id, options);
     }
@@ -75,7 +80,12 @@ public final class ClusterDevices implements DriverOptions {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
                     "'%s' is a device of this node, %s; name it without %s://"
-                            .formatted(address, own, DeviceAddress.DRIVER));
+                            .formatted(address, own, DeviceAddress.DRIVER),
+                    null,
+                    new WrongAddress(
+                            address.toString(),
+                            "In place of '%s' in 'iree.devices', name the device without '%s://', or a device of another node."
+                                    .formatted(address, DeviceAddress.DRIVER)));
         });
         try {
             return self.awaitSession(address::isAt, limit).orElseThrow(() -> missing(self, address));

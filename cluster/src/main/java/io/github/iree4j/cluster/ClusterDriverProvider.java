@@ -44,7 +44,12 @@ public final class ClusterDriverProvider implements DriverProvider {
             throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,
                     "device '%s' belongs to another node, and this process is no node of a cluster; set iree.cluster.enabled=true, or give the device options with ClusterDevices"
-                            .formatted(address));
+                            .formatted(address),
+                    null,
+                    new WrongAddress(
+                            address.toString(),
+                            "Set 'iree.cluster.enabled=true', and the other properties of 'iree.cluster' as on the other nodes. Or name a device of this machine, such as 'local', in place of '%s' in 'iree.devices'."
+                                    .formatted(address)));
         }
         return devices.open(address, options);
     }

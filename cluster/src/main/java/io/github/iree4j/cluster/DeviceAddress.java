@@ -33,17 +33,22 @@ record DeviceAddress(int machine, String host, int port, String device) {
             String node = parts.group(1);
             String device = parts.group(3) == null ? "" : parts.group(3);
             int port = parts.group(2) == null ? 0 : Integer.parseInt(parts.group(2));
-            if (!MACHINE.matcher(node).matches() && port <= 65535) {
+            boolean isMachine = MACHINE.matcher(node).matches();
+            if (!isMachine && !node.endsWith(":") && port <= 65535) {
                 return new DeviceAddress(-1, node, port, device);
             }
-            if (port == 0 && Integer.parseInt(node) <= 255) {
+            if (isMachine && port == 0 && Integer.parseInt(node) <= 255) {
                 return new DeviceAddress(Integer.parseInt(node), "", 0, device);
             }
         }
+        String text = id.startsWith(DRIVER + ":/") ? id : DRIVER + "://" + id; // a single slash makes an id of it all
         throw IreeException.of(
                 StatusCode.INVALID_ARGUMENT,
-                "'%s://%s' is not a device of another node; it is %s://1/local for device 'local' of machine index 1, or has a host that a node advertises, as host/local or host:7600/local"
-                        .formatted(DRIVER, id, DRIVER));
+                "'%s' is not a device of another node; it is %s://1/local for device 'local' of machine index 1, or has a host that a node advertises, as %s://host/local or %s://host:7600/local"
+                        .formatted(text, DRIVER, DRIVER, DRIVER),
+                null,
+                new WrongAddress(
+                        text, "Correct '%s' in 'iree.devices': the message has the possible forms.".formatted(text)));
     }
 
     boolean isAt(ClusterMember member) {

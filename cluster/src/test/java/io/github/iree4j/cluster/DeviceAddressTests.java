@@ -37,6 +37,12 @@ class DeviceAddressTests {
     }
 
     @Test
+    void aSingleSlashIsRefusedWithTheRightForm() {
+        assertThatThrownBy(() -> DeviceAddress.parse("cluster:/1/local")) // as the runtime passes cluster:/1/local
+                .hasMessageContaining("'cluster:/1/local' is not a device of another node; it is cluster://1/local");
+    }
+
+    @Test
     void aNodeIsNamedByItsMachineIndexOrByTheHostThatItAdvertises() {
         ClusterMember node = member(3, "node3.example", 7603);
         assertThat(DeviceAddress.parse("3/local").isAt(node)).isTrue();

@@ -2,6 +2,7 @@ package io.github.iree4j.spring;
 
 import io.github.iree4j.Program;
 import io.github.iree4j.async.CallThreads;
+import io.github.iree4j.hal.AwaitedDevice;
 import io.github.iree4j.modules.parameters.ParameterProgress;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -218,10 +219,18 @@ final class ProgramSlot {
      */
     private IreeException notLoaded(@Nullable Throwable reason) {
         String program = source().describe();
+        boolean comes = reason != null
+                && reason.getCause() instanceof IreeException cause
+                && cause.detail(AwaitedDevice.class).isPresent();
         return IreeException.of(
                 StatusCode.FAILED_PRECONDITION,
-                "program %s is not available: %s; correct the cause and load the program again"
-                        .formatted(program, reason == null ? "" : reason.getMessage()),
+                "program %s is not available: %s; %s"
+                        .formatted(
+                                program,
+                                reason == null ? "" : reason.getMessage(),
+                                comes
+                                        ? "the program is loaded when the device is there"
+                                        : "correct the cause and load the program again"),
                 reason,
                 new ClientText("program %s could not be loaded; the server's log has the reason".formatted(program)));
     }

@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.hal.AwaitedDevice;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.IreeEvents;
@@ -85,6 +86,11 @@ final class IreeLifecycle implements SmartLifecycle {
         } catch (IreeException e) {
             if (stopping) {
                 log.debug("{}", e.getMessage()); // the load has a line in the log
+            } else if (e.detail(AwaitedDevice.class).isPresent()) {
+                log.warn(
+                        "program '{}' waits for a device, and the application is not ready until then: {}",
+                        name,
+                        e.getMessage());
             } else {
                 log.error("program '{}' could not be loaded; the application remains not ready", name, e);
             }

@@ -425,7 +425,13 @@ public final class StreamDevice implements Device {
     /** Handles a loss reported by the driver: the hardware no longer runs anything. Called on a thread that holds no locks. */
     void hardwareLost(IreeException cause) {
         if (lossReported.compareAndSet(false, true) && !state.isClosed()) {
-            LOG.error("device '{}' is lost; everything on it fails", id(), cause);
+            if (!driver.isRemote()) {
+                LOG.error("device '{}' is lost; everything on it fails", id(), cause);
+            } else if (driver.draining() == null) {
+                LOG.error("device '{}' is lost; everything on it fails: {}", id(), cause.getMessage());
+            } else { // announced
+                LOG.warn("device '{}' has left; everything on it fails: {}", id(), cause.getMessage());
+            }
         }
         IreeException loss = DeviceLostException.by(id(), cause);
         if (state.loseHardware(loss) == Loss.NONE) {

@@ -94,6 +94,15 @@ public interface StreamDriver extends AutoCloseable {
     }
 
     /**
+     * Returns whether the hardware belongs to another process, whose end is reported as a loss.
+     *
+     * @return false by default
+     */
+    default boolean isRemote() {
+        return false;
+    }
+
+    /**
      * Returns why the hardware refuses new work with UNAVAILABLE while completing the accepted work.
      *
      * @return the reason; null while the hardware accepts work

@@ -135,6 +135,11 @@ final class RemoteDriver implements StreamDriver {
     }
 
     @Override
+    public boolean isRemote() {
+        return true;
+    }
+
+    @Override
     public @Nullable IreeException draining() {
         return session.draining();
     }

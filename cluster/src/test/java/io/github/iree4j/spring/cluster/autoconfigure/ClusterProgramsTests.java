@@ -48,6 +48,7 @@ import org.assertj.core.api.ThrowingConsumer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.availability.ApplicationAvailability;
 import org.springframework.boot.availability.ReadinessState;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -56,10 +57,13 @@ import org.springframework.boot.health.contributor.CompositeHealthContributor;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /** Programs of one node on devices of another, by properties: two applications in this process with real connections. */
 @Timeout(180)
+@ExtendWith(OutputCaptureExtension.class)
 class ClusterProgramsTests extends ClusterApplications {
 
     private static final String ADD = "3.13.0/vmvx/add.vmfb";
@@ -198,7 +202,38 @@ class ClusterProgramsTests extends ClusterApplications {
     }
 
     @Test
-    void aProgramThatIsLoadedInTheBackgroundWaitsForItsNode() {
+    void anAddressThatCannotBeRightIsToldWithTheProperty() {
+        start(1);
+        for (String[] each : new String[][] {
+            {"cluster://1/gpu", "serves [local]", "'iree.cluster.serve'"},
+            {"cluster://0/local", "is a device of this node", "without 'cluster://'"},
+            {"cluster://300/local", "it is cluster://1/local", "Correct 'cluster://300/local' in 'iree.devices'"},
+            {"cluster:/1/local", "it is cluster://1/local", "Correct 'cluster:/1/local' in 'iree.devices'"}
+        }) {
+            FailureAnalysis analysis = new MissingNodeFailureAnalyzer()
+                    .analyze(catchThrowable(application(
+                                    0,
+                                    "iree.devices.far.uri=" + each[0],
+                                    "iree.modules.adder.location=" + fixture(ADD),
+                                    "iree.modules.adder.devices=far")
+                            ::run));
+            assertThat(analysis).as(each[0]).isNotNull();
+            assertThat(analysis.getDescription()).contains("'adder'", each[0], each[1]);
+            assertThat(analysis.getAction()).contains("'iree.devices'", each[2]);
+        }
+        FailureAnalysis alone = new MissingNodeFailureAnalyzer()
+                .analyze(catchThrowable(application(
+                                0,
+                                "iree.cluster.enabled=false",
+                                "iree.devices.far.uri=cluster://1/local",
+                                "iree.modules.adder.location=" + fixture(ADD),
+                                "iree.modules.adder.devices=far")
+                        ::run));
+        assertThat(alone.getAction()).contains("'iree.cluster.enabled=true'");
+    }
+
+    @Test
+    void aProgramThatIsLoadedInTheBackgroundWaitsForItsNode(CapturedOutput output) {
         ConfigurableApplicationContext here = start(
                 0,
                 "iree.devices.far.uri=cluster://1",
@@ -211,7 +246,11 @@ class ClusterProgramsTests extends ClusterApplications {
         Programs programs = here.getBean(Programs.class);
         await(() -> programs.versions("adder").getFirst().state() == ProgramState.FAILED);
         assertThat(health(here, "devices", "far").getStatus()).isEqualTo(Status.UNKNOWN);
-        assertThatThrownBy(() -> add(here, "adder")).hasMessageContaining("machine index 1");
+        assertThatThrownBy(() -> add(here, "adder"))
+                .hasMessageContaining("machine index 1")
+                .hasMessageEndingWith("; the program is loaded when the device is there");
+        await(() -> output.getAll().contains("program 'adder' waits for a device"));
+        assertThat(output).as("nobody needs to act").doesNotContain("remains not ready", "load the program again");
         ApplicationAvailability availability = here.getBean(ApplicationAvailability.class);
         assertThat(availability.getReadinessState()).isEqualTo(ReadinessState.REFUSING_TRAFFIC);
         start(1);
@@ -276,7 +315,7 @@ class ClusterProgramsTests extends ClusterApplications {
     }
 
     @Test
-    void theLossOfTheNodeFailsCallsAtOnceAndItsNextSessionTakesThemAgain() {
+    void theLossOfTheNodeFailsCallsAtOnceAndItsNextSessionTakesThemAgain(CapturedOutput output) {
         ConfigurableApplicationContext there = start(1);
         ConfigurableApplicationContext here = startSpread();
         Device first =
@@ -298,6 +337,9 @@ class ClusterProgramsTests extends ClusterApplications {
         assertThat(health(here, "modules", "spread").getDetails()).containsEntry("lostDevices", List.of("far"));
         await(() -> here.getBean(IreeEvents.class).since(0, 100).stream()
                 .anyMatch(event -> event.type().equals("device.lost")));
+        assertThat(output)
+                .as("a line without a stack trace")
+                .containsPattern("WARN.*device 'local@.*' has left; everything on it fails: .*m1.s1");
 
         start(1);
         await(() -> here.getBean(IreeEvents.class).since(0, 100).stream()

@@ -116,11 +116,12 @@ public final class GrpcTransport implements AutoCloseable {
         try {
             listening.start();
         } catch (IOException e) {
+            String address = options.address().getHostAddress();
             throw IreeException.of(
                     StatusCode.UNAVAILABLE,
-                    "cannot listen on %s port %d: %s"
-                            .formatted(options.address().getHostAddress(), options.port(), e.getMessage()),
-                    e);
+                    "cannot listen on %s port %d: %s".formatted(address, options.port(), e.getMessage()),
+                    e,
+                    new CannotListen(address, options.port()));
         }
         ClusterMember member = new ClusterMember(identity, host, listening.getPort());
         accepted.set(new AcceptedStreams(

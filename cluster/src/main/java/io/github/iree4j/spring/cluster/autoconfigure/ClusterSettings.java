@@ -104,7 +104,7 @@ final class ClusterSettings {
             throw invalid(
                     "bind.address",
                     properties.bind().address(),
-                    "Other nodes cannot use it. Set one address of this machine.");
+                    "Other nodes cannot use it. Set 'iree.cluster.advertise' to a host of this machine, or set one address of this machine.");
         }
         return address.getHostAddress();
     }

@@ -5,18 +5,23 @@ import io.github.iree4j.cluster.identity.IdentityStore;
 import io.github.iree4j.cluster.identity.JdbcIdentityStore;
 import io.github.iree4j.cluster.identity.KubernetesIdentityStore;
 import io.github.iree4j.cluster.identity.KubernetesOptions;
+import io.github.iree4j.spring.cluster.autoconfigure.IreeClusterProperties.IdentityType;
 import io.github.iree4j.status.IreeException;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /** Creates the store of identities selected by the properties. */
 final class IdentityStores {
+    private static final Logger log = LoggerFactory.getLogger(IdentityStores.class);
     private static final String JACKSON = "tools.jackson.databind.json.JsonMapper";
 
     private final IreeClusterProperties properties;
@@ -37,11 +42,25 @@ final class IdentityStores {
      * @param database the application's database, if any
      */
     IdentityStore make(Supplier<@Nullable DataSource> database) {
+        if (identity.type() != IdentityType.STATIC) {
+            warn("machine", identity.machine());
+            warn("file", identity.file());
+        }
         return switch (identity.type()) {
             case STATIC -> files();
             case JDBC -> database(database.get());
             case KUBERNETES -> kubernetes();
         };
+    }
+
+    private void warn(String key, @Nullable Object value) {
+        if (value != null) {
+            log.warn(
+                    "'iree.cluster.identity.{}={}' has no effect: with 'iree.cluster.identity.type={}', machine indices and sessions are granted there; remove it",
+                    key,
+                    value,
+                    identity.type().name().toLowerCase(Locale.ROOT));
+        }
     }
 
     private IdentityStore files() {

@@ -39,6 +39,15 @@ public record IreeClusterProperties(
         @DefaultValue Ssl ssl,
         @DefaultValue Data data) {
 
+    /** An empty host is none. */
+    public IreeClusterProperties {
+        advertise = present(advertise);
+    }
+
+    private static @Nullable String present(@Nullable String text) {
+        return text == null || text.isBlank() ? null : text;
+    }
+
     /** The action when this node is fenced. */
     public enum OnFence {
         /**
@@ -73,7 +82,7 @@ public record IreeClusterProperties(
     /**
      * Address and port of this node.
      *
-     * @param address Address to listen on. A single address of this machine, not all addresses.
+     * @param address Address to listen on. An address of this machine, or 0.0.0.0 for all addresses together with iree.cluster.advertise.
      * @param port Port of this node.
      */
     public record Bind(
@@ -90,7 +99,12 @@ public record IreeClusterProperties(
     public record Discovery(
             @DefaultValue("static") DiscoveryType type,
             @Name("static") @DefaultValue List<String> hosts,
-            @Name("dns") @Nullable String query) {}
+            @Name("dns") @Nullable String query) {
+        /** An empty name is none. */
+        public Discovery {
+            query = present(query);
+        }
+    }
 
     /**
      * Machine index and session of this node.
@@ -111,7 +125,12 @@ public record IreeClusterProperties(
             @DefaultValue("256") int machines,
             @DefaultValue("true") boolean createTables,
             @DefaultValue("60s") Duration leaseDuration,
-            @DefaultValue Kubernetes kubernetes) {}
+            @DefaultValue Kubernetes kubernetes) {
+        /** An empty path is none. */
+        public Identity {
+            file = present(file);
+        }
+    }
 
     /**
      * The API of Kubernetes.
@@ -147,7 +166,7 @@ public record IreeClusterProperties(
     public record Ssl(@Nullable String bundle) {
         /** An empty name is none. */
         public Ssl {
-            bundle = bundle == null || bundle.isBlank() ? null : bundle;
+            bundle = present(bundle);
         }
     }
 

@@ -33,6 +33,8 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -267,6 +269,40 @@ class IreeClusterAutoConfigurationTests {
     }
 
     @Test
+    void emptyTextsAreNone() {
+        node().withPropertyValues("iree.cluster.advertise=").run(context -> assertThat(context)
+                .hasNotFailed());
+        fails(runner.withPropertyValues("iree.cluster.identity.file="), "iree.cluster.identity.file");
+        fails(node().withPropertyValues("iree.cluster.discovery.type=dns", "iree.cluster.discovery.dns="), "iree.cluster.discovery.dns");
+    }
+
+    @Test
+    void allAddressesNeedAHostForTheOthers() {
+        ApplicationContextRunner everywhere =
+                node().withPropertyValues("iree.cluster.bind.address=0.0.0.0", "iree.cluster.insecure=true");
+        fails(everywhere, "'iree.cluster.advertise'");
+        everywhere
+                .withPropertyValues("iree.cluster.advertise=localhost")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void aPortInUseIsNamedWithTheProperty() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            node().withPropertyValues("iree.cluster.bind.port=" + taken.getLocalPort())
+                    .run(context -> {
+                        FailureAnalysis analysis =
+                                new CannotListenFailureAnalyzer().analyze(context.getStartupFailure());
+                        assertThat(analysis.getDescription()).contains("127.0.0.1 port " + taken.getLocalPort());
+                        assertThat(analysis.getAction()).contains("'iree.cluster.bind.port'");
+                    });
+        }
+        runner.run(context -> assertThat(new CannotListenFailureAnalyzer().analyze(context.getStartupFailure()))
+                .as("of another failure")
+                .isNull());
+    }
+
+    @Test
     void aFileThatAnotherNodeUsesIsNamedWithItsHolderAndTheRemedy() {
         node().run(_ -> node().run(context -> {
             FailureAnalysis analysis = new IdentityInUseFailureAnalyzer().analyze(context.getStartupFailure());
@@ -279,6 +315,7 @@ class IreeClusterAutoConfigurationTests {
                 .isNull());
         assertThat(SpringFactoriesLoader.forDefaultResourceLocation()
                         .load(FailureAnalyzer.class, FailureHandler.handleMessage((_, _) -> {})))
+                .hasAtLeastOneElementOfType(CannotListenFailureAnalyzer.class)
                 .hasAtLeastOneElementOfType(IdentityInUseFailureAnalyzer.class)
                 .hasAtLeastOneElementOfType(NoIdentityFailureAnalyzer.class);
     }
@@ -296,7 +333,7 @@ class IreeClusterAutoConfigurationTests {
     }
 
     @Test
-    void sessionsMayBeCountedInADatabase() {
+    void sessionsMayBeCountedInADatabase(CapturedOutput output) {
         JdbcDataSource database = new JdbcDataSource();
         database.setURL("jdbc:h2:mem:cluster;DB_CLOSE_DELAY=-1");
         runner.withBean(JdbcDataSource.class, () -> database)
@@ -305,6 +342,9 @@ class IreeClusterAutoConfigurationTests {
                     assertThat(context).hasSingleBean(JdbcIdentityStore.class);
                     assertThat(context.getBean(LeaseKeeper.class).identity().machine())
                             .isZero();
+                    assertThat(output)
+                            .contains(
+                                    "'iree.cluster.identity.machine=3' has no effect: with 'iree.cluster.identity.type=jdbc'");
                 });
     }
 

@@ -39,7 +39,8 @@ import tools.jackson.databind.ObjectMapper;
 
 /**
  * The dashboard and the alert rules ask for what an application exposes to Prometheus, by the labels that it has.
- * {@code GenerationDashboardTests} of spring-ai-autoconfigure has the series of text generation.
+ * {@code GenerationDashboardTests} of spring-ai-autoconfigure has the series of text generation, and
+ * {@code ClusterDashboardTests} of cluster the series of a node.
  */
 class DashboardTests {
 
@@ -48,7 +49,7 @@ class DashboardTests {
     /** Labels that Prometheus adds itself. */
     private static final Set<String> OF_THE_SERVER = Set.of("instance", "job");
 
-    private static final Pattern SERIES = Pattern.compile("\\b(iree_(?!generation_)[a-z_]+)(?:\\{([^}]*)\\})?");
+    private static final Pattern SERIES = Pattern.compile("\\b(iree_(?!generation_|cluster_)[a-z_]+)(?:\\{([^}]*)\\})?");
     private static final Pattern LABEL = Pattern.compile("([a-z_]+)(?==|!=|=~)");
     private static final Pattern GROUPING = Pattern.compile("\\bby \\(([^)]*)\\)");
     private static final Pattern EXPOSED = Pattern.compile("(?m)^(iree_[a-z_]+)(?:\\{(.*)\\})? \\S+$");

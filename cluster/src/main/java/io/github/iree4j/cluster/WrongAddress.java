@@ -1,5 +1,6 @@
 package io.github.iree4j.cluster;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.FailureDetail;
 
 /**
@@ -8,4 +9,5 @@ import io.github.iree4j.status.FailureDetail;
  * @param device the URI
  * @param remedy a sentence about the property to set, for the operator
  */
+@NotForApplications
 public record WrongAddress(String device, String remedy) implements FailureDetail {}

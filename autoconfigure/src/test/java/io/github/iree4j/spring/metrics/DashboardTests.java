@@ -49,7 +49,8 @@ class DashboardTests {
     /** Labels that Prometheus adds itself. */
     private static final Set<String> OF_THE_SERVER = Set.of("instance", "job");
 
-    private static final Pattern SERIES = Pattern.compile("\\b(iree_(?!generation_|cluster_)[a-z_]+)(?:\\{([^}]*)\\})?");
+    private static final Pattern SERIES =
+            Pattern.compile("\\b(iree_(?!generation_|cluster_)[a-z_]+)(?:\\{([^}]*)\\})?");
     private static final Pattern LABEL = Pattern.compile("([a-z_]+)(?==|!=|=~)");
     private static final Pattern GROUPING = Pattern.compile("\\bby \\(([^)]*)\\)");
     private static final Pattern EXPOSED = Pattern.compile("(?m)^(iree_[a-z_]+)(?:\\{(.*)\\})? \\S+$");

@@ -212,23 +212,21 @@ class ClusterProgramsTests extends ClusterApplications {
         }) {
             FailureAnalysis analysis = new MissingNodeFailureAnalyzer()
                     .analyze(catchThrowable(application(
-                                    0,
-                                    "iree.devices.far.uri=" + each[0],
-                                    "iree.modules.adder.location=" + fixture(ADD),
-                                    "iree.modules.adder.devices=far")
-                            ::run));
+                            0,
+                            "iree.devices.far.uri=" + each[0],
+                            "iree.modules.adder.location=" + fixture(ADD),
+                            "iree.modules.adder.devices=far")::run));
             assertThat(analysis).as(each[0]).isNotNull();
             assertThat(analysis.getDescription()).contains("'adder'", each[0], each[1]);
             assertThat(analysis.getAction()).contains("'iree.devices'", each[2]);
         }
         FailureAnalysis alone = new MissingNodeFailureAnalyzer()
                 .analyze(catchThrowable(application(
-                                0,
-                                "iree.cluster.enabled=false",
-                                "iree.devices.far.uri=cluster://1/local",
-                                "iree.modules.adder.location=" + fixture(ADD),
-                                "iree.modules.adder.devices=far")
-                        ::run));
+                        0,
+                        "iree.cluster.enabled=false",
+                        "iree.devices.far.uri=cluster://1/local",
+                        "iree.modules.adder.location=" + fixture(ADD),
+                        "iree.modules.adder.devices=far")::run));
         assertThat(alone.getAction()).contains("'iree.cluster.enabled=true'");
     }
 

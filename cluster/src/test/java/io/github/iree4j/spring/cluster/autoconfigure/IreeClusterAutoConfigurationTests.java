@@ -270,10 +270,12 @@ class IreeClusterAutoConfigurationTests {
 
     @Test
     void emptyTextsAreNone() {
-        node().withPropertyValues("iree.cluster.advertise=").run(context -> assertThat(context)
-                .hasNotFailed());
+        node().withPropertyValues("iree.cluster.advertise=")
+                .run(context -> assertThat(context).hasNotFailed());
         fails(runner.withPropertyValues("iree.cluster.identity.file="), "iree.cluster.identity.file");
-        fails(node().withPropertyValues("iree.cluster.discovery.type=dns", "iree.cluster.discovery.dns="), "iree.cluster.discovery.dns");
+        fails(
+                node().withPropertyValues("iree.cluster.discovery.type=dns", "iree.cluster.discovery.dns="),
+                "iree.cluster.discovery.dns");
     }
 
     @Test

@@ -427,9 +427,10 @@ class ReferenceDocumentationTests {
                 .map(ReferenceDocumentationTests::prometheus)
                 .toList());
         known.add("iree_invocations_seconds");
-        // GenerationDashboardTests of spring-ai-autoconfigure has the meters of text generation, ClusterDashboardTests of
-        // cluster the meters of a node.
-        Matcher used = Pattern.compile("\\biree_(?!generation_|cluster_)[a-z_]+").matcher(dashboard);
+        // GenerationDashboardTests of spring-ai-autoconfigure has the meters of text generation.
+        // ClusterDashboardTests of cluster has the meters of a node.
+        Matcher used =
+                Pattern.compile("\\biree_(?!generation_|cluster_)[a-z_]+").matcher(dashboard);
         List<String> names = new ArrayList<>();
         while (used.find()) {
             names.add(used.group().replaceAll("_(count|sum|bucket|max)$", ""));

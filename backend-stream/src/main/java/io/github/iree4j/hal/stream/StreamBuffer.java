@@ -479,12 +479,20 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
 
     @Override
     protected void copyToHost(long offset, MemorySegment target) {
-        HostTransfers.read(this, offset, target);
+        try {
+            HostTransfers.read(this, offset, target);
+        } catch (IreeException e) {
+            throw device.ofTransfer(e);
+        }
     }
 
     @Override
     protected void copyFromHost(long offset, MemorySegment source) {
-        HostTransfers.write(this, offset, source);
+        try {
+            HostTransfers.write(this, offset, source);
+        } catch (IreeException e) {
+            throw device.ofTransfer(e);
+        }
     }
 
     /** Writes bytes of the host, regardless of the buffer's access flags. */

@@ -207,6 +207,14 @@ public final class StreamDevice implements Device {
         }
     }
 
+    /** Returns the failure of a transfer of the host: the reader of a result has not closed the device, and may call again. */
+    IreeException ofTransfer(IreeException failure) {
+        return failure.code() == StatusCode.FAILED_PRECONDITION && state.isClosed()
+                ? IreeException.of(
+                        StatusCode.ABORTED, "device '%s' was closed with its memory".formatted(info.id()), failure)
+                : failure;
+    }
+
     /**
      * Refuses memory once the device is abandoned, or lost and closed. A lost device, or a closed device with work in
      * flight, still allocates.

@@ -16,6 +16,7 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -103,6 +104,22 @@ class RemoteDrainTest {
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE))
                     .hasMessageContaining("is closed: the node stops");
+        }
+    }
+
+    /** An application that stops closes its devices of other nodes; its other threads may still read results. */
+    @Test
+    void whoReadsMemoryOfAClosedDeviceMayCallAgain() {
+        BufferParams params = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
+        try (Buffer buffer = far.getLast().allocator().allocate(params, 64)) {
+            far.getLast().close();
+            MemorySegment bytes = MemorySegment.ofArray(new byte[64]);
+            for (ThrowingCallable each : List.<ThrowingCallable>of(() -> buffer.read(0, bytes), () -> buffer.write(0, bytes))) {
+                assertThatThrownBy(each)
+                        .isInstanceOfSatisfying(
+                                IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.ABORTED))
+                        .hasMessageContaining("was closed with its memory");
+            }
         }
     }
 

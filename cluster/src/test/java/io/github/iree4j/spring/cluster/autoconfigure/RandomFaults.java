@@ -51,7 +51,7 @@ final class RandomFaults {
         String message = String.valueOf(failure.getMessage());
         return switch (failure.code()) {
             case ABORTED ->
-                NODE.matcher(message).find() || message.contains("' was closed while "); // of a node that stops
+                NODE.matcher(message).find() || message.contains("' was closed w"); // as its own node stops
             case CANCELLED -> STOPPED.matcher(message).find();
             case UNAVAILABLE -> WHERE.matcher(message).find() || message.contains("the application is stopping");
             case FAILED_PRECONDITION -> UNLOADED.matcher(message).find();

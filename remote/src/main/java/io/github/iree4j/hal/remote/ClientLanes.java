@@ -38,14 +38,15 @@ final class ClientLanes {
      * Calls back once a point is reached, with null, or once the point has ended, with the loss.
      *
      * @param axis the axis of a lane of this node, open now or before
+     * @return forgets the callback
      */
-    void whenReached(long axis, long epoch, Consumer<@Nullable IreeException> action) {
+    Runnable whenReached(long axis, long epoch, Consumer<@Nullable IreeException> action) {
         RemoteLane lane = lanes.get(axis);
         if (lane != null) {
-            lane.whenReached(epoch, action);
-            return;
+            return lane.whenReached(epoch, action);
         }
         Lost past = lost.get(axis); // without a loss, a device is closed after the work
         action.accept(past == null || epoch <= past.reached ? null : past.cause);
+        return () -> {};
     }
 }

@@ -1,13 +1,11 @@
 package io.github.iree4j.hal.remote;
 
-import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
@@ -21,7 +19,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * This node's use of a peer: devices, with memory, code, commands and lanes, each under a handle never reused. Safe
@@ -31,6 +28,7 @@ final class RemoteClient {
     private static final int UNDECLARED = 0xFFFF;
 
     private final RemoteSession session;
+    private final Questions questions;
     private final Map<Long, RemoteLane> lanes = new ConcurrentHashMap<>(); // by axis
     private final Map<Long, Load> loads = new HashMap<>(); // guarded by the map
     private final Set<RemoteDriver> drivers = ConcurrentHashMap.newKeySet();
@@ -42,6 +40,12 @@ final class RemoteClient {
 
     RemoteClient(RemoteSession session) {
         this.session = session;
+        this.questions = new Questions(session);
+    }
+
+    /** Returns the questions of the peer about points of lanes, served by other nodes out of the peer's reach. */
+    Questions questions() {
+        return questions;
     }
 
     void add(RemoteDriver driver) {
@@ -242,26 +246,6 @@ final class RemoteClient {
         }
     }
 
-    /** Answers a question of the peer about a point of a lane, served by another node out of the peer's reach. */
-    void ask(FrameReader in) {
-        long axis = in.u64("axis");
-        long epoch = in.size("epoch");
-        in.end();
-        RemoteNode node = session.node();
-        if (node.identity().owns(axis)) {
-            node.lanes().whenReached(axis, epoch, failure -> sendReached(axis, epoch, failure));
-        } else {
-            sendReached(
-                    axis,
-                    epoch,
-                    IreeException.of(StatusCode.NOT_FOUND, "%s has no lane '%s'".formatted(node, Axis.toString(axis))));
-        }
-    }
-
-    private void sendReached(long axis, long epoch, @Nullable IreeException failure) {
-        session.post(new FrameWriter(FrameType.TELL).u64(axis).u64(epoch).status(failure));
-    }
-
     List<RemoteLaneStatistics> statistics() {
         List<RemoteLaneStatistics> all = new ArrayList<>();
         devices.forEach((driver, device) -> driver.statistics(device, all));
@@ -277,6 +261,7 @@ final class RemoteClient {
     /** Fails all drivers and loads after the failure of the session. */
     void failAll(IreeException cause) {
         closed = true;
+        questions.close();
         session.notifyEach(drivers, each -> each.lose(cause));
         List<Load> all;
         synchronized (loads) {

@@ -319,6 +319,7 @@ final class RemoteLane implements Lane {
             entry.bytes = frame.size();
             sentBytes += entry.bytes;
         }
+        driver.client().questions().await(waits.size());
         driver.session().post(frame);
         downloaded(entry, null);
     }
@@ -483,6 +484,9 @@ final class RemoteLane implements Lane {
                 }
                 sent.remove();
                 sentBytes -= head.bytes;
+                if (head.sequence != 0) { // sent to the peer
+                    driver.client().questions().await(-head.waits.size());
+                }
                 if (head.failure != null && head.submission != null) {
                     head.submission.fail(head.failure);
                 }
@@ -497,12 +501,17 @@ final class RemoteLane implements Lane {
         }
     }
 
-    /** Calls back once the lane has reached a value, with null, or once the value has ended, with the loss of the device. */
-    void whenReached(long value, Consumer<@Nullable IreeException> action) {
+    /**
+     * Calls back once the lane has reached a value, with null, or once the value has ended, with the loss of the device.
+     *
+     * @return forgets the callback
+     */
+    Runnable whenReached(long value, Consumer<@Nullable IreeException> action) {
         Runnable look = () -> action.accept(timeline.hasReached(value) ? null : absence());
         if (timeline.isOverOrThen(value, look)) {
             look.run();
         }
+        return () -> timeline.forget(value, look);
     }
 
     /** Calls back once all submissions given or promised to the lane are reached or ended. For a lane without further submissions. */

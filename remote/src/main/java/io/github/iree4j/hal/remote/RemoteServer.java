@@ -422,16 +422,18 @@ final class RemoteServer {
      */
     private void ask(TimelineSemaphore wait, long axis, long epoch) {
         IreeException cause;
+        boolean first = false;
         synchronized (this) {
             cause = failure;
             if (cause == null) {
-                asked.computeIfAbsent(List.of(axis, epoch), _ -> new ArrayList<>())
-                        .add(wait);
+                List<TimelineSemaphore> all = asked.computeIfAbsent(List.of(axis, epoch), _ -> new ArrayList<>());
+                first = all.isEmpty();
+                all.add(wait);
             }
         }
         if (cause != null) {
             wait.fail(cause);
-        } else {
+        } else if (first) { // otherwise the answer to come is for all
             session.post(new FrameWriter(FrameType.ASK).u64(axis).u64(epoch));
         }
     }

@@ -103,6 +103,13 @@ final class RemoteTimeline extends Resource implements DriverTimeline {
         }
     }
 
+    /** Forgets an action that need not run any more. */
+    void forget(long wanted, Runnable action) {
+        synchronized (this) {
+            waiters.remove(new Waiter(wanted, action));
+        }
+    }
+
     @Override
     protected void destroy() {}
 }

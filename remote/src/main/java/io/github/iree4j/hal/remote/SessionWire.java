@@ -110,7 +110,7 @@ final class SessionWire implements PeerListener {
             case COMMAND -> session.server().command(in);
             case ACCEPTED -> session.client().accepted(in);
             case COMPLETED -> session.client().completed(in);
-            case ASK -> session.client().ask(in);
+            case ASK -> session.client().questions().ask(in);
             case TELL -> session.server().tell(in);
             case PING -> session.roundTrips().ping(in);
             case PONG -> session.roundTrips().pong(in);

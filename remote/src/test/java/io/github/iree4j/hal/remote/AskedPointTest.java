@@ -7,9 +7,11 @@ import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.remote.Loopback.Link;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -143,5 +145,73 @@ class AskedPointTest {
                 .u16(0)); // no steps
         loopback.run();
         assertThat(statuses).containsExactly((byte) 0);
+    }
+
+    private static FrameWriter ask(long lane, long epoch) {
+        return new FrameWriter(FrameType.ASK).u64(lane).u64(epoch);
+    }
+
+    /** Commands that wait for a point need a single answer. */
+    @Test
+    void aPointAwaitedByManyCommandsIsAskedForOnce() {
+        Device three = far.device(3, 2);
+        toSecond.hold(PeerStream.QUEUE, true);
+        TimelineSemaphore first = far.fill(far.device(2, 2).queue(0), null);
+        List<TimelineSemaphore> waiting = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            waiting.add(far.fill(three.queue(0), first));
+        }
+        AtomicInteger questions = new AtomicInteger();
+        Objects.requireNonNull(toThird.back).change(frame -> {
+            questions.addAndGet(frame[0] == FrameType.ASK.number ? 1 : 0);
+            return frame;
+        });
+        loopback.cut(between);
+        loopback.run();
+        assertThat(questions).hasValue(1);
+        assertThat(client.session(3).client().questions().count()).isOne();
+        toSecond.hold(PeerStream.QUEUE, false);
+        waiting.forEach(this::run);
+        assertThat(waiting).allMatch(each -> each.isReached(1));
+        assertThat(client.session(3).client().questions().count()).isZero();
+    }
+
+    @Test
+    void moreOpenQuestionsThanPointsAwaitedEndTheSession() {
+        toSecond.hold(PeerStream.QUEUE, true);
+        far.fill(far.device(3, 2).queue(0), far.fill(far.device(2, 2).queue(0), null));
+        loopback.cut(between);
+        loopback.run();
+        RemoteSession asked = client.session(3);
+        long lane = client.session(2).lanes().getFirst().axis();
+        RemoteSession asking = third.session(1);
+        for (int i = 0; i < 10; i++) {
+            asking.post(ask(lane, 1)); // asked before
+        }
+        loopback.run();
+        assertThat(asked.failure()).isNull();
+        assertThat(asked.client().questions().count()).isOne();
+        asking.post(ask(lane, 1000));
+        loopback.run();
+        assertThat(asked.failure())
+                .hasMessageContaining("has 2 open questions, the limit is the 1 points awaited by commands");
+        assertThat(asked.failure().code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(asked.client().questions().count()).as("of a lost peer").isZero();
+        toSecond.hold(PeerStream.QUEUE, false);
+    }
+
+    @Test
+    void aForgottenQuestionIsNotAnswered() {
+        Device two = far.device(2, 2);
+        toSecond.hold(PeerStream.QUEUE, true);
+        TimelineSemaphore first = far.fill(two.queue(0), null);
+        List<@Nullable IreeException> answers = new ArrayList<>();
+        List<Runnable> forget = client.session(2).lanes().stream()
+                .map(each -> client.lanes().whenReached(each.axis(), 1, answers::add))
+                .toList();
+        forget.getFirst().run();
+        toSecond.hold(PeerStream.QUEUE, false);
+        run(first);
+        assertThat(answers).isEmpty();
     }
 }

@@ -5,6 +5,7 @@ import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -25,6 +26,8 @@ final class FetchFile extends AsynchronousFile {
     private final RemoteNode node;
     private final FetchedRange range;
     private @Nullable Ahead ahead; // set before the first read
+    private final List<Consumer<IreeException>> withdrawals = new ArrayList<>(0); // of what is read; guarded by this
+    private @Nullable IreeException abandoned; // guarded by this
 
     /** Bytes asked for ahead, on their way. */
     private static final class Ahead {
@@ -32,9 +35,6 @@ final class FetchFile extends AsynchronousFile {
         private boolean over; // guarded by this, like the rest
         private @Nullable IreeException missing; // why the bytes have not come
         private Consumer<@Nullable IreeException> actions = _ -> {};
-
-        @Nullable
-        Runnable withdrawal; // set by the asking thread, like the field of the file
 
         Ahead(int length) {
             bytes = MemorySegment.ofArray(new byte[length]);
@@ -48,6 +48,10 @@ final class FetchFile extends AsynchronousFile {
                 due = actions;
             }
             due.accept(cause);
+        }
+
+        synchronized boolean isOver() {
+            return over;
         }
 
         /** Calls back once nothing writes the bytes any more: with null if all bytes have come. */
@@ -85,8 +89,11 @@ final class FetchFile extends AsynchronousFile {
                 return;
             }
             Ahead asked = new Ahead((int) range.length());
-            asked.withdrawal = holder.fetches().askAhead(range, points, asked.bytes, asked::end);
-            ahead = asked.withdrawal == null ? null : asked;
+            Consumer<IreeException> withdrawal = holder.fetches().askAhead(range, points, asked.bytes, asked::end);
+            if (withdrawal != null) {
+                ahead = asked;
+                begun(withdrawal);
+            }
         } catch (IreeException e) {
             // There is no such session: the read fails.
         }
@@ -100,7 +107,7 @@ final class FetchFile extends AsynchronousFile {
         Consumer<@Nullable IreeException> done = failure -> completion.ended(failure == null ? bytes : 0, failure);
         Ahead asked = ahead;
         if (range.holder() == self) {
-            Fetches.read(node, range, self, offset, bytes, new Fetches.Reader() {
+            RangeRead read = new RangeRead(node, range, self, offset, bytes, new RangeRead.Reader() {
                 @Override
                 public void read(ServerObject memory, MemorySegment source) {
                     target.copyFrom(source);
@@ -113,11 +120,14 @@ final class FetchFile extends AsynchronousFile {
                     done.accept(cause);
                 }
             });
+            begun(read::end);
+            read.run();
         } else if (asked == null) {
             ask(offset, target, stop, done);
         } else {
             asked.whenOver(missing -> {
-                IreeException stopped = stop.get();
+                IreeException cause = abandoned();
+                IreeException stopped = cause == null ? stop.get() : cause;
                 if (stopped != null) {
                     done.accept(stopped);
                 } else if (missing
@@ -144,8 +154,37 @@ final class FetchFile extends AsynchronousFile {
                     StatusCode.UNAVAILABLE, "node %d is lost: %s".formatted(range.holder(), e.getMessage()), e));
             return;
         }
-        holder.whenOpen(List.of(() ->
-                holder.fetches().ask(range, offset, target, stop, failure -> done.accept(reason(holder, failure)))));
+        holder.whenOpen(List.of(() -> begun(
+                holder.fetches().ask(range, offset, target, stop, failure -> done.accept(reason(holder, failure))))));
+    }
+
+    /** Records something begun, to be withdrawn unless ended. */
+    private void begun(Consumer<IreeException> withdrawal) {
+        IreeException cause;
+        synchronized (this) {
+            cause = abandoned;
+            if (cause == null) {
+                withdrawals.add(withdrawal);
+            }
+        }
+        if (cause != null) {
+            withdrawal.accept(cause);
+        }
+    }
+
+    private synchronized @Nullable IreeException abandoned() {
+        return abandoned;
+    }
+
+    /** Ends all reads, present and to come: the client is lost, and its memory at the other node may never come. */
+    void abandon(IreeException cause) {
+        List<Consumer<IreeException>> all;
+        synchronized (this) {
+            abandoned = abandoned == null ? cause : abandoned;
+            all = List.copyOf(withdrawals);
+            withdrawals.clear();
+        }
+        all.forEach(each -> each.accept(cause));
     }
 
     /** Returns the failure of the copy: a client that uses both nodes has broken nothing between the nodes. */
@@ -156,9 +195,8 @@ final class FetchFile extends AsynchronousFile {
     @Override
     protected void destroy() {
         Ahead asked = ahead;
-        Runnable withdrawal = asked == null ? null : asked.withdrawal;
-        if (withdrawal != null) {
-            withdrawal.run();
+        if (asked != null && !asked.isOver()) {
+            abandon(IreeException.of(StatusCode.CANCELLED, "the command has ended"));
         }
     }
 }

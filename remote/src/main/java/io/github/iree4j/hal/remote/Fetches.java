@@ -1,8 +1,6 @@
 package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.async.Cancellation;
-import io.github.iree4j.hal.Buffer;
-import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
@@ -31,7 +29,9 @@ final class Fetches {
     private final RemoteSession session;
     private final AtomicInteger asked =
             new AtomicInteger(); // ranges asked for ahead, for which the peer may still wait
-    private final Map<Long, Waiting> waiting = new ConcurrentHashMap<>(); // for the peer, by the number of the transfer
+    // for the peer, by the number of the transfer
+    private final Map<Long, Waiting> waiting = new ConcurrentHashMap<>(); // behind points
+    private final Map<Long, RangeRead> reads = new ConcurrentHashMap<>(); // behind points, or for memory still to come
     private volatile boolean closed;
 
     Fetches(RemoteSession session) {
@@ -45,14 +45,15 @@ final class Fetches {
      * @param target receives the part
      * @param stop called before each chunk: returns the cause for stopping, or null
      * @param done called once, when all bytes have arrived or nothing writes any more
+     * @return withdraws the request with a reason, unless the bytes have come
      */
-    void ask(
+    Consumer<IreeException> ask(
             FetchedRange range,
             long from,
             MemorySegment target,
             Supplier<@Nullable IreeException> stop,
             Consumer<@Nullable IreeException> done) {
-        ask(session.transfers().next(), range, List.of(), from, target, stop, done);
+        return ask(range, List.of(), from, target, stop, done);
     }
 
     /**
@@ -60,35 +61,29 @@ final class Fetches {
      *
      * @param points at most {@value #POINTS_LIMIT}
      * @param done called once, as for {@link #ask}; a lane unknown to the peer is a failure
-     * @return withdraws the request, unless the bytes have come; null if nothing was asked for
+     * @return withdraws the request with a reason, unless the bytes have come; null if nothing was asked for
      */
     @Nullable
-    Runnable askAhead(
+    Consumer<IreeException> askAhead(
             FetchedRange range, List<LanePoint> points, MemorySegment target, Consumer<@Nullable IreeException> done) {
         if (asked.incrementAndGet() > AHEAD_LIMIT) {
             asked.decrementAndGet();
             return null;
         }
-        long number = session.transfers().next();
-        ask(number, range, points, 0, target, () -> null, failure -> {
+        return ask(range, points, 0, target, () -> null, failure -> {
             asked.decrementAndGet();
             done.accept(failure);
         });
-        return () -> {
-            if (session.transfers().cancel(number)) {
-                session.post(new FrameWriter(FrameType.WITHDRAW).u64(number)); // on the stream of FETCH, so behind it
-            }
-        };
     }
 
-    private void ask(
-            long number,
+    private Consumer<IreeException> ask(
             FetchedRange range,
             List<LanePoint> points,
             long from,
             MemorySegment target,
             Supplier<@Nullable IreeException> stop,
             Consumer<@Nullable IreeException> done) {
+        long number = session.transfers().next();
         session.transfers().receive(number, 0, target, false, stop, done);
         if (target.byteSize() > 0) {
             FrameWriter frame = new FrameWriter(FrameType.FETCH).u64(number).u64(range.owner());
@@ -97,6 +92,11 @@ final class Fetches {
             points.forEach(each -> frame.u64(each.axis()).u64(each.epoch()));
             session.post(frame);
         }
+        return cause -> {
+            if (session.transfers().cancel(number, cause)) {
+                session.post(new FrameWriter(FrameType.WITHDRAW).u64(number)); // on the stream of FETCH, so behind it
+            }
+        };
     }
 
     /** Returns the number of ranges asked for ahead. */
@@ -123,36 +123,41 @@ final class Fetches {
         }
         in.end();
         session.server().beginFetch(in);
-        Reader reader = sender(number, length);
-        Runnable read = () -> read(session.node(), range, session.peerIncarnation(), from, length, reader);
-        if (count == 0) {
-            read.run();
+        RangeRead read = new RangeRead(
+                session.node(), range, session.peerIncarnation(), from, length, new Sender(number, length));
+        if (reads.putIfAbsent(number, read) != null) {
+            session.server().endFetch();
+            session.post(aborted(
+                    number,
+                    IreeException.of(
+                            StatusCode.ALREADY_EXISTS, "transfer %d of %s is in use".formatted(number, session))));
             return;
         }
-        Waiting made = new Waiting(count, reader, read);
-        if (waiting.size() >= AHEAD_LIMIT || waiting.putIfAbsent(number, made) != null) {
-            reader.refused(IreeException.of( // no defect: withdrawals may come late, and the peer asks again in turn
+        if (count == 0) {
+            read.run();
+        } else if (waiting.size() >= AHEAD_LIMIT) {
+            read.end(IreeException.of( // no defect: withdrawals may come late, and the peer asks again in turn
                     StatusCode.RESOURCE_EXHAUSTED,
                     "%s waits with %d ranges, the limit is %d".formatted(session, waiting.size(), AHEAD_LIMIT)));
-            return;
+        } else {
+            Waiting made = new Waiting(count, read);
+            waiting.put(number, made);
+            made.await(number, points);
         }
         if (closed) {
             end(number, IreeException.of(StatusCode.ABORTED, session + " has ended"));
         }
-        made.await(number, points);
     }
 
     /** A range for the peer, behind points of lanes. */
     private final class Waiting {
-        private final Reader reader;
-        private final Runnable read;
+        private final RangeRead read;
         private final AtomicInteger left; // points, and the registration; the last one reads
         private final AtomicBoolean over = new AtomicBoolean();
         private final List<Cancellation> registrations = new ArrayList<>(); // guarded by this
 
-        Waiting(int count, Reader reader, Runnable read) {
+        Waiting(int count, RangeRead read) {
             this.left = new AtomicInteger(count + 1);
-            this.reader = reader;
             this.read = read;
         }
 
@@ -188,7 +193,7 @@ final class Fetches {
         void end(IreeException cause) {
             if (over.compareAndSet(false, true)) {
                 cancel();
-                reader.refused(cause);
+                read.end(cause);
             }
         }
 
@@ -202,7 +207,7 @@ final class Fetches {
         }
     }
 
-    /** Forgets a range withdrawn by the peer, unless the range was read before. */
+    /** Forgets a range withdrawn by the peer, unless the range was read before: its memory may never come. */
     void withdraw(FrameReader in) {
         long number = session.transfers().ofPeer(in, in.u64("transfer"));
         in.end();
@@ -214,98 +219,46 @@ final class Fetches {
         if (gone != null) {
             gone.end(cause);
         }
+        RangeRead read = reads.get(number);
+        if (read != null) {
+            read.end(cause);
+        }
     }
 
     /** Forgets all ranges after the failure of the session. */
     void failAll(IreeException cause) {
         closed = true;
-        session.notifyEach(List.copyOf(waiting.keySet()), number -> end(number, cause));
+        session.notifyEach(List.copyOf(reads.keySet()), number -> end(number, cause));
     }
 
-    /** Returns the sender of a part to the peer, or of the reason against the part. */
-    private Reader sender(long number, long length) {
-        return new Reader() {
-            @Override
-            public void read(ServerObject memory, MemorySegment bytes) {
-                session.transfers().send(number, 0, bytes, length, () -> null, _ -> {
-                    memory.release();
-                    session.server().endFetch();
-                });
-            }
+    /** Sends a part to the peer, or the reason against the part. */
+    private final class Sender implements RangeRead.Reader {
+        private final long number;
+        private final long length;
 
-            @Override
-            public void refused(IreeException cause) {
-                session.server().endFetch();
-                session.post(new FrameWriter(FrameType.ABORT).u64(number).status(cause));
-            }
-        };
-    }
+        Sender(long number, long length) {
+            this.number = number;
+            this.length = length;
+        }
 
-    /** Takes a part of a range. */
-    interface Reader {
-        /**
-         * Takes the bytes.
-         *
-         * @param memory retained; the reader releases the memory after the last use of the bytes
-         */
-        void read(ServerObject memory, MemorySegment bytes);
-
-        /** Takes the reason against reading. */
-        void refused(IreeException cause);
-    }
-
-    /**
-     * Passes a part of a range at this node to a reader: now, or once the owner's allocation has come.
-     *
-     * @param asking the incarnation of the node that copies
-     * @param from the first byte of the part within the range
-     */
-    static void read(RemoteNode node, FetchedRange range, long asking, long from, long length, Reader reader) {
-        ServerObject memory = null;
-        MemorySegment bytes;
-        try {
-            ServerObjects objects = node.session(range.owner()).server().objects();
-            if (!objects.isKnownOrThen(range.handle(), () -> read(node, range, asking, from, length, reader))) {
-                return;
-            }
-            memory = objects.find(range.handle());
-            bytes = part(memory, range, asking, from, length);
-        } catch (IreeException e) {
-            if (memory != null) {
+        @Override
+        public void read(ServerObject memory, MemorySegment bytes) {
+            reads.remove(number);
+            session.transfers().send(number, 0, bytes, length, () -> null, _ -> {
                 memory.release();
-            }
-            reader.refused(e);
-            return;
+                session.server().endFetch();
+            });
         }
-        reader.read(memory, bytes);
+
+        @Override
+        public void refused(IreeException cause) {
+            reads.remove(number);
+            session.server().endFetch();
+            session.post(aborted(number, cause));
+        }
     }
 
-    private static MemorySegment part(ServerObject memory, FetchedRange range, long asking, long from, long length) {
-        GrantKey key = memory.key();
-        if (key == null || !key.allows(range, asking)) {
-            throw IreeException.of(
-                    StatusCode.PERMISSION_DENIED,
-                    "node %d has not granted node %d the %d bytes at %d of memory %d"
-                            .formatted(range.owner(), asking, range.length(), range.offset(), range.handle()));
-        }
-        Buffer buffer = RemoteServer.buffer(memory);
-        if (from > range.length() || length > range.length() - from) {
-            throw outside(length, from, "range", range.length());
-        }
-        if (range.length() > buffer.length() || range.offset() > buffer.length() - range.length()) {
-            throw outside(range.length(), range.offset(), "memory", buffer.length());
-        }
-        if (!buffer.isMappable(MemoryAccess.READ)) {
-            throw IreeException.of(
-                    StatusCode.UNIMPLEMENTED,
-                    "memory %d is not in memory of the host; copy it through the node that owns it"
-                            .formatted(range.handle()));
-        }
-        return buffer.map(MemoryAccess.READ, range.offset() + from, length);
-    }
-
-    private static IreeException outside(long length, long offset, String what, long size) {
-        return IreeException.of(
-                StatusCode.OUT_OF_RANGE, "%d bytes at %d of a %s of %d bytes".formatted(length, offset, what, size));
+    private static FrameWriter aborted(long number, IreeException cause) {
+        return new FrameWriter(FrameType.ABORT).u64(number).status(cause);
     }
 }

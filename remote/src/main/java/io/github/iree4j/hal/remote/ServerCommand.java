@@ -307,12 +307,13 @@ final class ServerCommand {
     }
 
     /**
-     * Abandons the command after the failure of the session: waits for other nodes fail, running steps continue without
-     * a report, the other steps do not begin.
+     * Abandons the command after the failure of the session: waits for other nodes and copies from them fail, other
+     * running steps continue without a report, the other steps do not begin.
      */
     void abandon(IreeException cause) {
         abandoned = cause;
         waits.forEach(each -> each.fail(cause));
+        fetches.forEach(each -> each.abandon(cause));
         if (started.compareAndSet(false, true)) {
             release();
         }

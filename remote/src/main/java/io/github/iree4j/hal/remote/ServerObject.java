@@ -134,6 +134,11 @@ final class ServerObject extends Resource {
         }
     }
 
+    /** Forgets an action that waits by {@link #isSettledOrThen}. */
+    synchronized void forget(Runnable action) {
+        waiting.remove(action);
+    }
+
     @Nullable
     IreeException failure() {
         synchronized (this) {

@@ -110,6 +110,26 @@ final class ServerObjects {
         return object.isSettledOrThen(action);
     }
 
+    /** Forgets an action that waits by {@link #isKnownOrThen}. */
+    void forget(long handle, Runnable action) {
+        ServerObject object;
+        synchronized (this) {
+            object = objects.get(handle);
+            List<Runnable> actions = expected.get(handle);
+            if (actions != null && actions.remove(action) && actions.isEmpty()) {
+                expected.remove(handle);
+            }
+        }
+        if (object != null) {
+            object.forget(action);
+        }
+    }
+
+    /** Returns the number of handles whose objects are awaited. */
+    synchronized int awaited() {
+        return expected.size();
+    }
+
     /** The memory charged for an object; nothing while there is no room for the object. Guarded by the objects. */
     static final class Charge {
         long host;

@@ -239,14 +239,19 @@ final class Transfers {
         }
     }
 
-    /** Forgets bytes to receive. Nothing writes to their memory afterwards. Returns false if the transfer had ended. */
-    boolean cancel(long number) {
+    /** Forgets bytes to receive. Nothing writes to their memory afterwards. */
+    void cancel(long number) {
+        cancel(number, null);
+    }
+
+    /** Ends the receipt of bytes with a cause. Nothing writes to their memory afterwards. Returns false if the transfer had ended. */
+    boolean cancel(long number, @Nullable IreeException cause) {
         Incoming transfer;
         synchronized (this) {
             transfer = incoming.get(number);
         }
         if (transfer != null) {
-            end(transfer, null, false);
+            end(transfer, cause, false);
         }
         return transfer != null;
     }

@@ -384,7 +384,39 @@ class DirectCopiesTest {
         assertThat(asking.isOpen()).isTrue();
     }
 
-    /** A command whose client is lost goes on to ask, and the client gives the memory back. */
+    @Test
+    void aCopyOfMemoryThatNeverComesEndsWithTheSessionOfTheNodeThatCopies() {
+        RemoteSession asking = cluster.nodes.get(2).session(2);
+        FetchedRange range = new FetchedRange(1, 2, 77, 0, 8, GrantKey.create().grant(77, 0, 8, 3));
+        asking.fetches().ask(range, 0, MemorySegment.ofArray(new byte[8]), () -> null, _ -> {});
+        RemoteServer serving = cluster.nodes.get(1).session(3).server();
+        ServerObjects owned = cluster.nodes.get(1).session(1).server().objects();
+        await(() -> owned.awaited() == 1);
+        cluster.loopback.cut(cluster.links.getLast()); // 2 to 3
+        await(() -> serving.inProgress() == 0 && owned.awaited() == 0);
+    }
+
+    @Test
+    void aCopyOfMemoryThatNeverComesEndsWithTheSessionOfItsClient() {
+        Device two = cluster.far(2, 1);
+        Device three = cluster.far(3, 1);
+        Buffer target = filled(three, new byte[64]);
+        cluster.links.getFirst().hold(PeerStream.QUEUE, true); // from 1 to 2
+        Fence done = copy(null, three, opened(two.allocator().allocate(FAR, 64)), 0, target, 0, 64);
+        RemoteNode copying = cluster.nodes.get(2);
+        RemoteServer serving = cluster.nodes.get(1).session(3).server();
+        ServerObjects owned = cluster.nodes.get(1).session(1).server().objects();
+        await(() -> owned.awaited() == 1);
+        cluster.loopback.cut(cluster.links.get(1)); // 1 to 3
+        assertThat(catchThrowableOfType(IreeException.class, () -> done.await(LIMIT)))
+                .isNotNull();
+        await(() -> copying.sessions().size() == 1 && copying.leftBehind().get() == 0);
+        await(() -> serving.inProgress() == 0 && owned.awaited() == 0);
+        assertThat(copying.session(2).transfers().count()).isZero();
+        cluster.links.getFirst().hold(PeerStream.QUEUE, false);
+    }
+
+    /** A command whose client is lost may ask late, and the client gives the memory back. */
     @Test
     void aCopyOfMemoryThatWasReleasedFails() throws Exception {
         Device two = cluster.far(2, 1);

@@ -25,6 +25,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -113,15 +114,20 @@ class ServerConstantsTest {
         return new MemoryHolder(name, new OperationsUnderWay());
     }
 
+    /** Begins to fill the start of a constant in a call. */
+    private static void fill(MemoryHolder call, Device far, Buffer constant, Fence done) {
+        MemoryHolder before = call.enter();
+        try {
+            far.queue(0).fill(null, done, constant, 0, 8, -1, 4, 0);
+        } finally {
+            call.leave(before);
+        }
+    }
+
     /** Fills the start of a constant in a call; returns the failure, or null. */
     private @Nullable IreeException fill(MemoryHolder call, Device far, Buffer constant) {
         try (Fence done = Fence.adopt(TimelineSemaphore.create(0), 1)) {
-            MemoryHolder before = call.enter();
-            try {
-                far.queue(0).fill(null, done, constant, 0, 8, -1, 4, 0);
-            } finally {
-                call.leave(before);
-            }
+            fill(call, far, constant, done);
             done.await();
             return null;
         } catch (IreeException e) {
@@ -172,6 +178,26 @@ class ServerConstantsTest {
         one.end();
         other.end();
         assertThat(fill(call("next"), far, constant)).isNull();
+    }
+
+    /** The next call may begin as soon as anybody knows of the end of the work: here, within the signal. */
+    @Test
+    void aSignalledCallHasNoWrittenViewAnyMore() {
+        Device far = far();
+        Buffer constant = constant(far);
+        MemoryHolder one = call("one");
+        TimelineSemaphore first = opened(TimelineSemaphore.create(0));
+        TimelineSemaphore second = opened(TimelineSemaphore.create(0));
+        first.whenReached(1, (_, _) -> {
+            one.end();
+            try (Fence done = Fence.at(second, 1)) {
+                fill(call("next"), far, constant, done);
+            }
+        });
+        try (Fence done = Fence.at(first, 1)) {
+            fill(one, far, constant, done);
+        }
+        second.await(1, Duration.ofSeconds(60));
     }
 
     /** A view made again would lack the writes before. */

@@ -39,6 +39,7 @@ public final class MemoryHolder {
     private static final VarHandle FENCES;
     private static final VarHandle OVER;
     private static final VarHandle UNDER_WAY;
+    private static final VarHandle USING;
     private static final VarHandle LEFT;
 
     static {
@@ -51,6 +52,7 @@ public final class MemoryHolder {
             SUSPENDED = lookup.findVarHandle(MemoryHolder.class, "suspended", boolean.class);
             OVER = lookup.findVarHandle(MemoryHolder.class, "over", boolean.class);
             UNDER_WAY = lookup.findVarHandle(MemoryHolder.class, "underWay", int.class);
+            USING = lookup.findVarHandle(MemoryHolder.class, "using", int.class);
             LEFT = lookup.findVarHandle(MemoryHolder.class, "left", boolean.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
@@ -72,6 +74,7 @@ public final class MemoryHolder {
     private volatile boolean over;
     private volatile boolean kept;
     private volatile int underWay; // number of unfinished operations, and of unsettled calls made by this call
+    private volatile int using; // number of operations that may use memory; each ends before its signals are made
     private volatile boolean left; // whether the admissions are given up; the outer call no longer counts this call
     private volatile boolean abandoned;
     private volatile @Nullable Thread caller; // while the call runs on the thread that made it
@@ -172,10 +175,19 @@ public final class MemoryHolder {
     /** Records an operation of this call outliving the submission. */
     public void operationBegins() {
         UNDER_WAY.getAndAdd(this, 1);
+        USING.getAndAdd(this, 1);
         operations.begin();
     }
 
-    /** Records the end of an operation outliving the submission, after the release of all resources. */
+    /**
+     * Records that an operation has released all resources, before the signals are made: whoever learns of a signal
+     * finds the memory free.
+     */
+    public void operationReleases() {
+        USING.getAndAdd(this, -1);
+    }
+
+    /** Records the end of an operation outliving the submission, after {@link #operationReleases} and the signals. */
     public void operationEnds() {
         boolean isLast = isLast();
         operations.end();
@@ -189,12 +201,13 @@ public final class MemoryHolder {
     }
 
     /**
-     * Returns whether the call and all submitted operations have finished.
+     * Returns whether the call has ended, and all submitted operations have released their resources. True by the time
+     * anybody learns of the end of the call from the signals.
      *
-     * @return whether all have finished; once true, always true
+     * @return whether nothing of the call uses memory; once true, always true
      */
     public boolean isFinished() {
-        return over && underWay == 0; // operations begin before the call ends
+        return over && using == 0; // operations begin before the call ends
     }
 
     /**

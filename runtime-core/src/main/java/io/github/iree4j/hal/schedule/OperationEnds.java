@@ -98,6 +98,10 @@ final class OperationEnds {
         Fence signal = operation.signal;
         if (operation.retained) {
             letGo(operation);
+            MemoryHolder holder = operation.holder;
+            if (holder != null) {
+                holder.operationReleases();
+            }
         }
         if (signal != null) {
             if (outcome == null) {

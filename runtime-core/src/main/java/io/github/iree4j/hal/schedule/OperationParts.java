@@ -79,6 +79,7 @@ public final class OperationParts {
             scheduler.counts.inParts.over.increment();
             scheduler.issuedOnes.remove(this);
             if (holder != null) {
+                holder.operationReleases();
                 holder.operationEnds();
             }
         }

@@ -102,6 +102,22 @@ class SchedulerRulesTest {
         assertThat(frontier(neighbour).size()).isEqualTo(1);
     }
 
+    /** Otherwise the next call, made by whoever waits for the signal, may find no memory. */
+    @Test
+    void aCallWhoseLastSignalIsMadeUsesNoMemoryAnyMore() {
+        MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());
+        TimelineSemaphore done = semaphore();
+        List<Boolean> seen = new ArrayList<>();
+        done.whenReached(1, (_, _) -> seen.add(call.isFinished()));
+        MemoryHolder before = call.enter();
+        workers.submit(null, at(done, 1), Nothing::new);
+        call.leave(before);
+        call.end();
+        assertThat(call.isFinished()).isFalse();
+        complete();
+        assertThat(seen).containsExactly(true);
+    }
+
     @Test
     void taintOfAWaitReachesTheSignals() {
         TimelineSemaphore outside = semaphore();

@@ -53,28 +53,25 @@ final class ServerConstants {
         try {
             constant = allocator.createConstant(ServerObjects.MEMORY, length);
         } catch (IreeException e) {
-            object.settle(null, e);
-            object.release();
+            object.settleRetained(null, e);
             return;
         }
         MemorySegment known = node.content().find(digest);
         if (known != null && known.byteSize() == length) {
             constant.writable().copyFrom(known);
-            object.make(Runnable::run, () -> sealed(allocator, constant));
-            object.release();
+            object.makeRetained(Runnable::run, () -> sealed(allocator, constant));
             return;
         }
         session.transfers().receive(transfer, 0, constant.writable(), true, () -> null, cause -> {
             if (cause == null) {
-                object.make(node.slow(), () -> {
+                object.makeRetained(node.slow(), () -> {
                     keep(constant, digest);
                     return sealed(allocator, constant);
                 });
             } else {
                 constant.close();
-                object.settle(null, cause);
+                object.settleRetained(null, cause);
             }
-            object.release();
         });
     }
 

@@ -24,6 +24,8 @@ final class ServerObject extends Resource {
     private @Nullable IreeException failure;
     private boolean settled;
     private @Nullable Runnable again;
+    private boolean ending; // whether a reference ends under the lock
+    private boolean unused; // whether the last reference has ended
 
     /**
      * Creates an object still to be made.
@@ -47,6 +49,12 @@ final class ServerObject extends Resource {
             settle(null, IreeException.of(StatusCode.CANCELLED, what + " was released"));
             return false;
         }
+        makeRetained(executor, maker);
+        return true;
+    }
+
+    /** Makes the object like {@link #make}, with a reference of the caller that ends with the making. */
+    void makeRetained(Executor executor, Supplier<? extends Resource> maker) {
         executor.execute(() -> {
             Resource result = null;
             IreeException why = null;
@@ -57,10 +65,28 @@ final class ServerObject extends Resource {
             } catch (RuntimeException | Error e) { // commands using the object must not hang
                 why = IreeException.of(StatusCode.INTERNAL, "%s could not be made: %s".formatted(what, e), e);
             }
-            settle(result, why);
-            release();
+            settleRetained(result, why);
         });
-        return true;
+    }
+
+    /**
+     * Settles the object, and ends a reference of the caller, at once: a client that knows of a command using the object,
+     * and gives the handle back, has given the memory back.
+     */
+    void settleRetained(@Nullable Resource result, @Nullable IreeException why) {
+        List<Runnable> due;
+        boolean isUnused;
+        synchronized (this) {
+            due = end(result, why);
+            ending = true;
+            release();
+            ending = false;
+            isUnused = unused;
+        }
+        if (isUnused) { // without the lock
+            free();
+        }
+        due.forEach(Runnable::run);
     }
 
     /** Returns the key for other nodes to copy the object; null for objects never copied. */
@@ -209,6 +235,16 @@ final class ServerObject extends Resource {
 
     @Override
     protected void destroy() {
+        synchronized (this) {
+            unused = true;
+            if (ending) {
+                return; // the ending thread frees
+            }
+        }
+        free();
+    }
+
+    private void free() {
         Resource last;
         synchronized (this) {
             last = made;

@@ -15,6 +15,7 @@ import io.github.iree4j.hal.local.LocalBackend;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.OperationsUnderWay;
 import io.github.iree4j.hal.spi.DeviceOptions;
+import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.nativeaccess.SealedMemory;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -375,5 +376,44 @@ class ServerConstantsTest {
         loopback.run();
         assertThat(two.sessions()).isEmpty();
         assertThat(two.leftBehind()).as("bytes of the peer").hasValue(0);
+    }
+
+    /** A command using the object may end, and the client give the handle back, before the making thread goes on. */
+    @Test
+    void aMadeObjectIsKeptByItsUsersOnly() {
+        List<Runnable> making = new ArrayList<>();
+        List<String> events = new ArrayList<>();
+        Resource resource = new Resource() {
+            @Override
+            protected void destroy() {
+                events.add("closed");
+            }
+        };
+        ServerObject object = new ServerObject("object", null, () -> events.add("uncharged"));
+        object.make(making::add, () -> resource);
+        object.isSettledOrThen(() -> {
+            assertThat(object.get(Resource.class)).isSameAs(resource);
+            object.close(); // the handle
+            assertThat(events).containsExactly("closed", "uncharged");
+        });
+        making.forEach(Runnable::run);
+        assertThat(events).as("once").hasSize(2);
+    }
+
+    @Test
+    void anObjectReleasedWhileMadeLeavesNothing() {
+        List<Runnable> making = new ArrayList<>();
+        List<String> events = new ArrayList<>();
+        ServerObject object = new ServerObject("object", null, () -> events.add("uncharged"));
+        object.make(making::add, () -> new Resource() {
+            @Override
+            protected void destroy() {
+                events.add("closed");
+            }
+        });
+        object.close();
+        assertThat(events).isEmpty();
+        making.forEach(Runnable::run);
+        assertThat(events).containsExactly("closed", "uncharged");
     }
 }

@@ -114,7 +114,8 @@ class RemoteDrainTest {
         try (Buffer buffer = far.getLast().allocator().allocate(params, 64)) {
             far.getLast().close();
             MemorySegment bytes = MemorySegment.ofArray(new byte[64]);
-            for (ThrowingCallable each : List.<ThrowingCallable>of(() -> buffer.read(0, bytes), () -> buffer.write(0, bytes))) {
+            for (ThrowingCallable each :
+                    List.<ThrowingCallable>of(() -> buffer.read(0, bytes), () -> buffer.write(0, bytes))) {
                 assertThatThrownBy(each)
                         .isInstanceOfSatisfying(
                                 IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.ABORTED))

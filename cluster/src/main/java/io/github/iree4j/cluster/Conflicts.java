@@ -157,7 +157,7 @@ final class Conflicts {
             if (isTwin(each) && now - twins.computeIfAbsent(other, _ -> now) >= graceNanos && isLater(other)) {
                 return IreeException.of(
                         StatusCode.ALREADY_EXISTS,
-                        "%s and %s have the same machine index, and this one joined later; give each node one of its own"
+                        "%s and %s have the same machine index, and this one joined later, or at about the same time; give each node one of its own"
                                 .formatted(each, view.find(self.incarnation())));
             }
         }
@@ -165,8 +165,8 @@ final class Conflicts {
     }
 
     /**
-     * Returns whether this node joined later than a twin. Each of the two sees the other join late by the time of a sign of
-     * life; the limits differ by more, so that not both stay. Where both yield, the two begin again at the same time.
+     * Returns whether this node joined later than a twin. Each of the two sees the other join late by the time of the
+     * fastest sign of life so far; the limits differ by more, so that not both stay. Where both yield, the two begin again at the same time.
      */
     private boolean isLater(long twin) {
         long later = view.joinedAfter(self.incarnation(), twin);

@@ -201,8 +201,9 @@ public final class StreamDevice implements Device {
      * @throws IreeException {@link QueueScheduler#closed} when the device is closed; the cause when the device is lost
      */
     void checkOpen() {
+        boolean closed = state.isClosed(); // first: an earlier loss takes precedence
         IreeException cause = state.failure();
-        if (cause != null || state.isClosed()) {
+        if (cause != null || closed) {
             throw cause != null ? cause : QueueScheduler.closed(info.id());
         }
     }

@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,7 @@ import tools.jackson.databind.node.ObjectNode;
 /** The leases of a namespace, as stored by the API server. Answers are bounded in size and time. Thread-safe; calls block. */
 final class KubernetesLeases implements AutoCloseable {
     private static final int ANSWER_BYTES = 4 << 20; // 257 leases with additions by Kubernetes take less than a tenth
+    private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?"); // a part of addresses
     private static final int TOKEN_BYTES = 64 << 10;
     private static final int AUTHORITIES_BYTES = 1 << 20;
     private static final int MESSAGE_CHARACTERS = 300;
@@ -101,7 +103,8 @@ final class KubernetesLeases implements AutoCloseable {
     private static ObjectNode checked(Answer answer, JsonNode lease) {
         JsonNode metadata = lease.path("metadata");
         if (!(lease instanceof ObjectNode object)
-                || !metadata.path("name").asString("").matches("[a-z0-9.-]{1,253}") // becomes a part of addresses
+                || !metadata.path("name").isString()
+                || !NAME.matcher(metadata.path("name").stringValue()).matches()
                 || !metadata.path("uid").isString()
                 || !metadata.path("resourceVersion").isString()
                 || metadata.path("resourceVersion").stringValue().isEmpty()) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param members the members, including the observer; the oldest incarnation first
  * @param standings the standing of each member, by the member's incarnation, as last reported by the member
  * @param joined when each member joined, by the member's incarnation, by the clock of the observer in nanoseconds; late by
- *     the time that the member's first sign of life took
+ *     the time that the member's fastest sign of life took
  */
 @NotForApplications
 public record ClusterView(List<ClusterMember> members, Map<Long, Standing> standings, Map<Long, Long> joined) {

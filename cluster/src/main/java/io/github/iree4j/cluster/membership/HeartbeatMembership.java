@@ -85,7 +85,7 @@ public final class HeartbeatMembership implements ClusterMembership {
     private static final class Known {
         final ClusterMember member;
         final InetSocketAddress address;
-        final long joined; // by the clock of this node
+        long joined; // by the clock of this node
         Heartbeat said;
         long heard;
         long asked; // when the member last sent a sign of life
@@ -97,7 +97,7 @@ public final class HeartbeatMembership implements ClusterMembership {
             this.member = member;
             this.address = HeartbeatMembership.address(member);
             this.said = said;
-            this.joined = now - TimeUnit.MILLISECONDS.toNanos(said.age());
+            this.joined = joined(said, now);
             this.asked = never;
         }
     }
@@ -284,6 +284,11 @@ public final class HeartbeatMembership implements ClusterMembership {
         List<InetSocketAddress> seen = new ArrayList<>();
         members.values().forEach(each -> seen.add(each.address));
         return new Heartbeat(leaving, age(here), leaving ? List.of() : seen, standing).encode();
+    }
+
+    /** Returns when the sender joined: too late by the time that the message took. */
+    private static long joined(Heartbeat said, long now) {
+        return now - TimeUnit.MILLISECONDS.toNanos(said.age());
     }
 
     private long age(Joined here) {
@@ -479,6 +484,10 @@ public final class HeartbeatMembership implements ClusterMembership {
                     nanoTime.getAsLong(),
                     attention - options.timeout().toNanos());
             members.put(incarnation, known);
+        }
+        long joinedAt = joined(said, nanoTime.getAsLong());
+        if (known.joined - joinedAt > options.interval().toNanos()) { // the first sign of life took long
+            known.joined = joinedAt;
         }
         known.heard = attention;
         known.said = said;

@@ -288,6 +288,8 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
                 "{\"items\":7}",
                 "{\"items\":[{}]}",
                 "{\"items\":[{\"metadata\":{\"name\":\"iree-machine-0-test\",\"uid\":\"a\",\"resourceVersion\":7}}]}",
+                "{\"items\":[{\"metadata\":{\"name\":7,\"uid\":\"a\",\"resourceVersion\":\"7\"}}]}",
+                "{\"items\":[{\"metadata\":{\"name\":\"..\",\"uid\":\"a\",\"resourceVersion\":\"7\"}}]}",
                 "{\"items\":[{\"metadata\":{\"name\":\"a b\",\"uid\":\"a\",\"resourceVersion\":\"7\"}}]}"
             })
     void answersThatMakeNoSenseAreRefused(String body) {

@@ -214,6 +214,18 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         }
     }
 
+    @Test
+    void aSlowFirstSignOfLifeIsCorrectedByAFasterOne() {
+        Node one = start(1);
+        clock.advance(Duration.ofSeconds(100));
+        one.membership.asked(member(2), new Heartbeat(false, 10_000, List.of(), Standing.PEACE).encode()); // took 20 s
+        assertThat(one.view.joinedAfter(2, 1)).isEqualTo(90_000_000_000L);
+        for (int age : new int[] {30_000, 29_900, 12_000}) {
+            one.membership.asked(member(2), new Heartbeat(false, age, List.of(), Standing.PEACE).encode());
+            assertThat(one.view.joinedAfter(2, 1)).isEqualTo(70_000_000_000L);
+        }
+    }
+
     /** Certificates name hosts: a node of another host has a certificate, too. */
     @Test
     void nobodySaysFarewellOrReportsInTheNameOfANodeOfAnotherHost() {

@@ -6,6 +6,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.hal.stream.RunRequests;
+import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -163,7 +164,7 @@ final class ServerCommand {
         if (steps.isEmpty() && wait != null) {
             steps.add((to, after, signal) -> to.barrier(after, signal, 0));
         }
-        Run run = new Run(queue, lane, wait, failure);
+        Run run = new Run(queue, lane, wait, failure == null ? null : ofClosedDevice(queue, failure));
         for (TimelineSemaphore each : waits) { // all waits, even if one fails
             each.whenReached(1, (_, ended) -> {
                 if (traced != null) {
@@ -281,8 +282,8 @@ final class ServerCommand {
 
     /** The client has not closed the device of this node, and may use another node. */
     private static IreeException ofClosedDevice(DeviceQueue queue, IreeException cause) {
-        return cause.code() == StatusCode.FAILED_PRECONDITION
-                        && queue.device().failure().isPresent()
+        boolean isOfClosing = cause.code() == StatusCode.FAILED_PRECONDITION || cause.code() == StatusCode.ABORTED;
+        return isOfClosing && queue.device().failure().filter(each -> !(each instanceof DeviceLostException)).isPresent()
                 ? IreeException.of(StatusCode.UNAVAILABLE, cause.getMessage() + ": the node stops", cause)
                 : cause;
     }

@@ -202,10 +202,13 @@ final class ServerLane {
             all = List.copyOf(commands);
             commands.clear();
         }
-        for (ServerCommand each : all) {
-            each.abandon(cause);
-            server.leave();
-        }
+        server.session().notifyEach(all, each -> {
+            try {
+                each.abandon(cause);
+            } finally {
+                server.leave();
+            }
+        });
         timeline.fail(cause);
         timeline.close();
     }

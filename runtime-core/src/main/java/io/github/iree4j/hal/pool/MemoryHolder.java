@@ -202,7 +202,7 @@ public final class MemoryHolder {
 
     /**
      * Returns whether the call has ended, and all submitted operations have released their resources. True by the time
-     * anybody learns of the end of the call from the signals.
+     * anybody learns of the end of the call from the signals of single operations; of an operation in parts, soon after.
      *
      * @return whether nothing of the call uses memory; once true, always true
      */

@@ -221,7 +221,7 @@ public abstract sealed class QueueScheduler permits FifoScheduler, UnorderedSche
 
     private static IreeException closed(String device, boolean isUnderWay) {
         return isUnderWay || MemoryHolder.current() != null
-                ? IreeException.of(StatusCode.ABORTED, "device '" + device + "' was closed while a call was under way")
+                ? IreeException.of(StatusCode.ABORTED, "device '" + device + "' was closed, and a call uses it")
                 : IreeException.of(StatusCode.FAILED_PRECONDITION, "device '" + device + "' is closed");
     }
 

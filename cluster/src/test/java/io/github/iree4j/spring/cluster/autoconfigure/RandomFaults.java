@@ -50,7 +50,7 @@ final class RandomFaults {
     private static boolean isNamedByThePages(IreeException failure) {
         String message = String.valueOf(failure.getMessage());
         return switch (failure.code()) {
-            case ABORTED -> NODE.matcher(message).find() || message.contains("' was closed w"); // as its own node stops
+            case ABORTED -> NODE.matcher(message).find() || message.contains("' was closed"); // as its own node stops
             case CANCELLED -> STOPPED.matcher(message).find();
             case UNAVAILABLE -> WHERE.matcher(message).find() || message.contains("the application is stopping");
             case FAILED_PRECONDITION -> UNLOADED.matcher(message).find();

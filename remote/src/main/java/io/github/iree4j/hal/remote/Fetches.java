@@ -207,12 +207,11 @@ final class Fetches {
         }
     }
 
-    /** Forgets a range withdrawn by the peer, whose memory may never come, or sends no more of the range. */
+    /** Forgets a range withdrawn by the peer, unless the range was read before: its memory may never come. */
     void withdraw(FrameReader in) {
         long number = session.transfers().ofPeer(in, in.u64("transfer"));
         in.end();
         end(number, IreeException.of(StatusCode.CANCELLED, "transfer %d was withdrawn".formatted(number)));
-        session.transfers().withdraw(number);
     }
 
     private void end(long number, IreeException cause) {

@@ -283,7 +283,11 @@ final class ServerCommand {
     /** The client has not closed the device of this node, and may use another node. */
     private static IreeException ofClosedDevice(DeviceQueue queue, IreeException cause) {
         boolean isOfClosing = cause.code() == StatusCode.FAILED_PRECONDITION || cause.code() == StatusCode.ABORTED;
-        return isOfClosing && queue.device().failure().filter(each -> !(each instanceof DeviceLostException)).isPresent()
+        return isOfClosing
+                        && queue.device()
+                                .failure()
+                                .filter(each -> !(each instanceof DeviceLostException))
+                                .isPresent()
                 ? IreeException.of(StatusCode.UNAVAILABLE, cause.getMessage() + ": the node stops", cause)
                 : cause;
     }

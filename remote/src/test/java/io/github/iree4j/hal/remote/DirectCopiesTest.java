@@ -30,7 +30,6 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -435,25 +434,6 @@ class DirectCopiesTest {
         assertThat(refused.code()).isEqualTo(StatusCode.NOT_FOUND);
         RemoteServer serving = cluster.nodes.get(1).session(3).server();
         await(() -> serving.inProgress() == 0);
-    }
-
-    /** The bytes of a lost client's copy would take the place of others. */
-    @Test
-    void aWithdrawnCopyIsNotSentToItsEnd() throws Exception {
-        int length = 64 << 20;
-        Device two = cluster.far(2, 1);
-        opened(two.allocator().allocate(FAR, length));
-        FetchedRange range = granted(length);
-        RemoteSession asking = cluster.nodes.get(2).session(2);
-        RemoteServer serving = cluster.nodes.get(1).session(3).server();
-        cluster.links.getLast().hold(PeerStream.BULK, true); // from 2 to 3: the bytes
-        Consumer<IreeException> withdrawal = asking.fetches()
-                .ask(range, 0, MemorySegment.ofArray(new byte[length]), () -> null, _ -> {});
-        await(() -> cluster.nodes.get(1).session(3).transfers().count() > 0);
-        assertThat(serving.inProgress()).isPositive();
-        withdrawal.accept(IreeException.of(StatusCode.CANCELLED, "the client is lost"));
-        await(() -> serving.inProgress() == 0);
-        cluster.links.getLast().hold(PeerStream.BULK, false);
     }
 
     private static boolean isReleased(ServerObjects objects, long handle) {

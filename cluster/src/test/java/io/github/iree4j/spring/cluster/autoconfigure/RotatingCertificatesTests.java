@@ -60,7 +60,7 @@ class RotatingCertificatesTests {
         /** Whether the node at a port accepts this peer, and this peer the node. */
         boolean reaches(int other) throws Exception {
             CompletableFuture<Boolean> outcome = new CompletableFuture<>();
-            byte[] message = {2, 0, 0, 0, 0, 0, 0};
+            byte[] message = {2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}; // a sign of life
             transport.ask(
                     InetSocketAddress.createUnresolved(HOST, other), message, LIMIT, new ClusterMembership.Reply() {
                         @Override

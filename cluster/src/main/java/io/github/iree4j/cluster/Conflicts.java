@@ -166,7 +166,8 @@ final class Conflicts {
 
     /**
      * Returns whether this node joined later than a twin. Each of the two sees the other join late by the time of the
-     * fastest sign of life so far; the limits differ by more, so that not both stay. Where both yield, the two begin again at the same time.
+     * fastest sign of life so far; the limits differ by more, so that not both stay. Where both yield, the two begin again
+     * at the same time.
      */
     private boolean isLater(long twin) {
         long later = view.joinedAfter(self.incarnation(), twin);

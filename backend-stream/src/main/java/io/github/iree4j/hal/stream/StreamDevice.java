@@ -201,11 +201,9 @@ public final class StreamDevice implements Device {
      * @throws IreeException {@link QueueScheduler#closed} when the device is closed; the cause when the device is lost
      */
     void checkOpen() {
-        boolean closed = state.isClosed(); // first: an earlier loss takes precedence
-        IreeException cause = state.failure();
-        if (cause != null || closed) {
-            throw cause != null ? cause : QueueScheduler.closed(info.id());
-        }
+        failure().ifPresent(cause -> {
+            throw cause;
+        });
     }
 
     /** Returns the failure of a transfer of the host: the reader of a result has not closed the device, and may call again. */
@@ -397,10 +395,9 @@ public final class StreamDevice implements Device {
 
     @Override
     public Optional<IreeException> failure() {
+        boolean closed = state.isClosed(); // first: an earlier loss takes precedence
         IreeException cause = state.failure();
-        return cause != null || !state.isClosed()
-                ? Optional.ofNullable(cause)
-                : Optional.of(IreeException.of(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed"));
+        return cause != null || !closed ? Optional.ofNullable(cause) : Optional.of(QueueScheduler.closed(info.id()));
     }
 
     @Override

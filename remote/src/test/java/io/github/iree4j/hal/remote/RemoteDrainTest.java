@@ -98,12 +98,38 @@ class RemoteDrainTest {
         try (Buffer buffer = far.getLast().allocator().allocate(params, 64);
                 TimelineSemaphore line = TimelineSemaphore.create(0);
                 Fence refused = Fence.at(line, 1)) {
+            awaitRoundTrip(nodes.getFirst().session(3));
             cluster.cpus.getLast().close();
             far.getLast().queue(0).fill(null, refused, buffer, 0, 64, 3, 1, 0);
             assertThatThrownBy(() -> refused.await(LIMIT))
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE))
-                    .hasMessageContaining("is closed: the node stops");
+                    .hasMessageContaining("is closed")
+                    .hasMessageContaining(": the node stops");
+        }
+    }
+
+    @Test
+    void workThatWaitsOnADeviceClosedByItsNodeIsUnavailable() {
+        BufferParams params = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
+        try (Buffer there = far.getFirst().allocator().allocate(params, 64);
+                Buffer buffer = far.getLast().allocator().allocate(params, 64);
+                TimelineSemaphore line = TimelineSemaphore.create(0);
+                Fence first = Fence.at(line, 1);
+                Fence second = Fence.at(line, 2)) {
+            links.getFirst().hold(PeerStream.QUEUE, true); // node 2 gets its part later
+            far.getFirst().queue(0).fill(null, first, there, 0, 64, 1, 1, 0);
+            far.getLast().queue(0).fill(first, second, buffer, 0, 64, 2, 1, 0);
+            while (nodes.getLast().session(1).statistics().commandsOfPeer() == 0) {
+                Thread.onSpinWait(); // until the command is read
+            }
+            awaitRoundTrip(nodes.getFirst().session(3));
+            cluster.cpus.getLast().close();
+            links.getFirst().hold(PeerStream.QUEUE, false);
+            assertThatThrownBy(() -> second.await(LIMIT))
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE))
+                    .hasMessageContaining("the node stops");
         }
     }
 

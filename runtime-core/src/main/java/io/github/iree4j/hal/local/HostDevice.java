@@ -138,8 +138,7 @@ public abstract class HostDevice implements Device, ChannelHost {
      */
     void checkOpen() {
         if (closed) {
-            IreeException cause = lost;
-            throw cause != null ? cause : QueueScheduler.closed(info.id());
+            throw failure().orElseThrow();
         }
     }
 
@@ -272,10 +271,9 @@ public abstract class HostDevice implements Device, ChannelHost {
 
     @Override
     public Optional<IreeException> failure() {
+        boolean isClosed = closed; // first: an earlier loss takes precedence
         IreeException cause = lost;
-        return cause != null || !closed
-                ? Optional.ofNullable(cause)
-                : Optional.of(IreeException.of(StatusCode.FAILED_PRECONDITION, "device '" + info.id() + "' is closed"));
+        return cause != null || !isClosed ? Optional.ofNullable(cause) : Optional.of(QueueScheduler.closed(info.id()));
     }
 
     /**

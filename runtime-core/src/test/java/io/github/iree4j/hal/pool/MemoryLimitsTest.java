@@ -231,6 +231,16 @@ class MemoryLimitsTest extends MemoryLine {
         assertThatThrownBy(() -> set.tryReserve(ReservationRequest.of(64)))
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.FAILED_PRECONDITION));
+        MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());
+        MemoryHolder before = call.enter();
+        try {
+            assertThatThrownBy(() -> set.tryReserve(ReservationRequest.of(64)))
+                    .as("whose caller has closed nothing")
+                    .isInstanceOfSatisfying(
+                            IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.ABORTED));
+        } finally {
+            call.leave(before);
+        }
         release("a");
         assertThat(slabs.out).isEmpty();
     }

@@ -3,6 +3,7 @@ package io.github.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -13,6 +14,9 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -255,6 +259,69 @@ class ScriptsTest {
         assertThat(called)
                 .contains("bin/cmake-native", "bin/check-sources", "sample-app/src/main/iree/compile-kernels")
                 .isSubsetOf(SCRIPTS);
+    }
+
+    /** The output of a command that has only these programs on its path, and the exit status. The library is named where it exists. */
+    private static String withoutCompiler(Path path, Path library, String... command)
+            throws IOException, InterruptedException {
+        for (String program : List.of(
+                "sh",
+                "dirname",
+                "basename",
+                "uname",
+                "sed",
+                "env",
+                "mkdir",
+                "cmp",
+                "cp",
+                "sha256sum",
+                "rm",
+                "readlink")) {
+            Path link = path.resolve(program);
+            if (!Files.exists(link)) {
+                Files.createSymbolicLink(
+                        link,
+                        Stream.of("/bin", "/usr/bin")
+                                .map(folder -> Path.of(folder, program))
+                                .filter(Files::exists)
+                                .findFirst()
+                                .orElseThrow());
+            }
+        }
+        ProcessBuilder builder =
+                new ProcessBuilder(command).directory(ROOT.toFile()).redirectErrorStream(true);
+        builder.environment().keySet().removeIf(name -> name.equals("IREE4J_NATIVE_LIBRARY_PATH"));
+        builder.environment().put("PATH", path.toString());
+        if (Files.exists(library)) {
+            builder.environment().put("IREE4J_NATIVE_LIBRARY_PATH", library.toString());
+        }
+        Process process = builder.start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return output + "status " + process.waitFor();
+    }
+
+    /** Where there is no compiler, a library made elsewhere serves, and the message without one says so. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void libraryMadeElsewhereNeedsNoCompiler(@TempDir Path directory) throws Exception {
+        Path path = Files.createDirectory(directory.resolve("path"));
+        Path library = directory.resolve("libiree4j_shim.so");
+        Path resources = directory.resolve("resources");
+        assertThat(withoutCompiler(path, library, "bin/require-tools"))
+                .contains("gcc", "cmake", "IREE4J_NATIVE_LIBRARY_PATH")
+                .endsWith("status 1");
+        Files.writeString(library, "library");
+        assertThat(withoutCompiler(path, library, "bin/require-tools")).isEqualTo("status 0");
+        assertThat(withoutCompiler(path, library, "bin/cmake-native", "release", "test_libraries"))
+                .contains("IREE4J_NATIVE_LIBRARY_PATH names the library")
+                .endsWith("status 77");
+        assertThat(withoutCompiler(path, library, "bin/build-native", resources.toString()))
+                .endsWith("status 0");
+        try (Stream<Path> packed = Files.walk(resources)) {
+            assertThat(packed.filter(Files::isRegularFile)
+                            .map(file -> file.getFileName().toString()))
+                    .containsExactlyInAnyOrder("libiree4j_shim.so", "libiree4j_shim.so.sha256");
+        }
     }
 
     /** Each script run by Maven on Windows has a twin for cmd.exe, which ends lines by two characters. */

@@ -254,6 +254,7 @@ enum {
   DIVIDE,
   STOP,
   MISALIGN,
+  LEAVE = 12,
 };
 
 static void a_fault_is_a_status_that_says_what_was_done(void) {
@@ -279,6 +280,8 @@ static void a_fault_is_a_status_that_says_what_was_done(void) {
   CHECK_FAILS(run(executable, LOAD_BYTE, (void*)8, bound, &error),
               SHIM_INTERNAL, "it read from 0x8, ");
   CHECK_FAILS(run(executable, JUMP, (void*)64, bound, &error), SHIM_INTERNAL,
+              "it jumped to 0x40, ");
+  CHECK_FAILS(run(executable, LEAVE, (void*)64, bound, &error), SHIM_INTERNAL,
               "it jumped to 0x40, ");
   CHECK_FAILS(run(executable, STORE_TO_CONSTANTS, NULL, bound, &error),
               SHIM_INTERNAL, "read-only memory");

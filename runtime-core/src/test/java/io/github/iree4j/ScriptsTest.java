@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -15,6 +16,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -322,6 +324,48 @@ class ScriptsTest {
                             .map(file -> file.getFileName().toString()))
                     .containsExactlyInAnyOrder("libiree4j_shim.so", "libiree4j_shim.so.sha256");
         }
+    }
+
+    /** Such as after a configuration without a compiler that works: CMake leaves its cache, but no file for make. */
+    @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "no native code is built there")
+    void aBuildThatCouldNotBeConfiguredStartsAnew(@TempDir Path parent) throws Exception {
+        Path root = Files.createDirectory(parent.toRealPath().resolve("clone"));
+        for (String each : List.of("bin/cmake-native", "bin/find-jdk")) {
+            Path copy = root.resolve(each);
+            Files.createDirectories(copy.getParent());
+            Files.copy(ROOT.resolve(each), copy, StandardCopyOption.COPY_ATTRIBUTES);
+        }
+        Path programs = Files.createDirectory(root.resolve("programs"));
+        Path build = root.resolve("native-shim/build/debug");
+        Files.createDirectories(build.getParent());
+        for (String each : List.of("cc", "make", "cmake")) {
+            Path program = Files.writeString(programs.resolve(each), """
+                    #!/bin/sh
+                    cd '%s'
+                    case $1 in
+                        --preset) echo 'CMAKE_HOME_DIRECTORY:INTERNAL=%s' >CMakeCache.txt; [ -f ../mended ] && touch Makefile ;;
+                        --build) [ -f Makefile ] && touch built ;;
+                    esac
+                    """.formatted(build, root.resolve("native-shim")));
+            assertThat(program.toFile().setExecutable(true)).isTrue();
+        }
+        assertThat(cmakeNative(root, programs)).isNotZero();
+        assertThat(build.resolve("CMakeCache.txt")).exists();
+        Files.createFile(build.resolveSibling("mended"));
+        assertThat(cmakeNative(root, programs)).isZero();
+        assertThat(build.resolve("built")).exists();
+        assertThat(cmakeNative(root, programs)).isZero();
+    }
+
+    private static int cmakeNative(Path root, Path programs) throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(
+                        root.resolve("bin/cmake-native").toString(), "debug")
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        builder.environment().merge("PATH", programs.toString(), (path, own) -> own + ":" + path);
+        builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+        return builder.start().waitFor();
     }
 
     /** Each script run by Maven on Windows has a twin for cmd.exe, which ends lines by two characters. */

@@ -115,7 +115,7 @@ public final class StreamMemory {
      * @throws IreeException RESOURCE_EXHAUSTED when the memory is exhausted
      */
     public Block takeBlock(long size, MemoryKind kind) {
-        StreamSlab slab = new StreamSlab(takeOutside(size, kind, false), size, kind);
+        StreamSlab slab = new StreamSlab(takeOutside(size, kind, false), size);
         return new Block(
                 new StreamStorage(null, slab.generation(), slab.handle(), 0, size, slab.deviceAddress(), slab.host()),
                 () -> provider.release(slab));

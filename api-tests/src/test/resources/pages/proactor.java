@@ -1,7 +1,7 @@
 package pages;
 
-import io.github.iree4j.async.AsyncFile;
-import io.github.iree4j.async.SystemIo;
+import io.github.iree4j.async.io.AsyncFile;
+import io.github.iree4j.async.io.SystemIo;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,5 +1,7 @@
 package io.github.iree4j.async;
 
+import io.github.iree4j.async.io.AsyncFile;
+import io.github.iree4j.async.io.SystemIo;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;

@@ -114,7 +114,7 @@ public interface Device extends AutoCloseable {
      * the values in order. Once the timeline has failed, has lost its last owner or is at 2147483647, importers see the
      * sum of 2147483647 and the last reached value: as in IREE, a shared timeline with such a value has failed.
      * Importers see the same once this device is closed, at the latest after its close limit. Where the device cannot
-     * export timelines, {@link io.github.iree4j.async.ExternalTimepoints#exportEvent} exports a value as an event.
+     * export timelines, {@link io.github.iree4j.async.io.ExternalTimepoints#exportEvent} exports a value as an event.
      *
      * @param semaphore of scope SYSTEM_WIDE; not retained
      * @return an operating system descriptor, to be closed or passed on by the caller

@@ -1,7 +1,7 @@
 package io.github.iree4j.hal;
 
 import io.github.iree4j.api.NotForApplications;
-import io.github.iree4j.async.Completion;
+import io.github.iree4j.async.io.Completion;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.lifetime.Resource;
 import io.github.iree4j.status.FileFault;
@@ -139,7 +139,7 @@ public abstract class HalFile extends Resource {
      * @param target native memory shared between threads, filled completely, in pieces
      * @param stop polled on the thread of the completion: the reason to stop, or null; returns at once and does not
      *     throw
-     * @param completion called with the outcome on the thread of {@link io.github.iree4j.async.SystemIo#ofProcess()};
+     * @param completion called with the outcome on the thread of {@link io.github.iree4j.async.io.SystemIo#ofProcess()};
      *     the rules of this thread hold
      * @throws IreeException OUT_OF_RANGE, PERMISSION_DENIED, INVALID_ARGUMENT for other memory, FAILED_PRECONDITION
      *     when the file is not asynchronous; the completion is not called after an exception

@@ -1,8 +1,8 @@
 package io.github.iree4j.hal;
 
-import io.github.iree4j.async.AsyncFile;
-import io.github.iree4j.async.Completion;
-import io.github.iree4j.async.SystemIo;
+import io.github.iree4j.async.io.AsyncFile;
+import io.github.iree4j.async.io.Completion;
+import io.github.iree4j.async.io.SystemIo;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;

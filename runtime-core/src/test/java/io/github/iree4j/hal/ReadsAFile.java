@@ -1,6 +1,6 @@
 package io.github.iree4j.hal;
 
-import io.github.iree4j.async.SystemIo;
+import io.github.iree4j.async.io.SystemIo;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.stream;
 
-import io.github.iree4j.async.CompletionSource;
+import io.github.iree4j.async.io.CompletionSource;
 import io.github.iree4j.status.DeviceLost;
 import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;

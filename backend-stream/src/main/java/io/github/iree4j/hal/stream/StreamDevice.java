@@ -4,7 +4,7 @@ import io.github.iree4j.async.CallThreads;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.HandoffThread;
 import io.github.iree4j.async.HeldCallbacks;
-import io.github.iree4j.async.Proactor;
+import io.github.iree4j.async.io.Proactor;
 import io.github.iree4j.async.SemaphoreOptions;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.async.WaitHelper;

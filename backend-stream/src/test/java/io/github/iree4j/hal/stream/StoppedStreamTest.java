@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.iree4j.async.Completion;
+import io.github.iree4j.async.io.Completion;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.SemaphoreOptions;

@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.remote;
 
-import io.github.iree4j.async.Completion;
+import io.github.iree4j.async.io.Completion;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

@@ -1,7 +1,7 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.async.CallThreads;
-import io.github.iree4j.async.Completion;
+import io.github.iree4j.async.io.Completion;
 import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferUsage;

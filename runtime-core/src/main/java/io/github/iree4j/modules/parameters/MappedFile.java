@@ -1,6 +1,6 @@
 package io.github.iree4j.modules.parameters;
 
-import io.github.iree4j.async.Completion;
+import io.github.iree4j.async.io.Completion;
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.lifetime.Resource;

@@ -1,4 +1,4 @@
-package io.github.iree4j.async;
+package io.github.iree4j.async.io;
 
 import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.Resource;

@@ -1,5 +1,7 @@
-package io.github.iree4j.async;
+package io.github.iree4j.async.io;
 
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;

@@ -1,4 +1,4 @@
-package io.github.iree4j.async;
+package io.github.iree4j.async.io;
 
 import io.github.iree4j.nativeaccess.EventDescriptor;
 import io.github.iree4j.nativeaccess.FileRing;

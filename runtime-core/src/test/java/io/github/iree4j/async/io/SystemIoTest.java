@@ -1,7 +1,8 @@
-package io.github.iree4j.async;
+package io.github.iree4j.async.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

@@ -1,5 +1,6 @@
-package io.github.iree4j.async;
+package io.github.iree4j.async.io;
 
+import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;

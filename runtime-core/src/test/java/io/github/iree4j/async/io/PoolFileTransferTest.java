@@ -1,4 +1,4 @@
-package io.github.iree4j.async;
+package io.github.iree4j.async.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

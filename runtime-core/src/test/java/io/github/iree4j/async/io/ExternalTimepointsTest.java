@@ -1,8 +1,13 @@
-package io.github.iree4j.async;
+package io.github.iree4j.async.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.iree4j.async.Cancellation;
+import io.github.iree4j.async.SemaphoreOptions;
+import io.github.iree4j.async.SemaphoreScope;
+import io.github.iree4j.async.SignalRecord;
+import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;

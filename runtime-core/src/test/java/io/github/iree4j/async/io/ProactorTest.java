@@ -1,8 +1,9 @@
-package io.github.iree4j.async;
+package io.github.iree4j.async.io;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.Effort;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

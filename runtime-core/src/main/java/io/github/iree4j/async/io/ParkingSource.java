@@ -1,4 +1,4 @@
-package io.github.iree4j.async;
+package io.github.iree4j.async.io;
 
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.Semaphore;

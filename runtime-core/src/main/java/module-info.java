@@ -8,6 +8,7 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j;
     exports io.github.iree4j.api;
     exports io.github.iree4j.async;
+    exports io.github.iree4j.async.io;
     exports io.github.iree4j.frontier;
     exports io.github.iree4j.call to
             io.github.iree4j.backend.vulkan;

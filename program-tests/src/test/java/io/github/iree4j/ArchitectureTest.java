@@ -59,8 +59,9 @@ class ArchitectureTest {
             entry("nativeaccess", List.of()),
             entry("nativeaccess.gpu", List.of("nativeaccess")),
             entry("nativeaccess.vulkan", List.of("nativeaccess")),
+            entry("async", List.of("frontier")),
             // The thread that waits for events of the operating system is here, the system calls are in nativeaccess.
-            entry("async", List.of("frontier", "nativeaccess")),
+            entry("async.io", List.of("async", "frontier", "nativeaccess")),
             entry("task", List.of()),
             entry("flatbuffer", List.of()),
             entry("spirv", List.of("flatbuffer")),
@@ -71,7 +72,7 @@ class ArchitectureTest {
             entry("vm.asm", List.of("vm", "vm.isa", "vm.bytecode", "flatbuffer")),
             entry("module", List.of("vm", "async")),
             entry("hal.pool", List.of("frontier", "async")),
-            entry("hal", List.of("hal.pool", "frontier", "async")),
+            entry("hal", List.of("hal.pool", "frontier", "async", "async.io")),
             entry("hal.schedule", List.of("hal", "hal.pool", "frontier", "async")),
             entry("hal.record", List.of("hal", "hal.schedule")),
             entry("hal.loader", List.of("hal", "nativeaccess")),
@@ -90,6 +91,7 @@ class ArchitectureTest {
                             "hal.pool",
                             "frontier",
                             "async",
+                            "async.io",
                             "task",
                             "nativeaccess")),
             entry(
@@ -103,6 +105,7 @@ class ArchitectureTest {
                             "hal.pool",
                             "frontier",
                             "async",
+                            "async.io",
                             "nativeaccess")),
             // Recognises declarations that its shaders do not keep.
             entry(
@@ -152,7 +155,7 @@ class ArchitectureTest {
             // Calls on elements; the root package has the public types.
             entry("call", List.of("monitor", "tensor", "vm", "hal", "hal.pool", "async", "task")),
             entry("modules.hal", List.of("vm", "hal", "hal.copying", "hal.pool", "frontier", "async")),
-            entry("modules.parameters", List.of("vm", "hal", "hal.spi", "frontier", "async", "modules.hal")),
+            entry("modules.parameters", List.of("vm", "hal", "hal.spi", "frontier", "async", "async.io", "modules.hal")),
             entry("modules.check", List.of("vm", "hal", "modules.hal")),
             // VMVX executables are bytecode modules: the loader is registered with the local device, unknown to it.
             entry("modules.vmvx", List.of("vm", "vm.bytecode", "hal", "hal.loader")));
@@ -165,6 +168,7 @@ class ArchitectureTest {
             R + ".lifetime",
             R + ".frontier",
             R + ".async",
+            R + ".async.io",
             R + ".task",
             R + ".hal",
             R + ".hal.loader",
@@ -294,7 +298,7 @@ class ArchitectureTest {
                         a -> a.getTargetOwner().isEquivalentTo(java.util.concurrent.Executors.class)));
         noClasses()
                 .that()
-                .resideOutsideOfPackages(R + ".task", R + ".async")
+                .resideOutsideOfPackages(R + ".task", R + ".async", R + ".async.io")
                 // The VM knows neither; its compiler has a thread that runs no user code.
                 .and()
                 .doNotHaveFullyQualifiedName(R + ".vm.bytecode.CompilerThread")

@@ -41,7 +41,7 @@ public enum SemaphoreScope {
      * @param use a description of the use, for example {@code export of value 3}
      * @throws IreeException FAILED_PRECONDITION, naming the scope to request
      */
-    void require(SemaphoreScope needed, String use) {
+    public void require(SemaphoreScope needed, String use) {
         if (!includes(needed)) {
             throw IreeException.of(
                     StatusCode.FAILED_PRECONDITION,

@@ -3,9 +3,9 @@ package io.github.iree4j.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.github.iree4j.tools.CodeObject;
-import io.github.iree4j.tools.CodeObject.Argument;
-import io.github.iree4j.tools.CodeObject.Kernel;
+import io.github.iree4j.tools.code.CodeObject;
+import io.github.iree4j.tools.code.CodeObject.Argument;
+import io.github.iree4j.tools.code.CodeObject.Kernel;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

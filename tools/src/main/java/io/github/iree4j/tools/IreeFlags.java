@@ -1,5 +1,6 @@
 package io.github.iree4j.tools;
 
+import io.github.iree4j.tools.file.InputFile;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package io.github.iree4j.tools;
 
+import io.github.iree4j.tools.file.OutputFiles;
 import io.github.iree4j.modules.parameters.ParameterEntry;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

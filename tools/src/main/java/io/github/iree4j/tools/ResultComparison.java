@@ -1,5 +1,6 @@
 package io.github.iree4j.tools;
 
+import io.github.iree4j.tools.file.ResultPrinter;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.ElementType;
 import java.lang.foreign.MemorySegment;

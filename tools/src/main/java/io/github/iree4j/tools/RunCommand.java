@@ -1,5 +1,7 @@
 package io.github.iree4j.tools;
 
+import io.github.iree4j.tools.file.OutputFiles;
+import io.github.iree4j.tools.file.ResultPrinter;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;

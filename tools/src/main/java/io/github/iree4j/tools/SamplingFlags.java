@@ -1,5 +1,6 @@
 package io.github.iree4j.tools;
 
+import io.github.iree4j.tools.file.InputFile;
 import io.github.iree4j.generation.SamplingOptions;
 import io.github.iree4j.generation.TokenConstraint;
 import io.github.iree4j.generation.TokenVocabulary;

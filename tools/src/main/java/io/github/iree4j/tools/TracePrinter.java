@@ -1,5 +1,6 @@
 package io.github.iree4j.tools;
 
+import io.github.iree4j.tools.file.ResultPrinter;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.Allocator;
 import io.github.iree4j.hal.Buffer;

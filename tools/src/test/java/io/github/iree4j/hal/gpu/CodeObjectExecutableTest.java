@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.tools.CodeObject;
-import io.github.iree4j.tools.CodeObject.Argument;
-import io.github.iree4j.tools.CodeObject.Kernel;
-import io.github.iree4j.tools.CodeObjectExecutable;
+import io.github.iree4j.tools.code.CodeObject;
+import io.github.iree4j.tools.code.CodeObject.Argument;
+import io.github.iree4j.tools.code.CodeObject.Kernel;
+import io.github.iree4j.tools.code.CodeObjectExecutable;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

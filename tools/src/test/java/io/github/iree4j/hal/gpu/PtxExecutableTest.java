@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.status.IreeException;
-import io.github.iree4j.tools.PtxExecutable;
+import io.github.iree4j.tools.code.PtxExecutable;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,4 +1,4 @@
-package io.github.iree4j.tools;
+package io.github.iree4j.tools.lab;
 
 import io.github.iree4j.lab.LabResult;
 import io.github.iree4j.lab.LabResult.OperationRun;

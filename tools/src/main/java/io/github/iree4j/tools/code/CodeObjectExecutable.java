@@ -1,4 +1,4 @@
-package io.github.iree4j.tools;
+package io.github.iree4j.tools.code;
 
 import io.github.iree4j.flatbuffer.ExecutableHeader;
 import io.github.iree4j.flatbuffer.FlatBufferWriter;
@@ -7,8 +7,8 @@ import io.github.iree4j.flatbuffer.FlatBufferWriter.Table;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
-import io.github.iree4j.tools.CodeObject.Argument;
-import io.github.iree4j.tools.CodeObject.Kernel;
+import io.github.iree4j.tools.code.CodeObject.Argument;
+import io.github.iree4j.tools.code.CodeObject.Kernel;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;

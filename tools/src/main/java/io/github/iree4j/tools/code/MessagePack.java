@@ -1,4 +1,4 @@
-package io.github.iree4j.tools;
+package io.github.iree4j.tools.code;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

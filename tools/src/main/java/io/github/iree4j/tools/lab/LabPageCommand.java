@@ -1,5 +1,6 @@
-package io.github.iree4j.tools;
+package io.github.iree4j.tools.lab;
 
+import io.github.iree4j.tools.file.OutputFiles;
 import io.github.iree4j.lab.Laboratory;
 import io.github.iree4j.lab.Scenario;
 import io.github.iree4j.status.IreeException;

@@ -1,4 +1,4 @@
-package io.github.iree4j.tools;
+package io.github.iree4j.tools.lab;
 
 import picocli.CommandLine;
 import picocli.CommandLine.Command;

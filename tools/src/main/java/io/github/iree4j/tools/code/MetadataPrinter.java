@@ -1,4 +1,4 @@
-package io.github.iree4j.tools;
+package io.github.iree4j.tools.code;
 
 import io.github.iree4j.vm.bytecode.ModuleDef;
 import io.github.iree4j.vm.bytecode.ModuleDef.Dependency;

@@ -1,5 +1,7 @@
-package io.github.iree4j.tools;
+package io.github.iree4j.tools.code;
 
+import io.github.iree4j.tools.file.InputFile;
+import io.github.iree4j.tools.file.OutputFiles;
 import io.github.iree4j.spirv.SpirvExecutableWriter;
 import io.github.iree4j.spirv.SpirvModule;
 import io.github.iree4j.status.IreeException;

@@ -1,4 +1,4 @@
-package io.github.iree4j.tools;
+package io.github.iree4j.tools.file;
 
 import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.Buffer;

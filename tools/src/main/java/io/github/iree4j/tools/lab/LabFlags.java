@@ -1,5 +1,6 @@
-package io.github.iree4j.tools;
+package io.github.iree4j.tools.lab;
 
+import io.github.iree4j.tools.file.InputFile;
 import io.github.iree4j.lab.Fault;
 import io.github.iree4j.lab.LabOptions;
 import io.github.iree4j.lab.Laboratory;

@@ -1,4 +1,4 @@
-package io.github.iree4j.tools;
+package io.github.iree4j.tools.code;
 
 import io.github.iree4j.flatbuffer.FlatBuffer;
 import java.io.PrintWriter;

@@ -25,7 +25,7 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         footer = {"", "docs/vmasm.md describes the text."})
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class AsmCommand implements Runnable {
+public final class AsmCommand implements Runnable {
     private static final int MAX_FINDINGS = 100;
     private static final int LARGEST = 256 << 20; // bytes of text
 
@@ -47,7 +47,8 @@ final class AsmCommand implements Runnable {
     @Option(names = "--no-verify", description = "Writes even a module no runtime would load.")
     private boolean unverified;
 
-    AsmCommand() {}
+    /** Creates the command; picocli sets the fields. */
+    public AsmCommand() {}
 
     @Override
     public void run() {

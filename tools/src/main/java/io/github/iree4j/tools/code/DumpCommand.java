@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         sortOptions = false)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class DumpCommand implements Runnable {
+public final class DumpCommand implements Runnable {
 
     /** The contents to show; {@code iree-dump-module} has {@code all} and {@code disassembly} too. */
     private enum Output {
@@ -104,7 +104,8 @@ final class DumpCommand implements Runnable {
             description = "Writes constants to files in this directory, referenced by the disassembly.")
     private @Nullable Path rodata;
 
-    DumpCommand() {}
+    /** Creates the command; picocli sets the fields. */
+    public DumpCommand() {}
 
     @Override
     public void run() {

@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
                         + "constants (32 bits), and reqd_work_group_size is the size of a workgroup.",
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class HsacoCommand implements Runnable {
+public final class HsacoCommand implements Runnable {
     private static final int LARGEST = 256 << 20; // bytes of a code object
 
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "A code object for each architecture.")
@@ -35,7 +35,8 @@ final class HsacoCommand implements Runnable {
             description = "The executable to write.")
     private Path output;
 
-    HsacoCommand() {}
+    /** Creates the command; picocli sets the fields. */
+    public HsacoCommand() {}
 
     @Override
     public void run() {

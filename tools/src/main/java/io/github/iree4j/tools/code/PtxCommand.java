@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
                         + "order; an entry's parameters are buffers (.u64), then constants (.u32), and .reqntid is the size of a workgroup.",
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class PtxCommand implements Runnable {
+public final class PtxCommand implements Runnable {
     private static final int LARGEST = 64 << 20; // bytes of text
 
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "PTX, in text.")
@@ -34,7 +34,8 @@ final class PtxCommand implements Runnable {
             description = "The executable to write.")
     private Path output;
 
-    PtxCommand() {}
+    /** Creates the command; picocli sets the fields. */
+    public PtxCommand() {}
 
     @Override
     public void run() {

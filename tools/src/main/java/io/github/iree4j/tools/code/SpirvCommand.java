@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
                 + "the entry points, in the given order, with the buffers and push constants of each.",
         mixinStandardHelpOptions = true)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class SpirvCommand implements Runnable {
+public final class SpirvCommand implements Runnable {
     private static final int LARGEST = 64 << 20; // bytes of a module
 
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "SPIR-V modules.")
@@ -36,7 +36,8 @@ final class SpirvCommand implements Runnable {
             description = "The executable to write.")
     private Path output;
 
-    SpirvCommand() {}
+    /** Creates the command; picocli sets the fields. */
+    public SpirvCommand() {}
 
     @Override
     public void run() {

@@ -12,7 +12,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /** Reads files of command lines, up to a limit. */
-final class InputFile {
+public final class InputFile {
     private InputFile() {}
 
     /**
@@ -25,7 +25,7 @@ final class InputFile {
      * @throws IreeException NOT_FOUND without the file; INVALID_ARGUMENT for more bytes; UNAVAILABLE if the file cannot
      *     be read
      */
-    static byte[] bytes(String kind, Path file, int most) {
+    public static byte[] bytes(String kind, Path file, int most) {
         try (InputStream in = Files.newInputStream(file)) {
             byte[] bytes = in.readNBytes(most + 1);
             if (bytes.length > most) {
@@ -45,7 +45,7 @@ final class InputFile {
      *
      * @throws IreeException INVALID_ARGUMENT for bytes that are no UTF-8, too
      */
-    static String text(String kind, Path file, int most) {
+    public static String text(String kind, Path file, int most) {
         try {
             return StandardCharsets.UTF_8
                     .newDecoder()

@@ -18,7 +18,7 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /** The files written by commands, of which none is an input too. */
-final class OutputFiles {
+public final class OutputFiles {
     private OutputFiles() {}
 
     /**
@@ -28,7 +28,7 @@ final class OutputFiles {
      * @param inputs files read by the command; files that do not exist are left to the reader
      * @throws IreeException INVALID_ARGUMENT when the output is one of the inputs
      */
-    static void requireOther(Path output, Collection<Path> inputs) {
+    public static void requireOther(Path output, Collection<Path> inputs) {
         for (Path input : inputs) {
             if (isSame(output, input)) {
                 throw IreeException.of(
@@ -47,12 +47,12 @@ final class OutputFiles {
     }
 
     /** Returns the file of {@code --output=@file} or {@code --output=+file}; null for another destination. */
-    static @Nullable Path file(String spec) {
+    public static @Nullable Path file(String spec) {
         return spec.startsWith("@") || spec.startsWith("+") ? Path.of(spec.substring(1)) : null;
     }
 
     /** Writes a result to the file of {@code --output=@file} (overwritten) or {@code --output=+file} (appended). */
-    static void write(String spec, @Nullable Object value) {
+    public static void write(String spec, @Nullable Object value) {
         boolean append = spec.startsWith("+");
         if (!append && !spec.startsWith("@")) {
             throw IreeException.of(

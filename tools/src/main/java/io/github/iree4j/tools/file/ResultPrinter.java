@@ -7,15 +7,20 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Writes results in the format of {@code iree-run-module}. */
-final class ResultPrinter {
+public final class ResultPrinter {
     private final int maximumElements;
 
-    ResultPrinter(int maximumElements) {
+    /**
+     * Creates a printer.
+     *
+     * @param maximumElements the most elements of a tensor to write
+     */
+    public ResultPrinter(int maximumElements) {
         this.maximumElements = maximumElements;
     }
 
     /** Returns a line {@code result[0]: hal.buffer_view}, then the elements. */
-    String print(String name, List<?> values) {
+    public String print(String name, List<?> values) {
         StringBuilder out = new StringBuilder();
         for (int i = 0; i < values.size(); i++) {
             out.append(name)
@@ -28,7 +33,8 @@ final class ResultPrinter {
         return out.toString();
     }
 
-    String format(@Nullable Object value) {
+    /** Returns a value as text: type and value, of a tensor the elements on lines below. */
+    public String format(@Nullable Object value) {
         return switch (value) {
             case null -> "(null)";
             case Float v -> "f32=" + general(v);
@@ -40,15 +46,16 @@ final class ResultPrinter {
         };
     }
 
-    /** C's {@code %g}. */
-    static String general(double value) {
+    /** Returns a number as C's {@code %g} writes the number. */
+    public static String general(double value) {
         try (Tensor scalar = Tensor.scalar(value)) {
             String text = scalar.format(1);
             return text.substring(text.indexOf('=') + 1).toLowerCase(java.util.Locale.ROOT);
         }
     }
 
-    static String typeName(@Nullable Object value) {
+    /** Returns the name of a value's type, as {@code iree-run-module} writes the name. */
+    public static String typeName(@Nullable Object value) {
         return switch (value) {
             case null -> "empty";
             case Integer _ -> "i32";

@@ -11,11 +11,12 @@ import picocli.CommandLine.Command;
         mixinStandardHelpOptions = true,
         subcommands = {LabListCommand.class, LabRunCommand.class, LabCompareCommand.class, LabPageCommand.class})
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-final class LabCommand implements Runnable {
+public final class LabCommand implements Runnable {
     @CommandLine.Spec
     private CommandLine.Model.CommandSpec spec;
 
-    LabCommand() {}
+    /** Creates the command; picocli sets the fields. */
+    public LabCommand() {}
 
     @Override
     public void run() {

@@ -1,6 +1,6 @@
 package pages;
 
-import io.github.iree4j.spring.ai.IreeReranker;
+import io.github.iree4j.spring.ai.encoder.IreeReranker;
 import java.util.List;
 import org.springframework.ai.document.Document;
 import org.springframework.ai.rag.Query;

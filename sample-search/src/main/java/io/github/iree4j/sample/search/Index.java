@@ -1,6 +1,6 @@
 package io.github.iree4j.sample.search;
 
-import io.github.iree4j.spring.ai.IreeReranker;
+import io.github.iree4j.spring.ai.encoder.IreeReranker;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package io.github.iree4j.sample.search;
 
-import io.github.iree4j.spring.ai.IreeEmbeddingModel;
+import io.github.iree4j.spring.ai.encoder.IreeEmbeddingModel;
 import java.util.List;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.bind.annotation.GetMapping;

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.ai;
 
+import io.github.iree4j.spring.ai.encoder.EncoderSettings;
 import io.github.iree4j.status.DurationText;
 import java.time.Duration;
 import java.util.List;

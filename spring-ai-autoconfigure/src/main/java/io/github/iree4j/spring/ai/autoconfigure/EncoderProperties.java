@@ -1,8 +1,8 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
-import io.github.iree4j.spring.ai.EncoderSettings;
-import io.github.iree4j.spring.ai.TokenInput;
-import io.github.iree4j.spring.ai.TokenType;
+import io.github.iree4j.spring.ai.encoder.EncoderSettings;
+import io.github.iree4j.spring.ai.encoder.TokenInput;
+import io.github.iree4j.spring.ai.encoder.TokenType;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

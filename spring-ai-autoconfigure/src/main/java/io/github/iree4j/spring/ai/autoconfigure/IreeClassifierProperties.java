@@ -1,10 +1,10 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
-import io.github.iree4j.spring.ai.Activation;
-import io.github.iree4j.spring.ai.ClassifierSettings;
+import io.github.iree4j.spring.ai.encoder.Activation;
+import io.github.iree4j.spring.ai.encoder.ClassifierSettings;
 import io.github.iree4j.spring.ai.ModelLabels;
-import io.github.iree4j.spring.ai.TokenInput;
-import io.github.iree4j.spring.ai.TokenType;
+import io.github.iree4j.spring.ai.encoder.TokenInput;
+import io.github.iree4j.spring.ai.encoder.TokenType;
 import io.github.iree4j.status.IreeException;
 import java.time.Duration;
 import java.util.List;

@@ -5,7 +5,7 @@ import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.ai.HuggingFaceTextTokenizer;
-import io.github.iree4j.spring.ai.IreeEmbeddingModel;
+import io.github.iree4j.spring.ai.encoder.IreeEmbeddingModel;
 import io.github.iree4j.spring.ai.TextTokenizer;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import io.micrometer.observation.ObservationRegistry;

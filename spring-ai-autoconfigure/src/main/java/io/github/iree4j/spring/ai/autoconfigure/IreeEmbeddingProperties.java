@@ -1,11 +1,11 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
-import io.github.iree4j.spring.ai.EmbeddingSettings;
-import io.github.iree4j.spring.ai.Pooling;
-import io.github.iree4j.spring.ai.TextKind;
-import io.github.iree4j.spring.ai.TextPrefixes;
-import io.github.iree4j.spring.ai.TokenInput;
-import io.github.iree4j.spring.ai.TokenType;
+import io.github.iree4j.spring.ai.encoder.EmbeddingSettings;
+import io.github.iree4j.spring.ai.encoder.Pooling;
+import io.github.iree4j.spring.ai.encoder.TextKind;
+import io.github.iree4j.spring.ai.encoder.TextPrefixes;
+import io.github.iree4j.spring.ai.encoder.TokenInput;
+import io.github.iree4j.spring.ai.encoder.TokenType;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -2,7 +2,7 @@ package io.github.iree4j.spring.ai.autoconfigure;
 
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.ai.IreeChatModel;
-import io.github.iree4j.spring.ai.IreeEmbeddingModel;
+import io.github.iree4j.spring.ai.encoder.IreeEmbeddingModel;
 import io.github.iree4j.spring.ai.openai.OpenAiController;
 import io.github.iree4j.spring.ai.openai.OpenAiErrors;
 import io.github.iree4j.spring.ai.openai.OpenAiModels;

@@ -1,9 +1,9 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
-import io.github.iree4j.spring.ai.Activation;
-import io.github.iree4j.spring.ai.RerankerSettings;
-import io.github.iree4j.spring.ai.TokenInput;
-import io.github.iree4j.spring.ai.TokenType;
+import io.github.iree4j.spring.ai.encoder.Activation;
+import io.github.iree4j.spring.ai.encoder.RerankerSettings;
+import io.github.iree4j.spring.ai.encoder.TokenInput;
+import io.github.iree4j.spring.ai.encoder.TokenType;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.ai.openai;
 
-import io.github.iree4j.spring.ai.IreeEmbeddingModel;
-import io.github.iree4j.spring.ai.IreeEmbeddingOptions;
+import io.github.iree4j.spring.ai.encoder.IreeEmbeddingModel;
+import io.github.iree4j.spring.ai.encoder.IreeEmbeddingOptions;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;

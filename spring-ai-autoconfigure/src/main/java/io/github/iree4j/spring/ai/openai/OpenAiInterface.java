@@ -5,7 +5,7 @@ import io.github.iree4j.spring.ClientText;
 import io.github.iree4j.spring.RetryLater;
 import io.github.iree4j.spring.ai.ChatEngine;
 import io.github.iree4j.spring.ai.IreeChatModel;
-import io.github.iree4j.spring.ai.IreeEmbeddingModel;
+import io.github.iree4j.spring.ai.encoder.IreeEmbeddingModel;
 import io.github.iree4j.spring.http.BodyLimits;
 import io.github.iree4j.spring.http.ClientWatches;
 import io.github.iree4j.spring.http.LimitedBody;

@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.ai.openai;
 
 import io.github.iree4j.spring.ai.IreeChatModel;
-import io.github.iree4j.spring.ai.IreeEmbeddingModel;
+import io.github.iree4j.spring.ai.encoder.IreeEmbeddingModel;
 import org.jspecify.annotations.Nullable;
 
 /**

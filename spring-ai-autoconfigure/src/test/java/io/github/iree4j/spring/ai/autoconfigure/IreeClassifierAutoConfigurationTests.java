@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
 
 import io.github.iree4j.spring.InvocationOperations;
-import io.github.iree4j.spring.ai.Classification.Label;
-import io.github.iree4j.spring.ai.IreeClassifier;
-import io.github.iree4j.spring.ai.SmallEncoder;
+import io.github.iree4j.spring.ai.encoder.Classification.Label;
+import io.github.iree4j.spring.ai.encoder.IreeClassifier;
+import io.github.iree4j.spring.ai.encoder.SmallEncoder;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
 import io.github.iree4j.generation.Generator;
-import io.github.iree4j.spring.ai.SmallEncoder;
+import io.github.iree4j.spring.ai.encoder.SmallEncoder;
 import io.github.iree4j.spring.ai.openai.OpenAiController;
 import io.github.iree4j.spring.ai.openai.OpenAiModels;
 import io.github.iree4j.spring.ai.openai.OpenAiOptions;

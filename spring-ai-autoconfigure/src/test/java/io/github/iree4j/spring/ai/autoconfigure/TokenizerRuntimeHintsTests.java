@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import ai.djl.engine.Engine;
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
-import io.github.iree4j.spring.ai.SmallEncoder;
+import io.github.iree4j.spring.ai.encoder.SmallEncoder;
 import io.github.iree4j.spring.autoconfigure.IreeAutoConfiguration;
 import java.io.IOException;
 import java.io.InputStream;

@@ -3,7 +3,7 @@ package io.github.iree4j.spring.ai.openai;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.spring.ai.SmallDecoder;
-import io.github.iree4j.spring.ai.SmallEncoder;
+import io.github.iree4j.spring.ai.encoder.SmallEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.github.iree4j.generation.GenerationRequest;
-import io.github.iree4j.spring.ai.IreeEmbeddingModel;
+import io.github.iree4j.spring.ai.encoder.IreeEmbeddingModel;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.net.Socket;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.spring.ai.IreeChatModel;
 import io.github.iree4j.spring.ai.ScriptedChat;
-import io.github.iree4j.spring.ai.SmallEncoder;
+import io.github.iree4j.spring.ai.encoder.SmallEncoder;
 import io.github.iree4j.spring.http.BodyLimits;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -1,6 +1,5 @@
 package io.github.iree4j.spring.ai;
 
-import io.github.iree4j.spring.ai.encoder.EncoderSettings;
 import io.github.iree4j.status.DurationText;
 import java.time.Duration;
 import java.util.List;
@@ -53,8 +52,8 @@ public final class ChatSettings {
         stepsAhead = builder.stepsAhead;
         draft = builder.draft;
         draftConfig = builder.draftConfig;
-        EncoderSettings.atLeast(1, maxTokens, "max-tokens");
-        EncoderSettings.atLeast(1, requestsPerTenant, "requests-per-tenant");
+        SettingException.requireAtLeast(1, maxTokens, "max-tokens");
+        SettingException.requireAtLeast(1, requestsPerTenant, "requests-per-tenant");
         between(
                 0,
                 MOST_PROPOSED_TOKENS,
@@ -63,7 +62,7 @@ public final class ChatSettings {
                 "8 is a common number, 0 is for no proposals");
         between(1, MOST_PROBE_PROMPTS, probePrompts, "probe-prompts", "1 is the shortest measurement");
         between(1, MOST_STEPS_AHEAD, stepsAhead, "steps-ahead", "1 is for one step after the other");
-        EncoderSettings.atLeast(0, hostPages, "host-pages");
+        SettingException.requireAtLeast(0, hostPages, "host-pages");
         if (draft != null && proposedTokens == 0) {
             throw new SettingException(
                     "draft.module", draft, "needs proposed-tokens of at least 1, not 0; 8 is a common number");
@@ -72,8 +71,8 @@ public final class ChatSettings {
             throw new SettingException(
                     "draft.config", draftConfig, "needs draft.module; name the program of the draft");
         }
-        EncoderSettings.atLeast(0, topK, "top-k");
-        EncoderSettings.atLeast(0, pages, "pages");
+        SettingException.requireAtLeast(0, topK, "top-k");
+        SettingException.requireAtLeast(0, pages, "pages");
         if (!(temperature >= 0 && temperature <= 100)) {
             throw new SettingException("temperature", temperature, "must be from 0 to 100, not " + temperature);
         }

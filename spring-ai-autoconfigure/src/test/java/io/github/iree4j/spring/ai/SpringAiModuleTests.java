@@ -3,6 +3,7 @@ package io.github.iree4j.spring.ai;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -90,10 +91,18 @@ class SpringAiModuleTests {
     }
 
     @Test
+    void packagesAreFreeOfCycles() {
+        slices().matching("(io.github.iree4j.spring.ai..)").should().beFreeOfCycles().check(main);
+    }
+
+    @Test
     void plainClassesDoNotDependOnAutoConfiguration() {
         noClasses()
                 .that()
-                .resideInAnyPackage("io.github.iree4j.spring.ai", "io.github.iree4j.spring.ai.openai")
+                .resideInAnyPackage(
+                        "io.github.iree4j.spring.ai",
+                        "io.github.iree4j.spring.ai.encoder",
+                        "io.github.iree4j.spring.ai.openai")
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage(

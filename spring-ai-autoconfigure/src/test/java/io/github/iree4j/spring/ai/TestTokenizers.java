@@ -5,15 +5,15 @@ import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
 
 /** Tokenizers of a few words. */
-final class TestTokenizers {
+public final class TestTokenizers {
 
     /** Numbers of {@code [CLS]} and {@code [SEP]}, which are around each text. */
-    static final long CLS = 2;
+    public static final long CLS = 2;
 
-    static final long SEP = 3;
+    public static final long SEP = 3;
 
     /** As a model like BERT has it, with a limit of 16 tokens. Words: {@code one} is 10, up to {@code nine}, 18; letters are 20 and more. */
-    static final String BERT = """
+    public static final String BERT = """
             {"version": "1.0",
              "truncation": {"direction": "Right", "max_length": 16, "strategy": "LongestFirst", "stride": 0},
              "padding": null,
@@ -38,7 +38,7 @@ final class TestTokenizers {
             """;
 
     /** Words and nothing else: a text may have no tokens, and one with an unknown word fails. */
-    static final String BARE = """
+    public static final String BARE = """
             {"version": "1.0", "truncation": null, "padding": null, "added_tokens": [], "normalizer": null,
              "pre_tokenizer": {"type": "Whitespace"}, "post_processor": null, "decoder": null,
              "model": {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {"one": 0, "two": 1}}}
@@ -46,11 +46,11 @@ final class TestTokenizers {
 
     private TestTokenizers() {}
 
-    static Resource file(String json) {
+    public static Resource file(String json) {
         return new ByteArrayResource(json.getBytes(StandardCharsets.UTF_8), "tokenizer.json of the test");
     }
 
-    static HuggingFaceTextTokenizer bert() {
+    public static HuggingFaceTextTokenizer bert() {
         return HuggingFaceTextTokenizer.load(file(BERT));
     }
 }

@@ -1,5 +1,6 @@
 package io.github.iree4j.spring.ai.encoder;
 
+import io.github.iree4j.spring.ai.SettingException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.ai.document.MetadataMode;
@@ -30,7 +31,7 @@ public final class EmbeddingSettings {
         dimensions = builder.dimensions;
         metadataMode = builder.metadataMode;
         prefixes = builder.prefixes;
-        EncoderSettings.atLeast(1, dimensions == null ? 1 : dimensions, "dimensions");
+        SettingException.requireAtLeast(1, dimensions == null ? 1 : dimensions, "dimensions");
     }
 
     /**

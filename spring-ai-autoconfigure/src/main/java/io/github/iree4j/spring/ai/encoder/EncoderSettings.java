@@ -51,21 +51,15 @@ public final class EncoderSettings {
         if (!inputs.isEmpty() && !inputs.contains(TokenInput.INPUT_IDS)) {
             throw new SettingException("inputs", inputs, "must contain input-ids: " + inputs);
         }
-        atLeast(0, result, "result");
-        atLeast(1, maxTokens == null ? 1 : maxTokens, "max-tokens");
-        atLeast(1, maxTextLength, "max-text-length");
-        atLeast(1, maxRequestSize, "max-request-size");
-        atLeast(1, maxBatchSize, "max-batch-size");
-        atLeast(1, maxBatchTokens, "max-batch-tokens");
-        atLeast(1, padTo.isEmpty() ? 1 : padTo.getFirst(), "pad-to");
+        SettingException.requireAtLeast(0, result, "result");
+        SettingException.requireAtLeast(1, maxTokens == null ? 1 : maxTokens, "max-tokens");
+        SettingException.requireAtLeast(1, maxTextLength, "max-text-length");
+        SettingException.requireAtLeast(1, maxRequestSize, "max-request-size");
+        SettingException.requireAtLeast(1, maxBatchSize, "max-batch-size");
+        SettingException.requireAtLeast(1, maxBatchTokens, "max-batch-tokens");
+        SettingException.requireAtLeast(1, padTo.isEmpty() ? 1 : padTo.getFirst(), "pad-to");
         if (timeout != null && (timeout.isNegative() || timeout.isZero())) {
             throw new SettingException("timeout", timeout, "must be positive, not " + DurationText.of(timeout));
-        }
-    }
-
-    static void atLeast(long least, long value, String setting) {
-        if (value < least) {
-            throw new SettingException(setting, value, "must be at least %d, not %d".formatted(least, value));
         }
     }
 

@@ -24,7 +24,7 @@ public final class RerankerSettings {
             throw new SettingException(
                     "activation", "softmax", "must be sigmoid or none: a single score has no softmax");
         }
-        EncoderSettings.atLeast(1, topK == null ? 1 : topK, "top-k");
+        SettingException.requireAtLeast(1, topK == null ? 1 : topK, "top-k");
         if (minScore != null && !Double.isFinite(minScore)) {
             throw new SettingException("min-score", minScore, "must be a number, not " + minScore);
         }

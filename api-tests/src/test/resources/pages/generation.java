@@ -5,7 +5,7 @@ import io.github.iree4j.generation.Generation;
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.Generator;
 import io.github.iree4j.generation.GeneratorOptions;
-import io.github.iree4j.generation.SamplingOptions;
+import io.github.iree4j.generation.sampling.SamplingOptions;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.OptionalInt;

@@ -1,5 +1,6 @@
 package io.github.iree4j.generation;
 
+import io.github.iree4j.generation.sampling.Sampler;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramOptions;

@@ -1,5 +1,6 @@
 package io.github.iree4j.generation;
 
+import io.github.iree4j.generation.sampling.Sampler;
 import io.github.iree4j.async.HandoffThread;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.generation.GenerationResult.FinishReason;

@@ -1,5 +1,6 @@
 package io.github.iree4j.generation;
 
+import io.github.iree4j.generation.sampling.SamplingOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;

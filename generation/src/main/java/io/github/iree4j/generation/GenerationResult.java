@@ -1,5 +1,6 @@
 package io.github.iree4j.generation;
 
+import io.github.iree4j.generation.sampling.LogProbabilities;
 import java.util.List;
 
 /**

@@ -1,5 +1,6 @@
 package io.github.iree4j.generation;
 
+import io.github.iree4j.generation.sampling.TokenConstraint;
 import io.github.iree4j.Program;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.status.IreeException;

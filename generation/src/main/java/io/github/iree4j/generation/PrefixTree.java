@@ -1,5 +1,6 @@
 package io.github.iree4j.generation;
 
+import io.github.iree4j.generation.sampling.IntKey;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;

@@ -8,7 +8,7 @@ import io.github.iree4j.generation.GenerationResult;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.generation.Generator;
 import io.github.iree4j.generation.GeneratorOptions;
-import io.github.iree4j.generation.SamplingOptions;
+import io.github.iree4j.generation.sampling.SamplingOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;

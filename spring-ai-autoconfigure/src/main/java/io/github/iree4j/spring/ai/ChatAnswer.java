@@ -2,7 +2,7 @@ package io.github.iree4j.spring.ai;
 
 import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
-import io.github.iree4j.generation.LogProbabilities;
+import io.github.iree4j.generation.sampling.LogProbabilities;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package io.github.iree4j.spring.ai;
 
-import io.github.iree4j.generation.TokenVocabulary;
+import io.github.iree4j.generation.sampling.TokenVocabulary;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;

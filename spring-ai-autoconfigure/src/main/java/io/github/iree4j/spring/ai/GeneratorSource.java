@@ -6,7 +6,7 @@ import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.generation.Generator;
 import io.github.iree4j.generation.GeneratorOptions;
-import io.github.iree4j.generation.LogProbabilities;
+import io.github.iree4j.generation.sampling.LogProbabilities;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.ProgramState;
 import io.github.iree4j.spring.Programs;

@@ -1,6 +1,6 @@
 package io.github.iree4j.spring.ai;
 
-import io.github.iree4j.generation.SamplingOptions;
+import io.github.iree4j.generation.sampling.SamplingOptions;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.IreeException;
 import io.micrometer.observation.Observation;

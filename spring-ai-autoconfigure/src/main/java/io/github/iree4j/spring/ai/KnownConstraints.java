@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.ai;
 
-import io.github.iree4j.generation.TokenConstraint;
-import io.github.iree4j.generation.TokenVocabulary;
+import io.github.iree4j.generation.sampling.TokenConstraint;
+import io.github.iree4j.generation.sampling.TokenVocabulary;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;

@@ -3,7 +3,7 @@ package io.github.iree4j.spring.ai;
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
 import io.github.iree4j.generation.Generator;
-import io.github.iree4j.generation.LogProbabilities;
+import io.github.iree4j.generation.sampling.LogProbabilities;
 import io.github.iree4j.status.IreeException;
 import java.time.Duration;
 import java.util.Optional;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
-import io.github.iree4j.generation.LogProbabilities;
+import io.github.iree4j.generation.sampling.LogProbabilities;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

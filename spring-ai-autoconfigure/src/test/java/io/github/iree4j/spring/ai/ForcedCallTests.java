@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.generation.GenerationRequest;
-import io.github.iree4j.generation.SamplingOptions;
+import io.github.iree4j.generation.sampling.SamplingOptions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.iree4j.generation.GenerationRequest;
-import io.github.iree4j.generation.SamplingOptions;
-import io.github.iree4j.generation.TokenConstraint;
+import io.github.iree4j.generation.sampling.SamplingOptions;
+import io.github.iree4j.generation.sampling.TokenConstraint;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.micrometer.observation.Observation;

@@ -1,6 +1,6 @@
 package io.github.iree4j.spring.ai.openai;
 
-import io.github.iree4j.generation.TokenConstraint;
+import io.github.iree4j.generation.sampling.TokenConstraint;
 import io.github.iree4j.spring.ai.ChatEngine;
 import io.github.iree4j.spring.ai.ChatPrompt;
 import io.github.iree4j.status.IreeException;

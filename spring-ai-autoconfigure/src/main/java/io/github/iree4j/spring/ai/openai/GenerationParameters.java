@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.ai.openai;
 
-import io.github.iree4j.generation.SamplingOptions;
-import io.github.iree4j.generation.TokenConstraint;
+import io.github.iree4j.generation.sampling.SamplingOptions;
+import io.github.iree4j.generation.sampling.TokenConstraint;
 import io.github.iree4j.spring.ai.ChatEngine;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,5 +1,6 @@
-package io.github.iree4j.generation;
+package io.github.iree4j.generation.sampling;
 
+import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.status.IreeException;
 import java.util.Arrays;
 import java.util.SplittableRandom;

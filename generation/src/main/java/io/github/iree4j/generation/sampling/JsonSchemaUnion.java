@@ -1,4 +1,4 @@
-package io.github.iree4j.generation;
+package io.github.iree4j.generation.sampling;
 
 import java.util.ArrayList;
 import java.util.Collections;

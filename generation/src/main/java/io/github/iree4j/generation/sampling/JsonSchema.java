@@ -1,5 +1,6 @@
-package io.github.iree4j.generation;
+package io.github.iree4j.generation.sampling;
 
+import io.github.iree4j.generation.ModelConfig;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.math.BigDecimal;

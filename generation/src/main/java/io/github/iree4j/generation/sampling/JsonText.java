@@ -1,10 +1,10 @@
-package io.github.iree4j.generation;
+package io.github.iree4j.generation.sampling;
 
-import static io.github.iree4j.generation.Expression.chain;
-import static io.github.iree4j.generation.Expression.choice;
-import static io.github.iree4j.generation.Expression.optional;
-import static io.github.iree4j.generation.Expression.repeat;
-import static io.github.iree4j.generation.Expression.text;
+import static io.github.iree4j.generation.sampling.Expression.chain;
+import static io.github.iree4j.generation.sampling.Expression.choice;
+import static io.github.iree4j.generation.sampling.Expression.optional;
+import static io.github.iree4j.generation.sampling.Expression.repeat;
+import static io.github.iree4j.generation.sampling.Expression.text;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

@@ -1,4 +1,4 @@
-package io.github.iree4j.generation;
+package io.github.iree4j.generation.sampling;
 
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

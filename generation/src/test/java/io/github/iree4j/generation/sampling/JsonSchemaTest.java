@@ -1,4 +1,4 @@
-package io.github.iree4j.generation;
+package io.github.iree4j.generation.sampling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;

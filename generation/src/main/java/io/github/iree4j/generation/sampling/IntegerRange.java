@@ -1,8 +1,8 @@
-package io.github.iree4j.generation;
+package io.github.iree4j.generation.sampling;
 
-import static io.github.iree4j.generation.Expression.chain;
-import static io.github.iree4j.generation.Expression.repeat;
-import static io.github.iree4j.generation.Expression.text;
+import static io.github.iree4j.generation.sampling.Expression.chain;
+import static io.github.iree4j.generation.sampling.Expression.repeat;
+import static io.github.iree4j.generation.sampling.Expression.text;
 
 import java.util.ArrayList;
 import java.util.List;

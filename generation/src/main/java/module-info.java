@@ -9,4 +9,7 @@ module io.github.iree4j.generation {
     exports io.github.iree4j.generation to
             io.github.iree4j.spring.ai,
             io.github.iree4j.tools;
+    exports io.github.iree4j.generation.sampling to
+            io.github.iree4j.spring.ai,
+            io.github.iree4j.tools;
 }

@@ -21,7 +21,7 @@ final class BareLoop implements AutoCloseable {
     private final StepShapes shapes;
     private final StepRunner runner;
     private final Logits logits = new Logits();
-    private final Sampler greedy = new Sampler(GenerationRequest.of(1, 0));
+    private final Sampler greedy = GenerationRequest.of(1, 0).sampler();
 
     private BareLoop(Program program, Path config) {
         this.program = program;

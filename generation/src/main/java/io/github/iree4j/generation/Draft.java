@@ -46,7 +46,7 @@ final class Draft implements Proposer {
     private final LongSupplier nanoTime;
     private final DraftPages pages;
     private final Logits logits = new Logits();
-    private final Sampler greedy = new Sampler(GenerationRequest.of(1, 0));
+    private final Sampler greedy = GenerationRequest.of(1, 0).sampler();
     private final Set<Sequence> givenUp = Collections.newSetFromMap(new WeakHashMap<>());
     private boolean off;
     private boolean failed; // at least once

@@ -1,5 +1,6 @@
 package io.github.iree4j.generation;
 
+import io.github.iree4j.generation.sampling.Sampler;
 import io.github.iree4j.generation.sampling.SamplingOptions;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -118,6 +119,11 @@ public final class GenerationRequest {
     /** Returns the rules for the choice of tokens. */
     public SamplingOptions sampling() {
         return sampling;
+    }
+
+    /** Returns a new sampler for the tokens after the prompt. */
+    Sampler sampler() {
+        return new Sampler(sampling, stopTokens, prompt);
     }
 
     /** Returns the time limit. */

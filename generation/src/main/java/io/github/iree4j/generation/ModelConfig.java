@@ -112,13 +112,7 @@ record ModelConfig(
         return new Reader(name).config(json("configuration '%s'".formatted(name), json));
     }
 
-    /**
-     * Reads JSON.
-     *
-     * @param what names the text in messages
-     * @throws IreeException INVALID_ARGUMENT for a text that is no JSON, or has a key twice
-     */
-    static JsonNode json(String what, String text) {
+    private static JsonNode json(String what, String text) {
         try {
             return JSON.readTree(text);
         } catch (JacksonException e) {

@@ -45,7 +45,7 @@ final class Sequence {
         this.tokens = generation.request().prompt();
         this.promptLength = tokens.length;
         this.length = tokens.length;
-        this.sampler = new Sampler(generation.request());
+        this.sampler = generation.request().sampler();
     }
 
     Generation generation() {

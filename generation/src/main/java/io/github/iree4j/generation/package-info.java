@@ -14,6 +14,8 @@
  *                         Sequence ◄── Sampler ◄────────────── Logits
  * </pre>
  *
+ * <p>The choice of a token is in {@link io.github.iree4j.generation.sampling}.
+ *
  * <p>The contract: the tokens of a request do not depend on other requests, on the prefixes kept in the cache, on
  * preemption, or on the time. A function computes the same bits for the same row only as far as the compiler made the
  * row independent of its neighbours and of shapes, so a generator measures the program ({@link

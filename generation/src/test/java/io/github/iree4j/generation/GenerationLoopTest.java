@@ -37,7 +37,7 @@ class GenerationLoopTest {
     private static final long SEED = Effort.seed(GenerationLoopTest.class, TRIALS + " trials", 46);
 
     private static final List<TokenConstraint> CONSTRAINTS = Stream.of("(abc)*x?", "[ab]{1,5}c*", "(a|bc|x)+")
-            .map(each -> TokenConstraint.regex(PagedModel.TEXTS, each))
+            .map(each -> TokenConstraint.regex(TokenVocabulary.of(PagedModel.TEXTS), each))
             .toList();
 
     /** A random generator with a random model. */
@@ -192,7 +192,7 @@ class GenerationLoopTest {
                     requests.add(setting.request(random, requests));
                 }
                 SamplingOptions impossible = SamplingOptions.builder()
-                        .constraint(TokenConstraint.regex(PagedModel.TEXTS, "az"))
+                        .constraint(TokenConstraint.regex(TokenVocabulary.of(PagedModel.TEXTS), "az"))
                         .build();
                 requests.set(3, GenerationRequest.of(2, 1).sampling(impossible));
                 List<Generation> generations =
@@ -210,10 +210,7 @@ class GenerationLoopTest {
 
     @Test
     void anAnswerEndsWhereItsTextIsCompleteAndTheModelHasNoTokenToContinue() throws InterruptedException {
-        List<byte[]> texts = new ArrayList<>();
-        for (int token = 0; token < PagedModel.VOCABULARY; token++) {
-            texts.add(PagedModel.TEXTS.text(token));
-        }
+        List<byte[]> texts = new ArrayList<>(PagedModel.TEXTS);
         texts.add(new byte[] {'z'}); // beyond the model's logits, as a token that is no candidate
         TokenConstraint constraint = TokenConstraint.regex(TokenVocabulary.of(texts), "xz?");
         for (int trial = 0; trial < 20; trial++) {

@@ -230,7 +230,7 @@ public final class GenerationMix implements AutoCloseable {
     public List<Integer> loop(GenerationRequest request) {
         int[] tokens = new int[request.promptLength() + request.maximumTokens()];
         System.arraycopy(request.prompt(), 0, tokens, 0, request.promptLength());
-        Sampler sampler = new Sampler(request);
+        Sampler sampler = request.sampler();
         Logits logits = new Logits();
         List<Integer> generated = new ArrayList<>();
         for (int at = 0; at < tokens.length - 1; at++) {

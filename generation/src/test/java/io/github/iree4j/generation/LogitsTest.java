@@ -12,7 +12,7 @@ import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.Test;
 
 class LogitsTest {
-    private static final Sampler GREEDY = new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.GREEDY));
+    private static final Sampler GREEDY = GenerationRequest.of(1, 0).sampler();
     private static final Step STEP = new Step(new Entry("prefill_bs2", true, 2), 3, 2);
 
     @Test

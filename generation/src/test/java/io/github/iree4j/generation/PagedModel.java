@@ -1,7 +1,5 @@
 package io.github.iree4j.generation;
 
-import io.github.iree4j.generation.sampling.Sampler;
-import io.github.iree4j.generation.sampling.TokenVocabulary;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.DeviceLost;
@@ -29,10 +27,9 @@ import java.util.stream.Stream;
  */
 final class PagedModel implements StepRunner, PageMover {
     static final int VOCABULARY = 11;
-    static final TokenVocabulary TEXTS =
-            TokenVocabulary.of(Stream.of("a", "b", "c", "ab", "bc", "ca", "abc", "x", "xa", "", "")
-                    .map(each -> each.getBytes(StandardCharsets.UTF_8))
-                    .toList());
+    static final List<byte[]> TEXTS = Stream.of("a", "b", "c", "ab", "bc", "ca", "abc", "x", "xa", "", "")
+            .map(each -> each.getBytes(StandardCharsets.UTF_8))
+            .toList();
     private static final long NOTHING = -1;
     private static final long INFINITE = -2;
     private static final long CHUNKED = 1000;
@@ -261,7 +258,7 @@ final class PagedModel implements StepRunner, PageMover {
         int[] tokens = request.prompt();
         int length = tokens.length;
         tokens = Arrays.copyOf(tokens, length + request.maximumTokens());
-        Sampler sampler = new Sampler(request);
+        Sampler sampler = request.sampler();
         List<Integer> generated = new ArrayList<>();
         while (generated.size() < request.maximumTokens()) {
             int token = sampler.choose(logits(hash(tokens, length)), VOCABULARY);
@@ -280,6 +277,14 @@ final class PagedModel implements StepRunner, PageMover {
             hash = hash * 31 + tokens[i];
         }
         return hash;
+    }
+
+    private static int highest(float[] values, int count) {
+        int best = 0;
+        for (int i = 1; i < count; i++) {
+            best = values[i] > values[best] ? i : best;
+        }
+        return best;
     }
 
     private static float[] logits(long hash) {
@@ -342,7 +347,7 @@ final class PagedModel implements StepRunner, PageMover {
             float[] values = new float[VOCABULARY];
             for (int token = 0; token < read; token++) {
                 boolean wrong = token >= read - step.proposed(row)
-                        && step.tokens()[row * wide + token] != Sampler.highest(values, VOCABULARY);
+                        && step.tokens()[row * wide + token] != highest(values, VOCABULARY);
                 long hash = rowHash(step, row, (int) step.starts()[row] + token + 1);
                 values = logits(hash);
                 disturb(step, row, values);
@@ -358,7 +363,7 @@ final class PagedModel implements StepRunner, PageMover {
                 if (dead.contains(row) || isPoisoned(step, row)) {
                     Arrays.fill(values, Float.NaN);
                 }
-                highest[row * wide + token] = Math.max(0, Sampler.highest(values, VOCABULARY));
+                highest[row * wide + token] = Math.max(0, highest(values, VOCABULARY));
                 for (int i = 0; i < perToken; i++) {
                     float value = topOne ? values[(int) highest[row * wide + token]] : values[i];
                     out.setAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, ((long) row * wide + token) * perToken + i, value);

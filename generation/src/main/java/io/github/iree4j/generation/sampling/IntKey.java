@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param values not copied, and not to be modified
  */
-record IntKey(int[] values) {
+public record IntKey(int[] values) {
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof IntKey key && Arrays.equals(values, key.values);

@@ -1,6 +1,5 @@
 package io.github.iree4j.generation.sampling;
 
-import io.github.iree4j.generation.ModelConfig;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.math.BigDecimal;
@@ -18,8 +17,11 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonPointer;
+import tools.jackson.core.StreamReadFeature;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Reads JSON schemas of draft 2020-12. Every text of the expression is an instance;
@@ -38,6 +40,10 @@ final class JsonSchema {
 
     /** Objects and arrays in each other of any object. */
     static final int OBJECT_LEVELS = 6;
+
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .build();
 
     private static final Set<String> ANNOTATIONS = Set.of(
             "title",
@@ -114,8 +120,17 @@ final class JsonSchema {
                     StatusCode.INVALID_ARGUMENT,
                     "the JSON schema has %d characters, at most %d are read".formatted(schema.length(), LONGEST));
         }
-        JsonNode root = ModelConfig.json("the JSON schema", schema);
+        JsonNode root = json(schema);
         return new JsonSchema(root, steps).schema(root, "#", 0);
+    }
+
+    private static JsonNode json(String schema) {
+        try {
+            return JSON.readTree(schema);
+        } catch (JacksonException e) {
+            throw IreeException.of(
+                    StatusCode.INVALID_ARGUMENT, "the JSON schema is not JSON: " + e.getOriginalMessage(), e);
+        }
     }
 
     /** Returns the expression of any object. */

@@ -1,6 +1,5 @@
 package io.github.iree4j.generation.sampling;
 
-import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Arrays;
@@ -12,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LogitRules {
     private final SamplingOptions options;
-    private final GenerationRequest request;
+    private final int[] prompt;
 
     // Tokens with penalties, ascending, from the first choice on: a waiting request has none.
     private int @Nullable [] seen;
@@ -20,15 +19,14 @@ final class LogitRules {
     private int size;
     private float[] changed = new float[0];
 
-    private LogitRules(GenerationRequest request) {
-        this.request = request;
-        this.options = request.sampling();
+    private LogitRules(SamplingOptions options, int[] prompt) {
+        this.options = options;
+        this.prompt = prompt;
     }
 
     /** Returns rules, or null if the options change no logits. */
-    static @Nullable LogitRules of(GenerationRequest request) {
-        SamplingOptions options = request.sampling();
-        return options.logitBias().isEmpty() && !options.hasPenalties() ? null : new LogitRules(request);
+    static @Nullable LogitRules of(SamplingOptions options, int[] prompt) {
+        return options.logitBias().isEmpty() && !options.hasPenalties() ? null : new LogitRules(options, prompt);
     }
 
     /**
@@ -97,7 +95,7 @@ final class LogitRules {
         if (seen == null) {
             seen = options.repetitionPenalty() == 1
                     ? new int[0]
-                    : Arrays.stream(request.prompt()).sorted().distinct().toArray();
+                    : Arrays.stream(prompt).sorted().distinct().toArray();
             size = seen.length;
             counts = new int[size];
         }

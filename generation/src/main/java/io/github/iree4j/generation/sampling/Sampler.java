@@ -1,8 +1,8 @@
 package io.github.iree4j.generation.sampling;
 
-import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.status.IreeException;
 import java.util.Arrays;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * Chooses the tokens of a sequence, each token once and in order. A random number is drawn for each token, so the choice
  * depends on logits, options, the tokens so far and the position only. Not thread-safe.
  */
-final class Sampler {
+public final class Sampler {
     /** No token: the text is complete, and none of the candidates may follow. */
-    static final int NONE = -1;
+    public static final int NONE = -1;
 
     private final SamplingOptions options;
     private final SplittableRandom random;
@@ -20,17 +20,24 @@ final class Sampler {
     private final @Nullable ConstraintState constraint;
     private @Nullable LogProbabilities logProbabilities;
 
-    Sampler(GenerationRequest request) {
-        this.options = request.sampling();
+    /**
+     * Creates a sampler of a new sequence.
+     *
+     * @param options the rules for the choice
+     * @param stopTokens the tokens that end the sequence
+     * @param prompt the tokens before the first chosen token; not copied, and not to be modified
+     */
+    public Sampler(SamplingOptions options, Set<Integer> stopTokens, int[] prompt) {
+        this.options = options;
         this.random = new SplittableRandom(options.seed());
-        this.rules = LogitRules.of(request);
+        this.rules = LogitRules.of(options, prompt);
         this.constraint = options.constraint()
-                .map(each -> new ConstraintState(each, request.stopTokens()))
+                .map(each -> new ConstraintState(each, stopTokens))
                 .orElse(null);
     }
 
     /** Chooses the next token, see {@link #choose(float[], int[], int)}, of a model with logits of all tokens. */
-    int choose(float[] logits, int count) {
+    public int choose(float[] logits, int count) {
         return choose(logits, null, count);
     }
 
@@ -44,7 +51,7 @@ final class Sampler {
      * @throws IreeException FAILED_PRECONDITION when the constraint allows none of the tokens; INVALID_ARGUMENT for a bias
      *     of a token that the model does not have
      */
-    int choose(float[] logits, int @Nullable [] tokens, int count) {
+    public int choose(float[] logits, int @Nullable [] tokens, int count) {
         float[] ruled = rules == null ? logits : rules.apply(logits, tokens, count);
         int @Nullable [] allowed = constraint == null ? null : constraint.allowed(tokens, count);
         if (allowed != null && allowed.length == 0) {
@@ -66,13 +73,12 @@ final class Sampler {
     }
 
     /** Returns the log probabilities of the token chosen last, if requested. */
-    @Nullable
-    LogProbabilities logProbabilities() {
+    public @Nullable LogProbabilities logProbabilities() {
         return logProbabilities;
     }
 
     /** Returns whether nothing can follow the text, by the constraint. */
-    boolean isComplete() {
+    public boolean isComplete() {
         return constraint != null && constraint.isComplete();
     }
 

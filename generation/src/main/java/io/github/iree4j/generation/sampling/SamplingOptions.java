@@ -1,6 +1,5 @@
 package io.github.iree4j.generation.sampling;
 
-import io.github.iree4j.generation.Generation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.Map;
@@ -166,7 +165,7 @@ public final class SamplingOptions {
     }
 
     /** Returns an option that needs the logits of more than the most probable token, in words; empty if there is none. */
-    Optional<String> beyondGreedy() {
+    public Optional<String> beyondGreedy() {
         if (temperature > 0) {
             return Optional.of("temperature " + temperature);
         }
@@ -307,7 +306,6 @@ public final class SamplingOptions {
          *
          * @param most number of the most probable tokens, from 0 to 20
          * @return this builder
-         * @see Generation#logProbabilities
          */
         public Builder logProbabilities(int most) {
             this.logProbabilities = most;

@@ -22,7 +22,7 @@ class LogitRulesTest {
     private static final long SEED = Effort.seed(LogitRulesTest.class, ROUNDS + " rounds", 7);
 
     private static Sampler sampler(SamplingOptions.Builder options, int... prompt) {
-        return new Sampler(GenerationRequest.of(1, prompt).sampling(options.build()));
+        return Samplers.of(GenerationRequest.of(1, prompt).sampling(options.build()));
     }
 
     @Test
@@ -180,11 +180,11 @@ class LogitRulesTest {
 
     @Test
     void withoutARequestThereAreNoLogProbabilities() {
-        Sampler sampler = new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.GREEDY));
+        Sampler sampler = Samplers.of(GenerationRequest.of(1, 0).sampling(SamplingOptions.GREEDY));
         sampler.choose(new float[2], 2);
         assertThat(sampler.logProbabilities()).isNull();
         assertThat(SamplingOptions.GREEDY.logProbabilities()).isEmpty();
-        Sampler chosenOnly = new Sampler(GenerationRequest.of(1, 0)
+        Sampler chosenOnly = Samplers.of(GenerationRequest.of(1, 0)
                 .sampling(SamplingOptions.builder().logProbabilities(0).build()));
         chosenOnly.choose(new float[2], 2);
         assertThat(chosenOnly.logProbabilities()).hasToString(Float.toString((float) -Math.log(2)));
@@ -195,7 +195,7 @@ class LogitRulesTest {
         float[] logits = new float[3];
         Arrays.fill(logits, Float.NEGATIVE_INFINITY);
         for (int temperature = 0; temperature < 2; temperature++) {
-            Sampler sampler = new Sampler(GenerationRequest.of(1, 0)
+            Sampler sampler = Samplers.of(GenerationRequest.of(1, 0)
                     .sampling(SamplingOptions.builder()
                             .temperature(temperature)
                             .logProbabilities(1)

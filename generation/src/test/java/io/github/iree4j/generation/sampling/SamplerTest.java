@@ -23,10 +23,10 @@ class SamplerTest {
 
     @Test
     void greedyTakesTheLowestTokenOfEqualLogits() {
-        Sampler sampler = new Sampler(GenerationRequest.of(1, 0).sampling(SamplingOptions.GREEDY));
+        Sampler sampler = Samplers.of(GenerationRequest.of(1, 0).sampling(SamplingOptions.GREEDY));
         assertThat(sampler.choose(new float[] {-1, 3, 2, 3}, 4)).isEqualTo(1);
         assertThat(sampler.choose(new float[] {-0f, 0f}, 2)).isZero();
-        assertThat(new Sampler(GenerationRequest.of(1, 0)
+        assertThat(Samplers.of(GenerationRequest.of(1, 0)
                                 .sampling(SamplingOptions.builder()
                                         .temperature(1)
                                         .topK(1)
@@ -39,9 +39,9 @@ class SamplerTest {
     @Test
     void theSameSeedGivesTheSameTokens() {
         float[] logits = {0.5f, 1, -2, 0.25f, 3};
-        Sampler first = new Sampler(GenerationRequest.of(1, 0)
+        Sampler first = Samplers.of(GenerationRequest.of(1, 0)
                 .sampling(SamplingOptions.builder().temperature(1.3f).seed(42).build()));
-        Sampler second = new Sampler(GenerationRequest.of(1, 0)
+        Sampler second = Samplers.of(GenerationRequest.of(1, 0)
                 .sampling(SamplingOptions.builder().temperature(1.3f).seed(42).build()));
         for (int i = 0; i < 1000; i++) {
             assertThat(first.choose(logits, 5)).isEqualTo(second.choose(logits, 5));
@@ -51,7 +51,7 @@ class SamplerTest {
     @Test
     void tokensAreDrawnByTheProbabilitiesOfTheirLogits() {
         float[] logits = {0, (float) Math.log(2), (float) Math.log(5), Float.NEGATIVE_INFINITY};
-        Sampler sampler = new Sampler(GenerationRequest.of(1, 0)
+        Sampler sampler = Samplers.of(GenerationRequest.of(1, 0)
                 .sampling(SamplingOptions.builder().temperature(1).seed(7).build()));
         int[] counts = new int[4];
         for (int i = 0; i < 80_000; i++) {
@@ -122,7 +122,7 @@ class SamplerTest {
             SamplingOptions options = builder.build();
             double[] expected = reference(logits, options);
             int[] counts = new int[logits.length];
-            Sampler sampler = new Sampler(GenerationRequest.of(1, 0).sampling(options));
+            Sampler sampler = Samplers.of(GenerationRequest.of(1, 0).sampling(options));
             for (int i = 0; i < DRAWS; i++) {
                 counts[sampler.choose(logits, logits.length)]++;
             }
@@ -203,7 +203,7 @@ class SamplerTest {
     }
 
     private static Set<Integer> drawn(float[] logits, SamplingOptions.Builder options) {
-        Sampler sampler = new Sampler(GenerationRequest.of(1, 0).sampling(options.build()));
+        Sampler sampler = Samplers.of(GenerationRequest.of(1, 0).sampling(options.build()));
         Set<Integer> tokens = new TreeSet<>();
         for (int i = 0; i < 500; i++) {
             tokens.add(sampler.choose(logits, logits.length));

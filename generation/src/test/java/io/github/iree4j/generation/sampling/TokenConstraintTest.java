@@ -53,7 +53,7 @@ class TokenConstraintTest {
     }
 
     private static Sampler sampler(TokenConstraint constraint, int... stops) {
-        return new Sampler(GenerationRequest.of(1, 0)
+        return Samplers.of(GenerationRequest.of(1, 0)
                 .sampling(SamplingOptions.builder().constraint(constraint).build())
                 .stopAt(Set.copyOf(IntStream.of(stops).boxed().toList())));
     }
@@ -85,7 +85,7 @@ class TokenConstraintTest {
             SplittableRandom random = new SplittableRandom(SEED + round);
             TokenVocabulary vocabulary = vocabulary(random);
             int stop = vocabulary.size() - 1;
-            Sampler sampler = new Sampler(GenerationRequest.of(1, 0)
+            Sampler sampler = Samplers.of(GenerationRequest.of(1, 0)
                     .sampling(SamplingOptions.builder()
                             .temperature(random.nextInt(2))
                             .topK(random.nextInt(20))
@@ -225,7 +225,7 @@ class TokenConstraintTest {
 
     @Test
     void logProbabilitiesAreOfAllTokens() {
-        Sampler sampler = new Sampler(GenerationRequest.of(1, 0)
+        Sampler sampler = Samplers.of(GenerationRequest.of(1, 0)
                 .sampling(SamplingOptions.builder()
                         .constraint(TokenConstraint.regex(vocabulary("a", "b"), "b"))
                         .logProbabilities(1)

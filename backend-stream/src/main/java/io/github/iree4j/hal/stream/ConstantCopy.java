@@ -2,7 +2,7 @@ package io.github.iree4j.hal.stream;
 
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.BufferParams;
-import io.github.iree4j.hal.schedule.ConstantViews;
+import io.github.iree4j.hal.storage.ConstantViews;
 import io.github.iree4j.lifetime.RefCounted;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;

@@ -12,7 +12,7 @@ import io.github.iree4j.hal.collective.GroupChannel;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.hal.record.Recording;
 import io.github.iree4j.hal.record.RecordingBackend;
-import io.github.iree4j.hal.schedule.StoredBuffer;
+import io.github.iree4j.hal.storage.StoredBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayDeque;

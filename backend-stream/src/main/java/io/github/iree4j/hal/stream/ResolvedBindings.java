@@ -4,7 +4,7 @@ import io.github.iree4j.hal.BindingTable;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.record.Recording;
-import io.github.iree4j.hal.schedule.ConstantViews;
+import io.github.iree4j.hal.storage.ConstantViews;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;

@@ -3,7 +3,7 @@ package io.github.iree4j.hal.stream;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.NativeTimepoints;
-import io.github.iree4j.hal.schedule.StorageRequest;
+import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 import java.util.function.Consumer;

@@ -8,9 +8,9 @@ import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.ReservationRequest;
-import io.github.iree4j.hal.schedule.ConstantViews;
-import io.github.iree4j.hal.schedule.StorageRelease;
-import io.github.iree4j.hal.schedule.StoredBuffer;
+import io.github.iree4j.hal.storage.ConstantViews;
+import io.github.iree4j.hal.storage.StorageRelease;
+import io.github.iree4j.hal.storage.StoredBuffer;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.Known;
@@ -96,7 +96,7 @@ final class StreamBuffer extends StoredBuffer<StreamStorage> implements UsedBuff
         return buffer;
     }
 
-    /** Creates an allocation with storage from a {@link io.github.iree4j.hal.schedule.StorageGrant}. */
+    /** Creates an allocation with storage from a {@link io.github.iree4j.hal.storage.StorageGrant}. */
     static StreamBuffer reserved(
             StreamDevice device, BufferParams params, long length, StreamQueue origin, int placement) {
         checkParams(params, length, ReservationRequest.MAXIMUM_ALIGNMENT);

@@ -1,7 +1,7 @@
 package io.github.iree4j.hal.stream;
 
 import io.github.iree4j.hal.pool.Reservation;
-import io.github.iree4j.hal.schedule.BufferStorage;
+import io.github.iree4j.hal.storage.BufferStorage;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;

@@ -2,7 +2,7 @@ package io.github.iree4j.hal.stream;
 
 import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.pool.MemoryHolder;
-import io.github.iree4j.hal.schedule.ConstantViews;
+import io.github.iree4j.hal.storage.ConstantViews;
 import io.github.iree4j.status.IreeException;
 import java.util.Arrays;
 import java.util.Objects;

@@ -1,5 +1,7 @@
 package io.github.iree4j.hal.schedule;
 
+import io.github.iree4j.hal.storage.BufferStorage;
+import io.github.iree4j.hal.storage.StoredBuffer;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;

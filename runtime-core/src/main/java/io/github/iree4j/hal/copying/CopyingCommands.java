@@ -8,7 +8,7 @@ import io.github.iree4j.hal.Collective;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
-import io.github.iree4j.hal.schedule.StoredBuffer;
+import io.github.iree4j.hal.storage.StoredBuffer;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

@@ -14,7 +14,7 @@ import io.github.iree4j.hal.DriverCounters;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableParams;
 import io.github.iree4j.hal.SchedulingDomain;
-import io.github.iree4j.hal.schedule.StoredBuffer;
+import io.github.iree4j.hal.storage.StoredBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;

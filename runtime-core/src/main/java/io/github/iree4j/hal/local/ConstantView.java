@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.local;
 
-import io.github.iree4j.hal.schedule.ConstantViews;
+import io.github.iree4j.hal.storage.ConstantViews;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.nativeaccess.PrivateView;
 import io.github.iree4j.nativeaccess.SealedMemory;

@@ -2,7 +2,7 @@ package io.github.iree4j.hal.local;
 
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.Reservation;
-import io.github.iree4j.hal.schedule.StorageRelease;
+import io.github.iree4j.hal.storage.StorageRelease;
 import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 

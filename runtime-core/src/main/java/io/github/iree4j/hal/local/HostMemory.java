@@ -9,7 +9,7 @@ import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.hal.pool.PoolSet;
 import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
-import io.github.iree4j.hal.schedule.BufferStorage;
+import io.github.iree4j.hal.storage.BufferStorage;
 import io.github.iree4j.hal.spi.CpuOptions;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DevicePools;

@@ -10,7 +10,7 @@ import io.github.iree4j.hal.ViewedConstant;
 import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.MemoryMap;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
-import io.github.iree4j.hal.schedule.ConstantViews;
+import io.github.iree4j.hal.storage.ConstantViews;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.nativeaccess.SystemCapability;
 import io.github.iree4j.status.IreeException;

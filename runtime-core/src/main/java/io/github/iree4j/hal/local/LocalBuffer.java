@@ -8,8 +8,8 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.pool.MemoryHolder;
-import io.github.iree4j.hal.schedule.ConstantViews;
-import io.github.iree4j.hal.schedule.StoredBuffer;
+import io.github.iree4j.hal.storage.ConstantViews;
+import io.github.iree4j.hal.storage.StoredBuffer;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -99,7 +99,7 @@ final class LocalBuffer extends StoredBuffer<HostMemory.Block> {
         return buffer;
     }
 
-    /** Creates an allocation that receives storage from a {@link io.github.iree4j.hal.schedule.StorageGrant}. */
+    /** Creates an allocation that receives storage from a {@link io.github.iree4j.hal.storage.StorageGrant}. */
     static LocalBuffer reserved(HostMemory memory, BufferParams params, long length, LocalQueue origin, int placement) {
         checkParams(params, length, HostMemory.MAXIMUM_ALIGNMENT);
         return new LocalBuffer(memory, params, length, origin, placement, false, null);

@@ -8,7 +8,7 @@ import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.ExecutableExport;
 import io.github.iree4j.hal.collective.GroupChannel;
 import io.github.iree4j.hal.record.RecordingBackend;
-import io.github.iree4j.hal.schedule.StoredBuffer;
+import io.github.iree4j.hal.storage.StoredBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;

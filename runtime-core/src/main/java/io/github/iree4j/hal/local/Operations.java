@@ -13,7 +13,7 @@ import io.github.iree4j.hal.QueueCommand;
 import io.github.iree4j.hal.Transfers;
 import io.github.iree4j.hal.record.RecordedCommandBuffer;
 import io.github.iree4j.hal.record.Recording;
-import io.github.iree4j.hal.schedule.StoredBuffer;
+import io.github.iree4j.hal.storage.StoredBuffer;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

@@ -1,8 +1,8 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.pool.MemoryHolder;
-import io.github.iree4j.hal.schedule.ConstantViews;
-import io.github.iree4j.hal.schedule.StoredBuffer;
+import io.github.iree4j.hal.storage.ConstantViews;
+import io.github.iree4j.hal.storage.StoredBuffer;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 

@@ -2,7 +2,7 @@ package io.github.iree4j.hal.record;
 
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.hal.schedule.DispatchingOperation;
-import io.github.iree4j.hal.schedule.StoredBuffer;
+import io.github.iree4j.hal.storage.StoredBuffer;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 

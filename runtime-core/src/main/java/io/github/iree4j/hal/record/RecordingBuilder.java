@@ -5,7 +5,7 @@ import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.DispatchConfig;
 import io.github.iree4j.hal.Executable;
-import io.github.iree4j.hal.schedule.StoredBuffer;
+import io.github.iree4j.hal.storage.StoredBuffer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.schedule;
 
+import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.CrowdTimepoint;
 import io.github.iree4j.async.Fence;

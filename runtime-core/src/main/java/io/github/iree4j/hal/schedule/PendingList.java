@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.schedule;
 
+import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.status.HighWater;

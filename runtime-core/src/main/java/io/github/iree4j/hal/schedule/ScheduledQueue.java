@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.schedule;
 
+import io.github.iree4j.hal.storage.StoredBuffer;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;

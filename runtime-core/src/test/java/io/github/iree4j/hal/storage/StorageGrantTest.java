@@ -1,4 +1,4 @@
-package io.github.iree4j.hal.schedule;
+package io.github.iree4j.hal.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package io.github.iree4j.hal.schedule;
+package io.github.iree4j.hal.storage;
 
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.Reservation;

@@ -1,5 +1,6 @@
-package io.github.iree4j.hal.schedule;
+package io.github.iree4j.hal.storage;
 
+import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.NativeTimepoints;

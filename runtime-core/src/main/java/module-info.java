@@ -23,6 +23,7 @@ module io.github.iree4j.runtime {
     exports io.github.iree4j.hal.record;
     exports io.github.iree4j.hal.schedule;
     exports io.github.iree4j.hal.spi;
+    exports io.github.iree4j.hal.storage;
     exports io.github.iree4j.hal.virtual to
             io.github.iree4j.laboratory,
             io.github.iree4j.recorder,

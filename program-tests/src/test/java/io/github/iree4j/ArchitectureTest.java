@@ -73,8 +73,10 @@ class ArchitectureTest {
             entry("module", List.of("vm", "async")),
             entry("hal.pool", List.of("frontier", "async")),
             entry("hal", List.of("hal.pool", "frontier", "async", "async.io")),
-            entry("hal.schedule", List.of("hal", "hal.pool", "frontier", "async")),
-            entry("hal.record", List.of("hal", "hal.schedule")),
+            // Storage of buffers in queue order.
+            entry("hal.storage", List.of("hal", "hal.pool", "frontier", "async")),
+            entry("hal.schedule", List.of("hal", "hal.storage", "hal.pool", "frontier", "async")),
+            entry("hal.record", List.of("hal", "hal.storage", "hal.schedule")),
             entry("hal.loader", List.of("hal", "nativeaccess")),
             entry("hal.spi", List.of("hal", "hal.loader", "hal.pool", "frontier", "async", "task")),
             // Who meets in collectives; backends do the work.
@@ -84,6 +86,7 @@ class ArchitectureTest {
                     List.of(
                             "hal",
                             "hal.collective",
+                            "hal.storage",
                             "hal.schedule",
                             "hal.record",
                             "hal.loader",
@@ -98,6 +101,7 @@ class ArchitectureTest {
                     "hal.stream",
                     List.of(
                             "hal",
+                            "hal.storage",
                             "hal.schedule",
                             "hal.record",
                             "hal.collective",
@@ -112,6 +116,7 @@ class ArchitectureTest {
                     "hal.vulkan",
                     List.of(
                             "hal",
+                            "hal.storage",
                             "hal.record",
                             "hal.spi",
                             "hal.stream",
@@ -147,7 +152,7 @@ class ArchitectureTest {
                             "frontier",
                             "async")),
             // The memory holder identifies the submitting call.
-            entry("hal.copying", List.of("hal", "hal.schedule", "hal.pool", "frontier", "async")),
+            entry("hal.copying", List.of("hal", "hal.storage", "hal.schedule", "hal.pool", "frontier", "async")),
             // Elements in host or device memory; the root package wraps them as tensors.
             entry("tensor", List.of("hal", "hal.copying", "hal.pool", "async")),
             // What operators see; the root package and calls provide it.
@@ -176,6 +181,7 @@ class ArchitectureTest {
             R + ".hal.record",
             R + ".hal.schedule",
             R + ".hal.spi",
+            R + ".hal.storage",
             R + ".hal.stream",
             R + ".module",
             R + ".modules.parameters",

@@ -1,6 +1,6 @@
 /**
- * Ordering, decided once for all backends: operations and their schedulers, the premises of a decision, storage in
- * queue order, and speculation.
+ * Ordering, decided once for all backends: operations and their schedulers, the premises of a decision, and
+ * speculation.
  *
  * <p>A backend extends {@link io.github.iree4j.hal.schedule.ScheduledQueue}, and implements
  * {@link io.github.iree4j.hal.schedule.FifoBackend} or {@link io.github.iree4j.hal.schedule.UnorderedBackend}.

@@ -1,6 +1,5 @@
 package io.github.iree4j.hal.storage;
 
-import io.github.iree4j.hal.schedule.QueueScheduler;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.NativeTimepoints;
@@ -11,7 +10,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An operation that needs memory before it can be issued. The {@link QueueScheduler} requests the memory when the
+ * An operation that needs memory before it can be issued. The scheduler requests the memory when the
  * operation's waits allow the issue, and holds the operation back until memory is available; other operations may then
  * overtake the operation. Called by one thread at a time. A failing operation releases its memory or withdraws its
  * request.

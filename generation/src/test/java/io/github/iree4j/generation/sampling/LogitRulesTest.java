@@ -92,7 +92,7 @@ class LogitRulesTest {
         GenerationRequest request = GenerationRequest.of(
                         1, IntStream.range(0, 9_000).map(i -> i / 3).toArray())
                 .sampling(SamplingOptions.builder().repetitionPenalty(2).build());
-        LogitRules rules = LogitRules.of(request);
+        LogitRules rules = LogitRules.of(request.sampling(), request.prompt());
         assertThat(rules).isNotNull();
         assertThat(rules.bytesKept()).isZero();
         rules.apply(new float[4], null, 4);
@@ -110,7 +110,7 @@ class LogitRulesTest {
                     .frequencyPenalty(random.nextInt(-2, 3))
                     .presencePenalty(1)
                     .build();
-            LogitRules rules = LogitRules.of(GenerationRequest.of(1, prompt).sampling(options));
+            LogitRules rules = LogitRules.of(options, prompt);
             assertThat(rules).isNotNull();
             Map<Integer, Integer> counts = new HashMap<>();
             if (options.repetitionPenalty() != 1) {

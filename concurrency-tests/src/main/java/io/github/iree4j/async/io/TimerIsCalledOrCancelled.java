@@ -1,7 +1,6 @@
-package io.github.iree4j.async;
+package io.github.iree4j.async.io;
 
-import io.github.iree4j.async.io.ParkingSource;
-import io.github.iree4j.async.io.Proactor;
+import io.github.iree4j.async.Cancellation;
 import java.time.Duration;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;

@@ -1,7 +1,5 @@
-package io.github.iree4j.hal.schedule;
+package io.github.iree4j.hal.storage;
 
-import io.github.iree4j.hal.storage.BufferStorage;
-import io.github.iree4j.hal.storage.StoredBuffer;
 import io.github.iree4j.frontier.Axis;
 import io.github.iree4j.frontier.CausalDomain;
 import io.github.iree4j.frontier.Frontier;

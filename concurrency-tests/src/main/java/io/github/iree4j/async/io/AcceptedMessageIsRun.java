@@ -1,7 +1,5 @@
-package io.github.iree4j.async;
+package io.github.iree4j.async.io;
 
-import io.github.iree4j.async.io.ParkingSource;
-import io.github.iree4j.async.io.Proactor;
 import io.github.iree4j.status.IreeException;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;

@@ -1,7 +1,5 @@
-package io.github.iree4j.async;
+package io.github.iree4j.async.io;
 
-import io.github.iree4j.async.io.AsyncFile;
-import io.github.iree4j.async.io.SystemIo;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;

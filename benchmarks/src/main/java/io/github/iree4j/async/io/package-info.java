@@ -1,0 +1,5 @@
+/** Benchmarks of files. */
+@NullMarked
+package io.github.iree4j.async.io;
+
+import org.jspecify.annotations.NullMarked;

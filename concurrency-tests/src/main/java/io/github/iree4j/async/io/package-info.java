@@ -1,0 +1,2 @@
+/** Claims about the proactor. */
+package io.github.iree4j.async.io;

@@ -1,0 +1,2 @@
+/** Claims about storage of buffers in queue order. */
+package io.github.iree4j.hal.storage;

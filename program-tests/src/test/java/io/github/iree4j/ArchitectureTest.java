@@ -160,7 +160,9 @@ class ArchitectureTest {
             // Calls on elements; the root package has the public types.
             entry("call", List.of("monitor", "tensor", "vm", "hal", "hal.pool", "async", "task")),
             entry("modules.hal", List.of("vm", "hal", "hal.copying", "hal.pool", "frontier", "async")),
-            entry("modules.parameters", List.of("vm", "hal", "hal.spi", "frontier", "async", "async.io", "modules.hal")),
+            entry(
+                    "modules.parameters",
+                    List.of("vm", "hal", "hal.spi", "frontier", "async", "async.io", "modules.hal")),
             entry("modules.check", List.of("vm", "hal", "modules.hal")),
             // VMVX executables are bytecode modules: the loader is registered with the local device, unknown to it.
             entry("modules.vmvx", List.of("vm", "vm.bytecode", "hal", "hal.loader")));

@@ -1,9 +1,9 @@
 package io.github.iree4j.generation;
 
-import io.github.iree4j.generation.sampling.Sampler;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.generation.sampling.Sampler;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -1,8 +1,8 @@
 package io.github.iree4j.generation;
 
-import io.github.iree4j.generation.sampling.SamplingOptions;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
+import io.github.iree4j.generation.sampling.SamplingOptions;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;

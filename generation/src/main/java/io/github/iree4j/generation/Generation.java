@@ -1,9 +1,9 @@
 package io.github.iree4j.generation;
 
-import io.github.iree4j.generation.sampling.LogProbabilities;
-import io.github.iree4j.generation.sampling.SamplingOptions;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
+import io.github.iree4j.generation.sampling.LogProbabilities;
+import io.github.iree4j.generation.sampling.SamplingOptions;
 import io.github.iree4j.status.IreeException;
 import java.time.Duration;
 import java.util.ArrayList;

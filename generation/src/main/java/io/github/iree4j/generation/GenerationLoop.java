@@ -1,9 +1,9 @@
 package io.github.iree4j.generation;
 
-import io.github.iree4j.generation.sampling.Sampler;
 import io.github.iree4j.async.HandoffThread;
 import io.github.iree4j.async.IreeFuture;
 import io.github.iree4j.generation.GenerationResult.FinishReason;
+import io.github.iree4j.generation.sampling.Sampler;
 import io.github.iree4j.status.DeviceLostException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

@@ -1,8 +1,8 @@
 package io.github.iree4j.generation;
 
-import io.github.iree4j.generation.sampling.TokenConstraint;
 import io.github.iree4j.Program;
 import io.github.iree4j.async.IreeFuture;
+import io.github.iree4j.generation.sampling.TokenConstraint;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.List;

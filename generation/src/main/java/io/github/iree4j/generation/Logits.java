@@ -1,8 +1,8 @@
 package io.github.iree4j.generation;
 
-import io.github.iree4j.generation.sampling.Sampler;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.generation.sampling.Sampler;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
 import io.github.iree4j.status.IreeException;

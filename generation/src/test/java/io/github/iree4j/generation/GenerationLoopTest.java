@@ -3,11 +3,11 @@ package io.github.iree4j.generation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.iree4j.Effort;
 import io.github.iree4j.generation.sampling.LogProbabilities;
 import io.github.iree4j.generation.sampling.SamplingOptions;
 import io.github.iree4j.generation.sampling.TokenConstraint;
 import io.github.iree4j.generation.sampling.TokenVocabulary;
-import io.github.iree4j.Effort;
 import io.github.iree4j.status.CallTimeoutException;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

@@ -2,11 +2,11 @@ package io.github.iree4j.generation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.iree4j.Program;
 import io.github.iree4j.generation.sampling.Sampler;
 import io.github.iree4j.generation.sampling.SamplingOptions;
 import io.github.iree4j.generation.sampling.TokenConstraint;
 import io.github.iree4j.generation.sampling.TokenVocabulary;
-import io.github.iree4j.Program;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.nio.charset.StandardCharsets;

@@ -3,13 +3,13 @@ package io.github.iree4j.generation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.iree4j.generation.sampling.SamplingOptions;
-import io.github.iree4j.generation.sampling.TokenConstraint;
-import io.github.iree4j.generation.sampling.TokenVocabulary;
 import io.github.iree4j.Fixtures;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramOptions;
+import io.github.iree4j.generation.sampling.SamplingOptions;
+import io.github.iree4j.generation.sampling.TokenConstraint;
+import io.github.iree4j.generation.sampling.TokenVocabulary;
 import io.github.iree4j.status.InvalidInputException;
 import java.io.IOException;
 import java.nio.file.Files;

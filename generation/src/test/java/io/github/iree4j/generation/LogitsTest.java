@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.generation.sampling.Sampler;
-import io.github.iree4j.generation.sampling.SamplingOptions;
 import io.github.iree4j.hal.ElementType;
 import io.github.iree4j.hal.Shape;
 import java.lang.foreign.MemorySegment;

@@ -1,10 +1,10 @@
 package io.github.iree4j.tools;
 
-import io.github.iree4j.tools.file.OutputFiles;
 import io.github.iree4j.flight.ExportFormat;
 import io.github.iree4j.flight.OperationGraph;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tools.file.OutputFiles;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,12 +1,12 @@
 package io.github.iree4j.tools;
 
+import io.github.iree4j.status.IreeException;
 import io.github.iree4j.tools.code.AsmCommand;
 import io.github.iree4j.tools.code.DumpCommand;
 import io.github.iree4j.tools.code.HsacoCommand;
 import io.github.iree4j.tools.code.PtxCommand;
 import io.github.iree4j.tools.code.SpirvCommand;
 import io.github.iree4j.tools.lab.LabCommand;
-import io.github.iree4j.status.IreeException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;

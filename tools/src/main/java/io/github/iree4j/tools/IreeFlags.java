@@ -1,8 +1,8 @@
 package io.github.iree4j.tools;
 
-import io.github.iree4j.tools.file.InputFile;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tools.file.InputFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

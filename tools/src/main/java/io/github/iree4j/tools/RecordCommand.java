@@ -1,6 +1,5 @@
 package io.github.iree4j.tools;
 
-import io.github.iree4j.tools.file.OutputFiles;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
@@ -8,6 +7,7 @@ import io.github.iree4j.Results;
 import io.github.iree4j.flight.FlightRecorder;
 import io.github.iree4j.flight.RecorderOptions;
 import io.github.iree4j.hal.SchedulingDomain;
+import io.github.iree4j.tools.file.OutputFiles;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

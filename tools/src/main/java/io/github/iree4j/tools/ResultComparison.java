@@ -1,8 +1,8 @@
 package io.github.iree4j.tools;
 
-import io.github.iree4j.tools.file.ResultPrinter;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.hal.ElementType;
+import io.github.iree4j.tools.file.ResultPrinter;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;

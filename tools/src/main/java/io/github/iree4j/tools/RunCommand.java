@@ -1,13 +1,13 @@
 package io.github.iree4j.tools;
 
-import io.github.iree4j.tools.file.OutputFiles;
-import io.github.iree4j.tools.file.ResultPrinter;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tools.file.OutputFiles;
+import io.github.iree4j.tools.file.ResultPrinter;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

@@ -1,9 +1,9 @@
 package io.github.iree4j.tools;
 
-import io.github.iree4j.tools.file.InputFile;
 import io.github.iree4j.generation.sampling.SamplingOptions;
 import io.github.iree4j.generation.sampling.TokenConstraint;
 import io.github.iree4j.generation.sampling.TokenVocabulary;
+import io.github.iree4j.tools.file.InputFile;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;

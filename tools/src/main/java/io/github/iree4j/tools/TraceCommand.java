@@ -1,10 +1,10 @@
 package io.github.iree4j.tools;
 
-import io.github.iree4j.tools.file.ResultPrinter;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Program;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
+import io.github.iree4j.tools.file.ResultPrinter;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;

@@ -1,6 +1,5 @@
 package io.github.iree4j.tools;
 
-import io.github.iree4j.tools.file.ResultPrinter;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.Allocator;
 import io.github.iree4j.hal.Buffer;
@@ -10,6 +9,7 @@ import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.Executable;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.tools.file.ResultPrinter;
 import io.github.iree4j.vm.CallTracer;
 import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmList;

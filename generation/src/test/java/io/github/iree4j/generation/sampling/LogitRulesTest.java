@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.Effort;
+import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.status.IreeException;
 import java.util.Arrays;
 import java.util.Comparator;

@@ -3,8 +3,8 @@ package io.github.iree4j.generation.sampling;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.Effort;
+import io.github.iree4j.generation.GenerationRequest;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;

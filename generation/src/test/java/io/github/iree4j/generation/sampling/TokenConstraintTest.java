@@ -3,8 +3,8 @@ package io.github.iree4j.generation.sampling;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.Effort;
+import io.github.iree4j.generation.GenerationRequest;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.ByteArrayOutputStream;

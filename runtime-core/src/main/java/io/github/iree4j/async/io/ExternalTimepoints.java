@@ -1,9 +1,9 @@
 package io.github.iree4j.async.io;
 
+import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.SemaphoreScope;
 import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 
 /**

@@ -1,7 +1,7 @@
 package io.github.iree4j.async.io;
 
-import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.api.NotForApplications;
+import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.lifetime.UseGuard;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

@@ -1,7 +1,7 @@
 package io.github.iree4j.async.io;
 
-import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.api.NotForApplications;
+import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.nativeaccess.EventDescriptor;
 import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.nativeaccess.SystemCapability;

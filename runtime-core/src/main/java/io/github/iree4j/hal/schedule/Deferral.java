@@ -1,10 +1,10 @@
 package io.github.iree4j.hal.schedule;
 
-import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.async.CrowdTimepoint;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
+import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,11 +1,11 @@
 package io.github.iree4j.hal.schedule;
 
-import io.github.iree4j.hal.storage.StorageRelease;
-import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.Reservation;
+import io.github.iree4j.hal.storage.StorageRelease;
+import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;

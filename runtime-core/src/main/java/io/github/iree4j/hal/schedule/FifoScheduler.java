@@ -1,7 +1,5 @@
 package io.github.iree4j.hal.schedule;
 
-import io.github.iree4j.hal.storage.StorageRelease;
-import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.HeldCallbacks;
 import io.github.iree4j.async.PromiseSource;
@@ -15,6 +13,8 @@ import io.github.iree4j.hal.FrontierCounters;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.StreamCounters;
 import io.github.iree4j.hal.pool.NativeTimepoint;
+import io.github.iree4j.hal.storage.StorageRelease;
+import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.status.IreeException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package io.github.iree4j.hal.schedule;
 
-import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.storage.StorageRequest;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;

@@ -1,8 +1,8 @@
 package io.github.iree4j.hal.schedule;
 
-import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.hal.PendingOperation;
 import io.github.iree4j.hal.pool.MemoryHolder;
+import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.status.HighWater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

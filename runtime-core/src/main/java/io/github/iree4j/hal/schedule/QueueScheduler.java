@@ -1,6 +1,5 @@
 package io.github.iree4j.hal.schedule;
 
-import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.QueuePlace;
@@ -17,6 +16,7 @@ import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.StreamCounters;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.pool.NativeTimepoints;
+import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.status.HighWater;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

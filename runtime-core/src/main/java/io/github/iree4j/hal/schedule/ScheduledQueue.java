@@ -1,6 +1,5 @@
 package io.github.iree4j.hal.schedule;
 
-import io.github.iree4j.hal.storage.StoredBuffer;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.Buffer;
@@ -13,6 +12,7 @@ import io.github.iree4j.hal.QueueCommand;
 import io.github.iree4j.hal.QueueCounters;
 import io.github.iree4j.hal.QueuePeaks;
 import io.github.iree4j.hal.StreamCounters;
+import io.github.iree4j.hal.storage.StoredBuffer;
 import io.github.iree4j.status.IreeException;
 import java.util.List;
 import java.util.function.Supplier;

@@ -3,8 +3,8 @@ package io.github.iree4j.async.io;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.Effort;
+import io.github.iree4j.async.Cancellation;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;

@@ -3,7 +3,6 @@ package io.github.iree4j.hal.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -14,6 +13,7 @@ import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.hal.schedule.Premise.Basis;
+import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

@@ -2,7 +2,6 @@ package io.github.iree4j.hal.schedule;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.FrontierTracker;
 import io.github.iree4j.async.TimelineSemaphore;
@@ -11,6 +10,7 @@ import io.github.iree4j.frontier.Frontier;
 import io.github.iree4j.hal.SchedulingDomain;
 import io.github.iree4j.hal.pool.NativeTimepoint;
 import io.github.iree4j.hal.pool.NativeTimepoints;
+import io.github.iree4j.hal.storage.StorageRequest;
 import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;

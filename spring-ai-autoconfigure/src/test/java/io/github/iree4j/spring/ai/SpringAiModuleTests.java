@@ -92,7 +92,10 @@ class SpringAiModuleTests {
 
     @Test
     void packagesAreFreeOfCycles() {
-        slices().matching("(io.github.iree4j.spring.ai..)").should().beFreeOfCycles().check(main);
+        slices().matching("(io.github.iree4j.spring.ai..)")
+                .should()
+                .beFreeOfCycles()
+                .check(main);
     }
 
     @Test

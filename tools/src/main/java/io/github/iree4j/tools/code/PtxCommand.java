@@ -1,9 +1,9 @@
 package io.github.iree4j.tools.code;
 
-import io.github.iree4j.tools.file.InputFile;
-import io.github.iree4j.tools.file.OutputFiles;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tools.file.InputFile;
+import io.github.iree4j.tools.file.OutputFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

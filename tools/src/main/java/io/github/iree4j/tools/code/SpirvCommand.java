@@ -1,11 +1,11 @@
 package io.github.iree4j.tools.code;
 
-import io.github.iree4j.tools.file.InputFile;
-import io.github.iree4j.tools.file.OutputFiles;
 import io.github.iree4j.spirv.SpirvExecutableWriter;
 import io.github.iree4j.spirv.SpirvModule;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tools.file.InputFile;
+import io.github.iree4j.tools.file.OutputFiles;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

@@ -1,6 +1,5 @@
 package io.github.iree4j.tools.lab;
 
-import io.github.iree4j.tools.file.InputFile;
 import io.github.iree4j.lab.Fault;
 import io.github.iree4j.lab.LabOptions;
 import io.github.iree4j.lab.Laboratory;
@@ -8,6 +7,7 @@ import io.github.iree4j.lab.Scale;
 import io.github.iree4j.lab.Scenario;
 import io.github.iree4j.lab.WaitKnowledge;
 import io.github.iree4j.status.IreeException;
+import io.github.iree4j.tools.file.InputFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

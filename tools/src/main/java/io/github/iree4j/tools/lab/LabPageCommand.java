@@ -1,10 +1,10 @@
 package io.github.iree4j.tools.lab;
 
-import io.github.iree4j.tools.file.OutputFiles;
 import io.github.iree4j.lab.Laboratory;
 import io.github.iree4j.lab.Scenario;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
+import io.github.iree4j.tools.file.OutputFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

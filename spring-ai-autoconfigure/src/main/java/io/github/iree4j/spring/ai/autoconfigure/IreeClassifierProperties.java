@@ -1,8 +1,8 @@
 package io.github.iree4j.spring.ai.autoconfigure;
 
+import io.github.iree4j.spring.ai.ModelLabels;
 import io.github.iree4j.spring.ai.encoder.Activation;
 import io.github.iree4j.spring.ai.encoder.ClassifierSettings;
-import io.github.iree4j.spring.ai.ModelLabels;
 import io.github.iree4j.spring.ai.encoder.TokenInput;
 import io.github.iree4j.spring.ai.encoder.TokenType;
 import io.github.iree4j.status.IreeException;

@@ -1,8 +1,8 @@
 package io.github.iree4j.spring.ai.encoder;
 
-import io.github.iree4j.spring.ai.TextTokenizer;
 import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.ai.TextTokenizer;
 import io.github.iree4j.spring.ai.encoder.Classification.Label;
 import io.github.iree4j.status.IreeException;
 import java.util.Arrays;

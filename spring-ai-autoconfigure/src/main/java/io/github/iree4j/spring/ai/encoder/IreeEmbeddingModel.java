@@ -1,12 +1,12 @@
 package io.github.iree4j.spring.ai.encoder;
 
-import io.github.iree4j.spring.ai.TextTokenizer;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.LoadedProgram;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.Programs.LocatedFunction;
+import io.github.iree4j.spring.ai.TextTokenizer;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import io.micrometer.observation.ObservationRegistry;

@@ -1,14 +1,14 @@
 package io.github.iree4j.spring.ai.encoder;
 
-import io.github.iree4j.spring.ai.TextTokenizer;
 import io.github.iree4j.ProgramFunction;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.InvocationOperations;
 import io.github.iree4j.spring.Programs;
 import io.github.iree4j.spring.Programs.LocatedFunction;
-import io.github.iree4j.spring.ai.encoder.CheckedTokenizer.Checked;
+import io.github.iree4j.spring.ai.TextTokenizer;
 import io.github.iree4j.spring.ai.TextTokenizer.Tokens;
+import io.github.iree4j.spring.ai.encoder.CheckedTokenizer.Checked;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.time.Duration;

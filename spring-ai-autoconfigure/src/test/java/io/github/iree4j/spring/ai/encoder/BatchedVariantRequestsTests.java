@@ -3,11 +3,11 @@ package io.github.iree4j.spring.ai.encoder;
 import static io.github.iree4j.spring.test.IreeAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.iree4j.spring.ai.HuggingFaceTextTokenizer;
-import io.github.iree4j.spring.ai.TestTokenizers;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.ai.HuggingFaceTextTokenizer;
+import io.github.iree4j.spring.ai.TestTokenizers;
 import io.github.iree4j.spring.test.AutoConfigureIree;
 import io.github.iree4j.spring.test.FakePrograms;
 import io.github.iree4j.spring.test.IreeTest;

@@ -4,13 +4,13 @@ import static io.github.iree4j.spring.test.IreeAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.github.iree4j.spring.ai.HuggingFaceTextTokenizer;
-import io.github.iree4j.spring.ai.TestTokenizers;
 import io.github.iree4j.IreeRuntime;
 import io.github.iree4j.Tensor;
 import io.github.iree4j.spring.InvocationInterceptor;
 import io.github.iree4j.spring.InvocationService;
 import io.github.iree4j.spring.Programs;
+import io.github.iree4j.spring.ai.HuggingFaceTextTokenizer;
+import io.github.iree4j.spring.ai.TestTokenizers;
 import io.github.iree4j.spring.test.FakePrograms;
 import io.github.iree4j.spring.test.IreeTest;
 import io.github.iree4j.status.IreeException;

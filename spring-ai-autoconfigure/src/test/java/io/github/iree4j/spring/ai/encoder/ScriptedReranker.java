@@ -1,7 +1,7 @@
 package io.github.iree4j.spring.ai.encoder;
 
-import io.github.iree4j.spring.ai.TestTokenizers;
 import io.github.iree4j.Tensor;
+import io.github.iree4j.spring.ai.TestTokenizers;
 import io.github.iree4j.spring.test.FakePrograms;
 import java.util.ArrayList;
 import java.util.HashSet;

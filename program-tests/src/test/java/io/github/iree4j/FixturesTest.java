@@ -118,7 +118,8 @@ class FixturesTest {
         }
         if (variant.equals("cpu-system")) {
             Assumptions.assumeTrue(
-                    SystemCapability.SYSTEM_LIBRARIES.isPresent(), "the operating system has no loader of ELF libraries");
+                    SystemCapability.SYSTEM_LIBRARIES.isPresent(),
+                    "the operating system has no loader of ELF libraries");
             DeviceOptions libraries = DeviceOptions.builder()
                     .executableFormats(List.of("system-elf-x86_64"))
                     .build();

@@ -157,7 +157,7 @@ final class Conflicts {
             if (isTwin(each) && now - twins.computeIfAbsent(other, _ -> now) >= graceNanos && isLater(other)) {
                 return IreeException.of(
                         StatusCode.ALREADY_EXISTS,
-                        "%s and %s have the same machine index, and this one joined later, or at about the same time; give each node one of its own"
+                        "%s and %s have the same machine index, and the first joined later, or at about the same time; give each node a different machine index"
                                 .formatted(each, view.find(self.incarnation())));
             }
         }

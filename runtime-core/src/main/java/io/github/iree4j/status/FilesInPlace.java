@@ -128,7 +128,7 @@ public final class FilesInPlace {
 
     /**
      * Returns the reason why calls fail, and begins to compare touched files. Never waits: for a file system that may
-     * hang, the answer is that of an earlier look.
+     * hang, the method returns the result of an earlier look.
      *
      * @return DATA_LOSS when a file is known to be changed, or UNAVAILABLE when a file system gives no answer, with the
      *     path and the remedy; otherwise null

@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds problems in the state of a runtime at one moment. Each piece of work unchanged for too long is followed to its
  * roots: the awaited point, the operation or call to signal the point, the point awaited by this work, and so on;
- * and from a call in line, to the call with the turn. Work with the same root forms one problem. A line is a root of its
- * own only for the time before that turn: a call that does not end is not preceded by a problem of its line. Remembers
+ * and from a call in line, to the call with the turn. Work with the same root forms one problem. A line is a
+ * separate root only before that turn: a call that does not end is not preceded by a problem of its line. Remembers
  * the completed work of queues from one look to the next. Thread-safe.
  *
  * <p>Work moves during a look. A point is reported as unsignalled only when unsignalled at a second look, begun after

@@ -50,14 +50,14 @@ public final class HeartbeatMembership implements ClusterMembership {
     // never come back; with the time of attention; without the earliest beyond a limit
     private final Map<ClusterMember, Long> departed = new LinkedHashMap<>();
     private final Set<ClusterMember> strangers = new HashSet<>(); // logged as no peers of this node
-    private final Places places; // with a lock of its own
+    private final Places places; // guarded by a separate lock
     private Standing standing = Standing.PEACE;
     private @Nullable Joined joined;
     private @Nullable ClusterView view; // last reported; null before the first round has ended
     private @Nullable ScheduledExecutorService timer;
     /*
-     * The clock of silence: stands still while this process does, so a process continuing after a pause takes none of
-     * its own silence for the silence of others.
+     * The clock of silence: stands still while this process does, so a process continuing after a pause never takes
+     * the pause for the silence of others.
      */
     private long attention;
     private long looked;
@@ -432,7 +432,7 @@ public final class HeartbeatMembership implements ClusterMembership {
     /** Returns why a node is no peer of this node; null for a peer, and for this node itself. */
     private static @Nullable String obstacle(ClusterMember there, ClusterMember here) {
         if (there.identity().clusterId() != here.identity().clusterId()) {
-            return "it leases its identity elsewhere: the id of its cluster is %016x, that of this node %016x"
+            return "it leases its identity elsewhere: the id of its cluster is %016x, the id of this node's cluster %016x"
                     .formatted(there.identity().clusterId(), here.identity().clusterId());
         }
         if (there.identity().incarnation() == here.identity().incarnation() && !there.equals(here)) {

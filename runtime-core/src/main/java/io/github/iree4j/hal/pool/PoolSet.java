@@ -379,7 +379,7 @@ public final class PoolSet implements AutoCloseable {
 
     /**
      * Runs an action that may make callbacks due under the lock, then runs the resulting exchange. The exchange runs with
-     * the callbacks, after a releaser with a lock of its own, such as a stream, has unlocked.
+     * the callbacks, after a releaser with another lock, such as a stream, has unlocked.
      */
     private <T> T underLock(Supplier<T> action) {
         boolean held = HeldCallbacks.begin();

@@ -120,7 +120,7 @@ class ChangedDuringACallTest {
             failed(
                     catchThrowable(() -> way.call(weigh, after, x)),
                     StatusCode.DATA_LOSS,
-                    "it was changed while it is in use");
+                    "was changed while in use");
         }
     }
 

@@ -341,7 +341,7 @@ class ProblemFinderTests {
         ChangedFile problem = only(ChangedFile.class, 0);
         assertThat(problem.subject()).isEqualTo("program 'weighing'");
         assertThat(problem.cause()).contains("weights.irpa").contains("load the program again");
-        assertDocumented(problem, "was changed while it is in use");
+        assertDocumented(problem, "was changed while in use");
         programs.load("weighing", null);
         assertThat(finder.find(AT_ONCE)).isEmpty();
     }

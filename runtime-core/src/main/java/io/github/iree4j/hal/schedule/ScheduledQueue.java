@@ -242,7 +242,7 @@ public abstract class ScheduledQueue<B extends StoredBuffer<?>> implements Devic
             case QueueCommand.Update update -> elsewhere(update.target());
             case QueueCommand.Read read -> elsewhere(read.target());
             case QueueCommand.Write write -> elsewhere(write.source());
-            default -> null;
+            case QueueCommand.Fill _, QueueCommand.Copy _, QueueCommand.Dispatch _, QueueCommand.Execute _ -> null;
         };
     }
 

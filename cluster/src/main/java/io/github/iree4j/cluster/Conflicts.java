@@ -143,8 +143,8 @@ final class Conflicts {
                     && of.unbeaten()
                     && isDue(each, now)) {
                 IreeException cause = failed.get(each);
-                String text = "%s and %s have failed each other, and this one yields; it needs a new identity: %s"
-                        .formatted(view.find(each), self, cause == null ? "it said so" : cause.getMessage());
+                String text = "%s and %s have failed each other, and the latter yields, and needs a new identity: %s"
+                        .formatted(view.find(each), self, cause == null ? "the other node reported the failure" : cause.getMessage());
                 return IreeException.of(StatusCode.ABORTED, text, cause);
             }
         }

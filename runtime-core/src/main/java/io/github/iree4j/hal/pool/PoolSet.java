@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Deadlocks.</b> Requests wait for memory while a holder of the memory can run without waiting for memory: a call
  * that is not suspended, or has no request in line ({@link MemoryHolder}). When all holders wait, the holders form a
- * knot: the youngest of their requests fails together with its call. Memory kept by the host is not released
+ * deadlock: the youngest of their requests fails together with its call. Memory kept by the host is not released
  * automatically, so requests wait for such memory only for {@link PoolSetBuilder#hostPatience}. No request waits longer
  * than {@link PoolSetBuilder#patience}.
  *

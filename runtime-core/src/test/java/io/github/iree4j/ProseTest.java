@@ -104,7 +104,8 @@ class ProseTest {
 
     @Test
     void vaguePhrasesAreFoundOverLines() {
-        for (String text : List.of("a name of\n     * its own.", "\"is in\"\n + \" vain\"", "// those\n  // of others")) {
+        for (String text :
+                List.of("a name of\n     * its own.", "\"is in\"\n + \" vain\"", "// those\n  // of others")) {
             List<String> found = new ArrayList<>();
             vague(Path.of("A.java"), text, found);
             assertThat(found).as(text).hasSize(1);

@@ -144,7 +144,10 @@ final class Conflicts {
                     && isDue(each, now)) {
                 IreeException cause = failed.get(each);
                 String text = "%s and %s have failed each other, and the latter yields, and needs a new identity: %s"
-                        .formatted(view.find(each), self, cause == null ? "the other node reported the failure" : cause.getMessage());
+                        .formatted(
+                                view.find(each),
+                                self,
+                                cause == null ? "the other node reported the failure" : cause.getMessage());
                 return IreeException.of(StatusCode.ABORTED, text, cause);
             }
         }

@@ -228,7 +228,8 @@ public final class FileInPlace {
         if (now.unchanged == Known.UNKNOWN) {
             throw IreeException.of(
                     StatusCode.UNAVAILABLE,
-                    "%s may have been changed, and is being compared with the mapped contents; try again".formatted(what),
+                    "%s may have been changed, and is being compared with the mapped contents; try again"
+                            .formatted(what),
                     null,
                     new FileFault());
         }

@@ -15,7 +15,8 @@ import java.util.List;
  * @param since the longest wait
  */
 @NotForApplications
-public record MemoryDeadlock(String subject, String awaited, String held, int waiting, List<String> chain, Duration since)
+public record MemoryDeadlock(
+        String subject, String awaited, String held, int waiting, List<String> chain, Duration since)
         implements Problem {
 
     @Override

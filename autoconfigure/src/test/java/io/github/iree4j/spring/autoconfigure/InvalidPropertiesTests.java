@@ -333,7 +333,9 @@ class InvalidPropertiesTests {
     @Test
     void servedFunctionThatTheProgramLacksIsNamed() throws Exception {
         assertServedInvalid(
-                "iree.serving.functions.adder", "has no function of that name; the functions are [add", "adder=subtract");
+                "iree.serving.functions.adder",
+                "has no function of that name; the functions are [add",
+                "adder=subtract");
     }
 
     @Test

@@ -247,7 +247,9 @@ public final class GpuDevice extends Resource {
                         GpuShim.moduleLoad(handle, image.address(), log.address(), LOG_BYTES, out, error));
             } catch (IreeException e) {
                 String text = log.getString(0).strip();
-                throw text.isEmpty() ? e : IreeException.of(e.code(), e.getMessage() + "; the driver's compiler reports: " + text);
+                throw text.isEmpty()
+                        ? e
+                        : IreeException.of(e.code(), e.getMessage() + "; the driver's compiler reports: " + text);
             }
         } finally {
             Reference.reachabilityFence(image);

@@ -266,7 +266,8 @@ public final class KubernetesIdentityStore implements IdentityStore {
                 }
             }
             throw IreeException.of(
-                    StatusCode.UNAVAILABLE, MOST_CONFLICTS + " attempts to count a session met attempts of other nodes");
+                    StatusCode.UNAVAILABLE,
+                    MOST_CONFLICTS + " attempts to count a session met attempts of other nodes");
         } catch (IreeException e) {
             held.release();
             throw e;

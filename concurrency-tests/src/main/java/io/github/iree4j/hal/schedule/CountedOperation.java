@@ -38,8 +38,7 @@ final class CountedOperation extends QueueOperation {
     String outcome() {
         int runs = issued.get();
         IreeException cause = done.failure();
-        boolean refused =
-                retained.get() == 0; // before the operation was made, or before being held back or issued
+        boolean refused = retained.get() == 0; // before the operation was made, or before being held back or issued
         if (runs > 1 || failures.get() > 1 || retained.get() > 1 || holds.get() != 0) {
             return "broken: issued " + runs + ", failed " + failures + ", retained " + retained + ", still held "
                     + holds;

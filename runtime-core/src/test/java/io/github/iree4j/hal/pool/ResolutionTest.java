@@ -207,7 +207,8 @@ class ResolutionTest extends DeadlockLine {
         for (long seed = SEED; seed < SEED + ROUNDS; seed++) {
             resolve(seed);
         }
-        System.out.printf("%d deadlocks, %d with several victims, %d that nobody's end helps%n", deadlocks, several, helpless);
+        System.out.printf(
+                "%d deadlocks, %d with several victims, %d that nobody's end helps%n", deadlocks, several, helpless);
         if (ROUNDS >= 100) {
             assertThat(List.of(deadlocks, several, helpless)).allMatch(count -> count > ROUNDS / 50);
         }

@@ -160,7 +160,7 @@ final class Conflicts {
             if (isTwin(each) && now - twins.computeIfAbsent(other, _ -> now) >= graceNanos && isLater(other)) {
                 return IreeException.of(
                         StatusCode.ALREADY_EXISTS,
-                        "%s and %s have the same machine index, and the first joined later, or at about the same time; give each node a different machine index"
+                        "%s and %s have the same machine index, and the latter joined later, or at about the same time; give each node a different machine index"
                                 .formatted(each, view.find(self.incarnation())));
             }
         }

@@ -128,7 +128,7 @@ class StartupFailureTests {
                 "--iree.modules.adding.warm-up[0].function=subtract");
         assertThat(output)
                 .contains("has no function 'subtract'")
-                .contains("Correct 'iree.modules.adding.warm-up': its call of 'subtract' failed.");
+                .contains("Correct 'iree.modules.adding.warm-up': the call of 'subtract' failed.");
     }
 
     @Test
@@ -164,7 +164,7 @@ class StartupFailureTests {
                 .contains("Module 'future' could not be loaded")
                 .contains("'hal.device.dream'")
                 .contains("Recompile the program with another release of iree-compile")
-                .contains("'bin/iree4j dump' shows its imports");
+                .contains("'bin/iree4j dump' shows the imports");
     }
 
     @Test

@@ -248,7 +248,7 @@ class StartupFailureTests {
         fail("--iree.modules.pair.location=" + TestModules.fixture("3.13.0/cpu-two/two_devices.vmfb"));
         assertThat(output)
                 .contains("finds none for 'b' among the 1 given (local)")
-                .contains("'iree.modules.pair.devices' lists 1 of 'iree.devices': list one for each")
+                .contains("'iree.modules.pair.devices' lists 1 of 'iree.devices': list a device for each")
                 .doesNotContain("data_layout"); // from the compiler's description of the target
     }
 

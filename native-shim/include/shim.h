@@ -270,7 +270,8 @@ _Static_assert(offsetof(shim_cpu_export_t, name) == 32, "shared with Java");
 // dispatch, when its code faults, unless the system's loader runs it.
 //
 // The first guarded executable permanently installs handlers of SIGSEGV,
-// SIGBUS, SIGFPE and SIGILL in front of the existing ones.
+// SIGBUS, SIGFPE and SIGILL, on arm64 of SIGTRAP too, in front of the existing
+// ones.
 shim_status_t shim_cpu_executable_create(
     const shim_cpu_executable_params_t* params,
     shim_cpu_executable_t** out_executable, shim_error_t* error);

@@ -84,9 +84,9 @@ void* shim_slab_bytes(const shim_slab_t* slab);
 void shim_slab_release(shim_slab_t* slab);
 
 // A private copy-on-write view of sealed memory: its stores are visible in this
-// view only, and unwritten pages are shared. The first view installs a SIGSEGV
-// handler in front of the existing one; a handler installed later must chain to
-// it.
+// view only, and unwritten pages are shared. On Linux the first view installs a
+// SIGSEGV handler in front of the existing one; a handler installed later must
+// chain to it.
 typedef struct shim_view_t shim_view_t;
 
 // Creates a view of |length| bytes, above 0, from |offset| on. It may outlive
@@ -100,12 +100,12 @@ shim_status_t shim_view_create(const shim_sealed_t* sealed, uint64_t offset,
 // The byte at |offset|.
 void* shim_view_bytes(const shim_view_t* view);
 
-// Whether the view was written since it was created or restored. True for any
-// thread that sees the stored bytes.
+// Whether the view was written since it was created or restored, or may have
+// been. True for any thread that sees the stored bytes.
 int shim_view_is_written(const shim_view_t* view);
 
 // Restores the sealed contents. The bytes must not be in use. On failure some
-// of them may keep their stored values.
+// of them may keep their stored values, or be gone: the view must be released.
 shim_status_t shim_view_restore(shim_view_t* view, shim_error_t* error);
 
 // The bytes must not be in use.

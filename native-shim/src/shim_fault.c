@@ -43,8 +43,15 @@ typedef struct guard_t {
   jmp_buf landing;
 } guard_t;
 
-enum { SIGNALS = 4 };
-static const int signals[SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+// Compilers mark unreachable code by ud2 on x86_64, which is an illegal
+// instruction, and by brk on arm64, which is a breakpoint.
+static const int signals[] = {
+    SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+#if defined(__aarch64__)
+    SIGTRAP,
+#endif
+};
+enum { SIGNALS = sizeof(signals) / sizeof(signals[0]) };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction previous[SIGNALS];  // set before the handler is
@@ -66,7 +73,10 @@ static bool is_of(const guard_t* guard, const siginfo_t* info,
   if (stack >= (uintptr_t)guard || (uintptr_t)guard - stack > STACK) {
     return false;
   }
+  // A jump to where no code is may leave no return address.
   return is_inside(guard, shim__instruction(context)) ||
+         (shim__has_address(info, context) &&
+          (uintptr_t)info->si_addr == shim__instruction(context)) ||
          is_inside(guard, shim__caller(context));
 }
 

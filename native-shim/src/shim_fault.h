@@ -1,5 +1,6 @@
 // Contains faults of foreign code that the shim calls: SIGSEGV, SIGBUS, SIGFPE
-// and SIGILL of kernels end their call, not the process. Private to the shim.
+// and SIGILL of kernels, on arm64 SIGTRAP too, end their call, not the process.
+// Private to the shim.
 #ifndef IREE4J_SHIM_FAULT_H_
 #define IREE4J_SHIM_FAULT_H_
 

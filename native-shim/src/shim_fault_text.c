@@ -66,7 +66,7 @@ void shim__fault_text(const shim__fault_t* fault, const char* where, char* out,
   if (!fault->has_address) {
     snprintf(out, capacity,
              "used a non-canonical address, or a misaligned vector "
-             "operand");
+             "operand or atomic one");
     return;
   }
   static const char* const verbs[] = {"accessed", "read from", "wrote to",

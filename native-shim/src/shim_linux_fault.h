@@ -28,7 +28,9 @@ _Static_assert(SIGSEGV == SHIM__SIGNAL_SEGV && SIGBUS == SHIM__SIGNAL_BUS &&
                    SIGFPE == SHIM__SIGNAL_FPE && SIGILL == SHIM__SIGNAL_ILL,
                "Linux's");
 
-static inline int32_t shim__signal_of(int number) { return number; }
+static inline int32_t shim__signal_of(int number) {
+  return number == SIGTRAP ? SHIM__SIGNAL_ILL : number;
+}
 
 // Whether a process sent the signal.
 static inline bool shim__is_sent(const siginfo_t* info) {
@@ -39,12 +41,18 @@ static inline bool shim__is_sent(const siginfo_t* info) {
 static inline bool shim__has_address(const siginfo_t* info,
                                      const ucontext_t* context) {
   (void)context;
-  return (info->si_signo == SIGSEGV || info->si_signo == SIGBUS) &&
-         info->si_code != SI_KERNEL;
+  return info->si_code != SI_KERNEL &&
+         (info->si_signo == SIGSEGV ||
+          (info->si_signo == SIGBUS && info->si_code != BUS_ADRALN));
 }
 
-// The signal says which of both has happened.
-static inline void shim__fault_settle(shim__fault_t* fault) { (void)fault; }
+// The signal says what has happened, except that arm64 raises SIGBUS for
+// misaligned atomic operands, too.
+static inline void shim__fault_settle(shim__fault_t* fault) {
+  if (fault->signal == SHIM__SIGNAL_BUS && fault->code == BUS_ADRALN) {
+    fault->signal = SHIM__SIGNAL_SEGV;
+  }
+}
 
 #if defined(__x86_64__)
 

@@ -1,12 +1,8 @@
 // What neither Windows nor macOS has, or this library does not have there: each
 // function says so. Calls shim_status.c only.
 //
-// Views of sealed memory are left out on Windows on purpose. A store into a
-// view faults and is retried; but Windows calls handlers directly below the
-// stack pointer of the code that faulted, where kernels may keep values (the
-// red zone of the System V convention). Kernels that fault for good are not
-// continued, and lose nothing. macOS spares the red zone, but has no files in
-// memory that could be mapped privately, and nothing here has run there.
+// Views of sealed memory are left out on macOS, which has no files in memory that
+// could be mapped privately: nothing here has run there.
 #include <string.h>
 
 #include "cpu/system_image.h"
@@ -14,8 +10,12 @@
 #include "shim_file.h"
 
 #if defined(_WIN32)
+#include "windows/windows_memory.h"
 #define SYSTEM "Windows"
-uint32_t shim_capabilities(void) { return SHIM_CAPABILITY_AFFINITY; }
+uint32_t shim_capabilities(void) {
+  return SHIM_CAPABILITY_AFFINITY |
+         (shim__windows_has_views() ? SHIM_CAPABILITY_VIEWS : 0);
+}
 #else
 #define SYSTEM "macOS"
 uint32_t shim_capabilities(void) { return 0; }
@@ -120,6 +120,8 @@ uint32_t shim_file_ring_poll(shim_file_ring_t* ring, uint32_t capacity,
   return 0;
 }
 
+#if !defined(_WIN32)
+
 shim_status_t shim_view_create(const shim_sealed_t* sealed, uint64_t offset,
                                uint64_t length, shim_view_t** out_view,
                                shim_error_t* error) {
@@ -149,6 +151,8 @@ bool shim__view_open(uintptr_t address) {
   (void)address;
   return false;
 }
+
+#endif
 
 shim_status_t shim__system_image_load(const void* bytes, size_t size,
                                       const char* symbol,

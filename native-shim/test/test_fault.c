@@ -23,6 +23,8 @@ enum {
   SET_MODE,
   FILL,
   DIG,
+  TRAP,
+  LEAVE,
 };
 
 static uintptr_t page;
@@ -110,6 +112,12 @@ static void a_fault_is_a_status_that_says_what_was_done(void) {
               SHIM_INTERNAL, "read-only memory");
   CHECK_FAILS(run(executable, STOP, NULL, &bound, &error), SHIM_INCOMPATIBLE,
               "an instruction that this processor lacks");
+  CHECK_FAILS(run(executable, TRAP, NULL, &bound, &error), SHIM_INCOMPATIBLE,
+              "or that marks unreachable code");
+  CHECK_FAILS(run(executable, LEAVE, (void*)64, &bound, &error), SHIM_INTERNAL,
+              " 0x40, where nothing is mapped");
+  CHECK_FAILS(run(executable, MISALIGN, (uint8_t*)&bound + 1, &bound, &error),
+              SHIM_INTERNAL, "a misaligned vector operand or atomic one");
 #if defined(__x86_64__)
   CHECK_FAILS(run(executable, STORE, NULL, &bound, &error), SHIM_INTERNAL,
               "it wrote to 0x0, ");

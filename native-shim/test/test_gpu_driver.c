@@ -157,6 +157,22 @@ static void other_libraries_are_refused(void) {
                        : "'libm.so.6' has no symbol cuInit; update the CUDA");
 }
 
+// On machines without the vendor's library, which are most.
+static void missing_library_is_told_by_each_name_tried(void) {
+  shim_error_t error = {0};
+  if (!shim_gpu_open(kind(), NULL, &api, &error)) {
+    shim_gpu_close(api);
+    return;
+  }
+  if (!strstr(error.message, "there is no")) return;
+  CHECK(strstr(error.message,
+               hip ? "there is no 'libamdhip64.so.7', 'libamdhip64.so.6', "
+                     "'libamdhip64.so.5' or 'libamdhip64.so'; install AMD's"
+                   : "there is no 'libcuda.so.1' or 'libcuda.so'; install "
+                     "NVIDIA's"));
+  CHECK(error.message[strlen(error.message) - 1] == ')');
+}
+
 static void check_without(const char* symbol, bool needed) {
   if (strcmp(symbol, "none") == 0) return;
   char text[128];
@@ -361,6 +377,7 @@ static bool has_device(void) {
 
 static void test_library(void) {
   RUN(other_libraries_are_refused);
+  RUN(missing_library_is_told_by_each_name_tried);
   if (is_fake && !is_adapter) RUN(entry_points_that_are_missing_are_named);
   if (is_fake && is_adapter) {
     RUN(entry_points_that_are_missing_behind_fail_or_are_not_used);

@@ -254,6 +254,7 @@ enum {
   DIVIDE,
   STOP,
   MISALIGN,
+  LEAVE = 12,
 };
 
 static void a_fault_is_a_status_that_says_what_was_done(void) {
@@ -279,6 +280,8 @@ static void a_fault_is_a_status_that_says_what_was_done(void) {
   CHECK_FAILS(run(executable, LOAD_BYTE, (void*)8, bound, &error),
               SHIM_INTERNAL, "it read from 0x8, ");
   CHECK_FAILS(run(executable, JUMP, (void*)64, bound, &error), SHIM_INTERNAL,
+              "it jumped to 0x40, ");
+  CHECK_FAILS(run(executable, LEAVE, (void*)64, bound, &error), SHIM_INTERNAL,
               "it jumped to 0x40, ");
   CHECK_FAILS(run(executable, STORE_TO_CONSTANTS, NULL, bound, &error),
               SHIM_INTERNAL, "read-only memory");
@@ -496,7 +499,8 @@ static void what_is_no_file_is_refused(void) {
 //===--------------------------------------------------------------------===//
 
 static void what_windows_lacks_says_so(void) {
-  CHECK_EQ(shim_capabilities(), SHIM_CAPABILITY_AFFINITY);
+  CHECK_EQ(shim_capabilities(),
+           SHIM_CAPABILITY_AFFINITY | SHIM_CAPABILITY_VIEWS);
   int32_t fd = 7;
   CHECK_FAILS(shim_event_create(&fd, &error), SHIM_UNIMPLEMENTED,
               "Windows has no eventfd and epoll");
@@ -507,13 +511,6 @@ static void what_windows_lacks_says_so(void) {
   CHECK_FAILS(shim_file_ring_create(8, &ring, &error), SHIM_UNAVAILABLE,
               "Windows has no io_uring");
   CHECK(!ring);
-  shim_sealed_t* sealed = NULL;
-  CHECK_OK(shim_sealed_create(1, &sealed, &error));
-  shim_view_t* view = NULL;
-  CHECK_FAILS(shim_view_create(sealed, 0, 1, &view, &error), SHIM_UNIMPLEMENTED,
-              "Windows has no views of sealed memory");
-  CHECK(!view);
-  shim_sealed_release(sealed);
   shim_cpu_executable_t* executable = NULL;
   CHECK_FAILS(open_by("basic", SHIM_CPU_EXECUTABLE_SYSTEM, &executable, &error),
               SHIM_UNIMPLEMENTED, "Windows has no loader of ELF libraries");

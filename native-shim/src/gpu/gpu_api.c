@@ -10,19 +10,39 @@
 static const char* const cuda_libraries[] = {"nvcuda.dll", NULL};
 static const char* const hip_libraries[] = {"amdhip64_7.dll", "amdhip64_6.dll",
                                             "amdhip64.dll", NULL};
+#define CUDA_REMEDY "install NVIDIA's driver"
+#define HIP_REMEDY "install AMD's driver with its HIP runtime"
 #elif defined(__APPLE__)
 static const char* const cuda_libraries[] = {NULL};
 static const char* const hip_libraries[] = {NULL};
+#define CUDA_REMEDY ""
+#define HIP_REMEDY ""
 #else
 static const char* const cuda_libraries[] = {"libcuda.so.1", "libcuda.so",
                                              NULL};
 static const char* const hip_libraries[] = {
     "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
     "libamdhip64.so", NULL};
+#define CUDA_REMEDY                                                   \
+  "install NVIDIA's driver, or in a container give it the GPU (--gpus " \
+  "all)"
+#define HIP_REMEDY                                                         \
+  "install AMD's ROCm runtime, or in a container give it the GPU (--device=" \
+  "/dev/kfd --device=/dev/dri)"
 #endif
 
 static const char* kind_name(int32_t kind) {
   return kind == SHIM_GPU_CUDA ? "CUDA" : "HIP";
+}
+
+// 'a', 'b' or 'c': all names that were tried.
+static void list(const char* const* names, char* out, size_t capacity) {
+  size_t length = 0;
+  for (int i = 0; names[i] && length < capacity; ++i) {
+    const char* between = i == 0 ? "" : names[i + 1] ? ", " : " or ";
+    length += (size_t)snprintf(out + length, capacity - length, "%s'%s'",
+                               between, names[i]);
+  }
 }
 
 void* shim__gpu_open_library(const char* name, const char* const* names,
@@ -46,7 +66,9 @@ void* shim__gpu_open_library(const char* name, const char* const* names,
     }
   }
   if (names[0]) {
-    shim_error_set(error, SHIM_UNAVAILABLE, 0, "there is no '%s'; %s", names[0],
+    char tried[128];
+    list(names, tried, sizeof(tried));
+    shim_error_set(error, SHIM_UNAVAILABLE, 0, "there is no %s; %s", tried,
                    remedy);
   } else {
     shim_error_set(error, SHIM_UNAVAILABLE, 0,
@@ -123,11 +145,7 @@ shim_status_t shim_gpu_open(int32_t kind, const char* name,
   bool cuda = kind == SHIM_GPU_CUDA;
   void* library = shim__gpu_open_library(
       name, cuda ? cuda_libraries : hip_libraries,
-      cuda ? "install NVIDIA's driver, or in a container give it the GPU "
-             "(--gpus all)"
-           : "install AMD's ROCm runtime, or in a container give it the GPU "
-             "(--device=/dev/kfd --device=/dev/dri)",
-      api->name, sizeof(api->name), error);
+      cuda ? CUDA_REMEDY : HIP_REMEDY, api->name, sizeof(api->name), error);
   shim_status_t status = library ? SHIM_OK : SHIM_UNAVAILABLE;
   if (!status) status = resolve(api, library, error);
   if (!status) status = start(api, error);

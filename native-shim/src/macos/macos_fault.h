@@ -43,6 +43,7 @@ static inline int32_t shim__signal_of(int number) {
     case SIGFPE:
       return SHIM__SIGNAL_FPE;
     case SIGILL:
+    case SIGTRAP:
       return SHIM__SIGNAL_ILL;
     default:
       return SHIM__SIGNAL_SEGV;

@@ -24,8 +24,18 @@ static const char* const libraries[] = {"libvulkan.so.1", NULL};
   "install the Vulkan SDK or MoltenVK, where DYLD_FALLBACK_LIBRARY_PATH leads"
 #else
 #define CAUSE "%s"
+#if defined(_WIN32)
+#define REMEDY "install the graphics driver of the GPU's vendor"
+#else
 #define REMEDY \
   "install the Vulkan loader and a driver (libvulkan1, mesa-vulkan-drivers)"
+#endif
+#endif
+// Where the loader finds no driver.
+#if defined(_WIN32) || defined(__APPLE__)
+#define EXAMPLE ""
+#else
+#define EXAMPLE ", for example the package mesa-vulkan-drivers"
 #endif
 #define RESOLVER "vkGetInstanceProcAddr"
 #define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
@@ -218,8 +228,8 @@ static shim_status_t create_instance(shim_vulkan_api_t* api,
     bool no_driver = result == SHIM__VK_INCOMPATIBLE_DRIVER;
     return shim_error_set(
         error, SHIM_UNAVAILABLE, result,
-        "'%s' %s: vkCreateInstance failed with %s (%d); install a driver, for "
-        "example the package mesa-vulkan-drivers",
+        "'%s' %s: vkCreateInstance failed with %s (%d); install a "
+        "driver" EXAMPLE,
         api->name, no_driver ? "finds no Vulkan driver" : "made no instance",
         shim__vk_result_name(result), result);
   }

@@ -115,14 +115,17 @@ static bool is_inside(const guard_t* guard, uintptr_t address) {
 }
 
 // Whether guarded code faulted, or a function called directly from there that
-// has pushed nothing, on the stack that the code was called on.
-static bool is_of(const guard_t* guard, const CONTEXT* context) {
+// has pushed nothing, or a jump to where no code is, which may leave no return
+// address; on the stack that the code was called on.
+static bool is_of(const guard_t* guard, const CONTEXT* context,
+                  const shim__fault_t* fault) {
   const uintptr_t stack = context->Rsp;
   if (stack >= guard->stack ||
       stack < (uintptr_t)((NT_TIB*)NtCurrentTeb())->StackLimit) {
     return false;
   }
   return is_inside(guard, context->Rip) ||
+         (fault->has_address && fault->address == context->Rip) ||
          is_inside(guard, *(const uintptr_t*)stack);
 }
 
@@ -175,8 +178,10 @@ static LONG CALLBACK on_exception(EXCEPTION_POINTERS* exception) {
   const EXCEPTION_RECORD* record = exception->ExceptionRecord;
   CONTEXT* context = exception->ContextRecord;
   const int32_t signal = signal_of(record->ExceptionCode);
-  if (signal == 0 || !is_of(guard, context)) return EXCEPTION_CONTINUE_SEARCH;
-  *guard->fault = fault_of(record, signal);
+  if (signal == 0) return EXCEPTION_CONTINUE_SEARCH;
+  const shim__fault_t fault = fault_of(record, signal);
+  if (!is_of(guard, context, &fault)) return EXCEPTION_CONTINUE_SEARCH;
+  *guard->fault = fault;
   // A fetch from where nothing is mapped may be reported as a read.
   if (guard->fault->has_address && guard->fault->address == context->Rip) {
     guard->fault->access = SHIM__ACCESS_EXECUTE;

@@ -9,17 +9,14 @@
 #include <errno.h>
 #include <io.h>
 #include <malloc.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "shim_file.h"
 #include "shim_internal.h"
 #include "shim_system.h"
+#include "windows/windows_memory.h"
 
 typedef unsigned long long ull;
-
-// Windows gives out reservations at multiples of this.
-#define GRANULE ((uint64_t)64 << 10)
 
 //===--------------------------------------------------------------------===//
 // Pages
@@ -132,7 +129,7 @@ shim_status_t shim_slab_create(uint64_t size, uint64_t alignment,
   const uint64_t page = shim__system_page_size();
   const shim_status_t status = shim__slab_check(size, alignment, error);
   if (status != SHIM_OK) return status;
-  const uint64_t boundary = alignment < GRANULE ? GRANULE : alignment;
+  const uint64_t boundary = alignment < SHIM__WINDOWS_GRANULE ? SHIM__WINDOWS_GRANULE : alignment;
   const uint64_t length = round_up(size, page);
   shim_slab_t* slab = malloc(sizeof(*slab));
   if (!slab) return shim__no_memory(error, sizeof(*slab), "a slab");
@@ -170,9 +167,28 @@ void shim_slab_release(shim_slab_t* slab) {
 
 struct shim_sealed_t {
   uint64_t size;
+  HANDLE section;
   void* bytes;
-  bool is_file;
 };
+
+HANDLE shim__windows_section(const shim_sealed_t* sealed) {
+  return sealed->section;
+}
+
+// Maps a section of |file|, or of the paging file, as a whole. Returns 0, or an
+// errno.
+static int map_section(shim_sealed_t* sealed, HANDLE file, DWORD protection,
+                       DWORD access) {
+  sealed->section =
+      CreateFileMappingW(file, NULL, protection, (DWORD)(sealed->size >> 32),
+                         (DWORD)sealed->size, NULL);
+  if (!sealed->section) return shim__windows_errno();
+  sealed->bytes = MapViewOfFile(sealed->section, access, 0, 0, 0);
+  if (sealed->bytes) return 0;
+  const int code = shim__windows_errno();
+  CloseHandle(sealed->section);
+  return code;
+}
 
 shim_status_t shim_sealed_create(uint64_t size, shim_sealed_t** out_sealed,
                                  shim_error_t* error) {
@@ -183,11 +199,9 @@ shim_status_t shim_sealed_create(uint64_t size, shim_sealed_t** out_sealed,
   shim_sealed_t* sealed = malloc(sizeof(*sealed));
   if (!sealed) return shim__no_memory(error, sizeof(*sealed), "sealed memory");
   sealed->size = size;
-  sealed->is_file = false;
-  sealed->bytes =
-      VirtualAlloc(NULL, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
-  if (!sealed->bytes) {
-    const int code = shim__windows_errno();
+  const int code = map_section(sealed, INVALID_HANDLE_VALUE, PAGE_READWRITE,
+                               FILE_MAP_WRITE);
+  if (code != 0) {
     free(sealed);
     return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, code,
                           "no memory for %llu bytes: errno %d", (ull)size,
@@ -195,17 +209,6 @@ shim_status_t shim_sealed_create(uint64_t size, shim_sealed_t** out_sealed,
   }
   *out_sealed = sealed;
   return SHIM_OK;
-}
-
-// The mapping stays when the handle of the section is closed. NULL on failure.
-static void* map_file(HANDLE file) {
-  HANDLE section = CreateFileMappingW(file, NULL, PAGE_READONLY, 0, 0, NULL);
-  if (!section) return NULL;
-  void* bytes = MapViewOfFile(section, FILE_MAP_READ, 0, 0, 0);
-  const DWORD code = GetLastError();
-  CloseHandle(section);
-  SetLastError(code);
-  return bytes;
 }
 
 shim_status_t shim_sealed_map(int32_t fd, shim_sealed_t** out_sealed,
@@ -219,10 +222,9 @@ shim_status_t shim_sealed_map(int32_t fd, shim_sealed_t** out_sealed,
   shim_sealed_t* sealed = malloc(sizeof(*sealed));
   if (!sealed) return shim__no_memory(error, sizeof(*sealed), "a mapping");
   sealed->size = (uint64_t)length;
-  sealed->is_file = true;
-  sealed->bytes = map_file((HANDLE)_get_osfhandle(fd));
-  if (!sealed->bytes) {
-    const int code = shim__windows_errno();
+  const int code = map_section(sealed, (HANDLE)_get_osfhandle(fd), PAGE_READONLY,
+                               FILE_MAP_READ);
+  if (code != 0) {
     free(sealed);
     return shim_error_set(error, SHIM_RESOURCE_EXHAUSTED, code,
                           "mapping %llu bytes failed with errno %d",
@@ -249,10 +251,7 @@ shim_status_t shim_sealed_seal(shim_sealed_t* sealed, shim_error_t* error) {
 
 void shim_sealed_release(shim_sealed_t* sealed) {
   if (!sealed) return;
-  if (sealed->is_file) {
-    UnmapViewOfFile(sealed->bytes);
-  } else {
-    release(sealed->bytes);
-  }
+  UnmapViewOfFile(sealed->bytes);
+  CloseHandle(sealed->section);
   free(sealed);
 }

@@ -74,13 +74,32 @@ KERNEL(stop) {
   return 0;
 }
 
-// A misaligned vector; valid on arm_64.
+// Code that the compiler takes for unreachable.
+KERNEL(trap) {
+  UNUSED;
+  __builtin_trap();
+}
+
+// Ends in a jump, with no return address in the kernel.
+KERNEL(leave) {
+  (void)environment, (void)workgroup;
+#if defined(__x86_64__)
+  __asm__ volatile("jmp *%0" : : "r"(target(dispatch)));
+#else
+  __asm__ volatile("br %0" : : "r"(target(dispatch)));
+#endif
+  return 0;
+}
+
+// A misaligned vector on x86_64; arm_64 takes those, but no atomic operand.
 KERNEL(misalign) {
   (void)environment, (void)workgroup;
 #if defined(__x86_64__)
   __asm__ volatile("movaps %%xmm0, (%0)" : : "r"(target(dispatch)) : "memory");
 #else
-  *target(dispatch) = 0;
+  uint64_t value;
+  __asm__ volatile("ldaxr %0, [%1]"
+                   : "=r"(value) : "r"(target(dispatch)) : "memory");
 #endif
   return 0;
 }
@@ -124,15 +143,16 @@ KERNEL(fill) {
 static const shim_dispatch_fn_t functions[] = {
     store,    load, jump,     store_to_constants, store_to_code,
     divide,   stop, misalign, set_mode,           fill,
-    dig};
+    dig,      trap, leave};
 static const char* const names[] = {
     "store",  "load", "jump",     "store_to_constants", "store_to_code",
     "divide", "stop", "misalign", "set_mode",           "fill",
-    "dig"};
+    "dig",    "trap", "leave"};
 enum { COUNT = sizeof(names) / sizeof(names[0]) };
 #define ENTRY {.binding_count = 1, .constant_count = 3}
 static const shim_dispatch_attributes_t attributes[COUNT] = {
-    ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY};
+    ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY,
+    ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY};
 
 static const shim_library_header_t header = {
     .version = SHIM_CPU_LIBRARY_VERSION,

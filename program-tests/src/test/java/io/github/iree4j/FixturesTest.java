@@ -13,6 +13,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DriverProvider;
 import io.github.iree4j.hal.vulkan.VulkanOfProcess;
 import io.github.iree4j.nativeaccess.CpuFeatures;
+import io.github.iree4j.nativeaccess.SystemCapability;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.vm.bytecode.ModuleLimits;
 import io.github.iree4j.vm.bytecode.ModuleVerifier;
@@ -116,6 +117,8 @@ class FixturesTest {
             return RUNTIMES.computeIfAbsent(variant, name -> onDevices("local", "a", "b", "c"));
         }
         if (variant.equals("cpu-system")) {
+            Assumptions.assumeTrue(
+                    SystemCapability.SYSTEM_LIBRARIES.isPresent(), "the operating system has no loader of ELF libraries");
             DeviceOptions libraries = DeviceOptions.builder()
                     .executableFormats(List.of("system-elf-x86_64"))
                     .build();

@@ -67,7 +67,7 @@ public final class RuntimeBuilder {
     /**
      * Sets the limits of programs.
      *
-     * @param limits limits of each program
+     * @param limits limits of each program, {@link ContextOptions#DEFAULTS} by default
      * @return this builder
      */
     public RuntimeBuilder programLimits(ContextOptions limits) {

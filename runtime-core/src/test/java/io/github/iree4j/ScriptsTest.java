@@ -3,8 +3,10 @@ package io.github.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -13,6 +15,10 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -255,6 +261,111 @@ class ScriptsTest {
         assertThat(called)
                 .contains("bin/cmake-native", "bin/check-sources", "sample-app/src/main/iree/compile-kernels")
                 .isSubsetOf(SCRIPTS);
+    }
+
+    /** The output of a command that has only these programs on its path, and the exit status. The library is named where it exists. */
+    private static String withoutCompiler(Path path, Path library, String... command)
+            throws IOException, InterruptedException {
+        for (String program : List.of(
+                "sh",
+                "dirname",
+                "basename",
+                "uname",
+                "sed",
+                "env",
+                "mkdir",
+                "cmp",
+                "cp",
+                "sha256sum",
+                "rm",
+                "readlink")) {
+            Path link = path.resolve(program);
+            if (!Files.exists(link)) {
+                Files.createSymbolicLink(
+                        link,
+                        Stream.of("/bin", "/usr/bin")
+                                .map(folder -> Path.of(folder, program))
+                                .filter(Files::exists)
+                                .findFirst()
+                                .orElseThrow());
+            }
+        }
+        ProcessBuilder builder =
+                new ProcessBuilder(command).directory(ROOT.toFile()).redirectErrorStream(true);
+        builder.environment().keySet().removeIf(name -> name.equals("IREE4J_NATIVE_LIBRARY_PATH"));
+        builder.environment().put("PATH", path.toString());
+        if (Files.exists(library)) {
+            builder.environment().put("IREE4J_NATIVE_LIBRARY_PATH", library.toString());
+        }
+        Process process = builder.start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return output + "status " + process.waitFor();
+    }
+
+    /** Where there is no compiler, a library made elsewhere serves, and the message without one says so. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void libraryMadeElsewhereNeedsNoCompiler(@TempDir Path directory) throws Exception {
+        Path path = Files.createDirectory(directory.resolve("path"));
+        Path library = directory.resolve("libiree4j_shim.so");
+        Path resources = directory.resolve("resources");
+        assertThat(withoutCompiler(path, library, "bin/require-tools"))
+                .contains("gcc", "cmake", "IREE4J_NATIVE_LIBRARY_PATH")
+                .endsWith("status 1");
+        Files.writeString(library, "library");
+        assertThat(withoutCompiler(path, library, "bin/require-tools")).isEqualTo("status 0");
+        assertThat(withoutCompiler(path, library, "bin/cmake-native", "release", "test_libraries"))
+                .contains("IREE4J_NATIVE_LIBRARY_PATH names the library")
+                .endsWith("status 77");
+        assertThat(withoutCompiler(path, library, "bin/build-native", resources.toString()))
+                .endsWith("status 0");
+        try (Stream<Path> packed = Files.walk(resources)) {
+            assertThat(packed.filter(Files::isRegularFile)
+                            .map(file -> file.getFileName().toString()))
+                    .containsExactlyInAnyOrder("libiree4j_shim.so", "libiree4j_shim.so.sha256");
+        }
+    }
+
+    /** Such as after a configuration without a compiler that works: CMake leaves its cache, but no file for make. */
+    @Test
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "no native code is built there")
+    void aBuildThatCouldNotBeConfiguredStartsAnew(@TempDir Path parent) throws Exception {
+        Path root = Files.createDirectory(parent.toRealPath().resolve("clone"));
+        for (String each : List.of("bin/cmake-native", "bin/find-jdk")) {
+            Path copy = root.resolve(each);
+            Files.createDirectories(copy.getParent());
+            Files.copy(ROOT.resolve(each), copy, StandardCopyOption.COPY_ATTRIBUTES);
+        }
+        Path programs = Files.createDirectory(root.resolve("programs"));
+        Path build = root.resolve("native-shim/build/debug");
+        Files.createDirectories(build.getParent());
+        for (String each : List.of("cc", "make", "cmake")) {
+            Path program = Files.writeString(programs.resolve(each), """
+                    #!/bin/sh
+                    cd '%s'
+                    case $1 in
+                        --preset) echo 'CMAKE_HOME_DIRECTORY:INTERNAL=%s' >CMakeCache.txt; [ -f ../mended ] && touch Makefile ;;
+                        --build) [ -f Makefile ] && touch built ;;
+                    esac
+                    """.formatted(build, root.resolve("native-shim")));
+            assertThat(program.toFile().setExecutable(true)).isTrue();
+        }
+        assertThat(cmakeNative(root, programs)).isNotZero();
+        assertThat(build.resolve("CMakeCache.txt")).exists();
+        Files.createFile(build.resolveSibling("mended"));
+        assertThat(cmakeNative(root, programs)).isZero();
+        assertThat(build.resolve("built")).exists();
+        assertThat(cmakeNative(root, programs)).isZero();
+    }
+
+    private static int cmakeNative(Path root, Path programs) throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(
+                        root.resolve("bin/cmake-native").toString(), "debug")
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        builder.environment().merge("PATH", programs.toString(), (path, own) -> own + ":" + path);
+        builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+        return builder.start().waitFor();
     }
 
     /** Each script run by Maven on Windows has a twin for cmd.exe, which ends lines by two characters. */

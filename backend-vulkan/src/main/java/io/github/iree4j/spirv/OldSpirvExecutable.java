@@ -35,7 +35,7 @@ final class OldSpirvExecutable {
             }
         }
         List<MemorySegment> modules = new ArrayList<>();
-        FlatBuffer.Vector tables = SpirvExecutable.modules(root, "shader modules", 3);
+        FlatBuffer.Vector tables = SpirvExecutable.modules(root);
         for (int i = 0; i < tables.count(); i++) {
             modules.add(SpirvExecutable.words(tables.table(i), "code of shader module " + i, 0));
         }

@@ -96,8 +96,8 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
         return table.vector(what, slot, 4, PIPELINES_LIMIT);
     }
 
-    static FlatBuffer.Vector modules(FlatBuffer.Table table, String what, int slot) {
-        return table.vector(what, slot, 4, MODULES_LIMIT);
+    static FlatBuffer.Vector modules(FlatBuffer.Table root) {
+        return root.vector("shader modules", 3, 4, MODULES_LIMIT);
     }
 
     static int index(String what, int value, int count) {
@@ -127,7 +127,7 @@ public record SpirvExecutable(List<SpirvPipeline> pipelines, List<MemorySegment>
             for (int i = 0; i < layoutTables.count(); i++) {
                 layouts.add(layout(i, layoutTables.table(i)));
             }
-            FlatBuffer.Vector moduleTables = modules(root, "shader modules", 3);
+            FlatBuffer.Vector moduleTables = modules(root);
             for (int i = 0; i < moduleTables.count(); i++) {
                 modules.add(words(moduleTables.table(i), "code of shader module " + i, 0));
             }

@@ -77,16 +77,6 @@ public record CriticalPath(List<Step> steps) {
         return before != null && graph.end(before) <= after.available() ? before : null;
     }
 
-    /**
-     * Returns whether no missing record might make the path longer.
-     *
-     * @param graph the operations
-     * @return false if the path may begin earlier, or the recording lacks later operations
-     */
-    public boolean isWhole(OperationGraph graph) {
-        return !mayBeginEarlier(graph) && !graph.mayLackLater();
-    }
-
     /** Returns whether the path begins, or may begin, after an operation with missing records. */
     boolean mayBeginEarlier(OperationGraph graph) {
         FlightRecording.Header header = graph.recording().header();

@@ -80,10 +80,6 @@ public final class SystemEvent extends Resource {
         return descriptor.take();
     }
 
-    EventDescriptor eventDescriptor() {
-        return descriptor;
-    }
-
     /** Signals unless closed. */
     void signalIfOpen(long amount) {
         try {

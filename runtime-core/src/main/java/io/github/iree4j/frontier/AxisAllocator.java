@@ -20,7 +20,7 @@ public final class AxisAllocator {
     private final int machine;
     private final AtomicLongArray next; // next ordinal to allocate, by domain
 
-    private AxisAllocator(int session, int machine, long firstOrdinal) {
+    AxisAllocator(int session, int machine, long firstOrdinal) {
         Axis.of(session, machine, CausalDomain.QUEUE, firstOrdinal); // checks the ranges
         this.session = session;
         this.machine = machine;
@@ -53,11 +53,6 @@ public final class AxisAllocator {
      */
     public static AxisAllocator create(int session, int machine) {
         return new AxisAllocator(session, machine, 0);
-    }
-
-    /** Creates an allocator that starts at an ordinal. */
-    static AxisAllocator createAt(int session, int machine, long firstOrdinal) {
-        return new AxisAllocator(session, machine, firstOrdinal);
     }
 
     /**

@@ -4,6 +4,7 @@ import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.hal.pool.AdmissionGate;
 import io.github.iree4j.hal.pool.MemoryMap;
 import io.github.iree4j.hal.pool.PoolSetStatistics;
+import io.github.iree4j.hal.pool.PoolStatistics;
 import io.github.iree4j.lifetime.RefCounted;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
@@ -168,7 +169,16 @@ public interface Allocator {
      *
      * @return a snapshot
      */
-    AllocatorStatistics statistics();
+    default AllocatorStatistics statistics() {
+        PoolSetStatistics all = poolStatistics();
+        return new AllocatorStatistics(
+                all.bytesLive(),
+                all.bytesPeak(),
+                all.bytesReserved(),
+                all.budget(),
+                all.pools().stream().mapToLong(PoolStatistics::reserves).sum(),
+                all.pools().stream().mapToLong(PoolStatistics::releases).sum());
+    }
 
     /**
      * Returns statistics of the pools behind the allocator, memory in queue order included.

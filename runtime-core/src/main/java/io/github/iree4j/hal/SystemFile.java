@@ -8,7 +8,7 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -99,24 +99,9 @@ final class SystemFile extends HalFile {
                     StatusCode.FAILED_PRECONDITION,
                     describe() + " cannot be awaited on the thread that runs the completions of its transfers");
         }
-        CountDownLatch over = new CountDownLatch(1);
-        @Nullable IreeException[] outcome = {null};
-        transfer.start((_, failure) -> {
-            outcome[0] = failure;
-            over.countDown();
-        });
-        boolean interrupted = false;
-        while (over.getCount() > 0) {
-            try {
-                over.await();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        IreeException failure = outcome[0];
+        CompletableFuture<@Nullable IreeException> outcome = new CompletableFuture<>();
+        transfer.start((_, failure) -> outcome.complete(failure));
+        IreeException failure = outcome.join();
         if (failure != null) {
             throw failure.during("transfer of " + describe());
         }

@@ -177,10 +177,6 @@ final class JavaFunction {
         }
     }
 
-    String name() {
-        return name;
-    }
-
     CallingConvention convention() {
         return convention;
     }

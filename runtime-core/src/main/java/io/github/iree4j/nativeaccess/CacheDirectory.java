@@ -5,12 +5,14 @@ import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -45,11 +47,30 @@ public final class CacheDirectory {
     private CacheDirectory() {}
 
     /**
+     * Returns whether the system executes no file of the volume of a file. The file belongs to this user, and ends with the
+     * rights that it had.
+     */
+    static boolean isOnNoexecVolume(Path file) {
+        if (!hasModes(file)) {
+            return false;
+        }
+        try {
+            Set<PosixFilePermission> before = Files.getPosixFilePermissions(file);
+            Files.setPosixFilePermissions(file, PRIVATE);
+            boolean isExecutable = Files.isExecutable(file);
+            Files.setPosixFilePermissions(file, before);
+            return !isExecutable;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /**
      * Returns candidate directories.
      *
      * @param configured a directory to use; null or blank for the user's caches
      * @return the directories, in the order to try; includes a subdirectory of the configured directory, in case other
-     *     users can write to the configured directory
+     *     users can write to the configured directory. Without a home, the temporary directory only
      */
     public static List<Path> candidates(@Nullable String configured) {
         String own = "iree4j-" + System.getProperty("user.name", "user");
@@ -57,12 +78,19 @@ public final class CacheDirectory {
             Path directory = Path.of(configured).toAbsolutePath();
             return List.of(directory, directory.resolve(own));
         }
-        Path home = Path.of(System.getProperty("user.home", "."));
-        Path caches = caches(NativePlatform.name(), System::getenv, home);
+        List<Path> directories = new ArrayList<>();
+        try {
+            Path caches = caches(NativePlatform.name(), System::getenv, Path.of(System.getProperty("user.home", "")));
+            // A user whom the system does not know, as in containers, has the home "?".
+            if (caches.isAbsolute()) {
+                directories.add(caches.resolve("iree4j"));
+            }
+        } catch (InvalidPathException e) {
+            LOG.debug("the folder for caches has letters that the locale lacks", e);
+        }
         Path temporary = Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
-        return List.of(
-                caches.resolve("iree4j").toAbsolutePath(),
-                temporary.resolve(own).toAbsolutePath());
+        directories.add(temporary.resolve(own).toAbsolutePath());
+        return directories;
     }
 
     /** The folder for caches on a platform; a variable of the environment counts if its value is absolute. */

@@ -20,25 +20,4 @@ public record CpuExport(
         int workgroupSizeY,
         int workgroupSizeZ,
         int localMemoryBytes,
-        long flags) {
-    private static final long SEQUENTIAL = 1;
-    private static final long WORKGROUP_SIZE_DYNAMIC = 2;
-
-    /**
-     * Returns whether all workgroups must run in order on a single thread.
-     *
-     * @return true if a dispatch must not be split
-     */
-    public boolean isSequential() {
-        return (flags & SEQUENTIAL) != 0;
-    }
-
-    /**
-     * Returns whether the workgroup size is taken from the dispatch.
-     *
-     * @return true if the recorded size is meaningless
-     */
-    public boolean isWorkgroupSizeDynamic() {
-        return (flags & WORKGROUP_SIZE_DYNAMIC) != 0;
-    }
-}
+        long flags) {}

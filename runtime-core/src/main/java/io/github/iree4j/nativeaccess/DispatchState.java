@@ -203,27 +203,6 @@ public final class DispatchState {
         return this;
     }
 
-    /**
-     * Returns the number of workgroups, x times y times z.
-     *
-     * @return at least 0
-     * @throws IreeException OUT_OF_RANGE when the number does not fit 63 bits
-     */
-    public long workgroupTotal() {
-        long x = Integer.toUnsignedLong(memory.get(ValueLayout.JAVA_INT, WORKGROUP_COUNT_X));
-        long y = Integer.toUnsignedLong(memory.get(ValueLayout.JAVA_INT, WORKGROUP_COUNT_Y));
-        long z = Short.toUnsignedLong(memory.get(ValueLayout.JAVA_SHORT, WORKGROUP_COUNT_Z));
-        if (x == 0 || y == 0 || z == 0) {
-            return 0;
-        }
-        long plane = x * y; // fits 64 bits unsigned
-        if (plane < 0 || plane > Long.MAX_VALUE / z) {
-            throw IreeException.of(
-                    StatusCode.OUT_OF_RANGE, "grid of %d x %d x %d workgroups is too large".formatted(x, y, z));
-        }
-        return plane * z;
-    }
-
     long address() {
         return memory.address();
     }

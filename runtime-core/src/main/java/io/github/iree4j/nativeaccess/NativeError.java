@@ -65,9 +65,4 @@ public final class NativeError {
     public IreeException toException() {
         return toException(memory.get(ValueLayout.JAVA_INT, 0));
     }
-
-    /** Returns the error number of the operating system or driver, written by the call. */
-    public int nativeCode() {
-        return memory.get(ValueLayout.JAVA_INT, Shim.ERROR_NATIVE_CODE);
-    }
 }

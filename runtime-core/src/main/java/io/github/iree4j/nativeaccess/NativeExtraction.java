@@ -118,6 +118,31 @@ final class NativeExtraction {
         }
     }
 
+    /**
+     * Compares a library with the checksum in the file beside it, if there is one: the system's loader crashes the process
+     * with a library that was cut off.
+     *
+     * @throws IreeException UNAVAILABLE when the library differs, or cannot be read
+     */
+    static void requireChecksumOf(Path file) {
+        Path sum = file.resolveSibling(file.getFileName() + ".sha256");
+        if (!Files.isRegularFile(sum)) {
+            return;
+        }
+        try (InputStream in = Files.newInputStream(sum)) {
+            String checksum = new NativeExtraction(Files.readAllBytes(file)).checksum;
+            if (!new String(in.readNBytes(checksum.length()), StandardCharsets.US_ASCII).equals(checksum)) {
+                throw IreeException.of(
+                        StatusCode.UNAVAILABLE,
+                        "native library '%s' differs from its checksum in '%s': its SHA-256 is %s; copy both again, or remove the checksum of a library of your own"
+                                .formatted(file, sum, checksum));
+            }
+        } catch (IOException e) {
+            throw IreeException.of(
+                    StatusCode.UNAVAILABLE, "native library '%s' cannot be read: %s".formatted(file, e), e);
+        }
+    }
+
     private static Set<URL> placesOf(String resource) throws IOException {
         Set<URL> places = new LinkedHashSet<>();
         ClassLoader own = NativeExtraction.class.getClassLoader();

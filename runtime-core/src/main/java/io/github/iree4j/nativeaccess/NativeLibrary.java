@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>the file or directory named by the system property {@value #LIBRARY_PATH} or else the environment variable
- *       {@value #LIBRARY_PATH_VARIABLE}; if either is set, nothing else is tried;
+ *       {@value #LIBRARY_PATH_VARIABLE}; if either is set, nothing else is tried. A file that differs from a checksum
+ *       beside it is not loaded;
  *   <li>the resource {@code META-INF/native/<platform>/libiree4j_shim.so}, or {@code iree4j_shim.dll} on Windows and
  *       {@code libiree4j_shim.dylib} on macOS (in the jar {@code iree4j-native-shim}), copied to the directory named by the system property {@value NativeExtraction#EXTRACT_DIR}, or else to the
  *       user's cache directory, or else to the temporary directory.
@@ -210,6 +211,7 @@ public final class NativeLibrary {
                             .formatted(file, LIBRARY_PATH, LIBRARY_PATH_VARIABLE),
                     e);
         }
+        NativeExtraction.requireChecksumOf(file);
         try {
             load(file);
             return file;
@@ -257,10 +259,10 @@ public final class NativeLibrary {
                 return copy;
             }
         } catch (UnsatisfiedLinkError e) {
-            String remedy = Files.isExecutable(file)
-                    ? ""
-                    : "; the volume of '%s' seems to be mounted noexec, set %s to a directory on another one"
-                            .formatted(directory, NativeExtraction.EXTRACT_DIR);
+            String remedy = CacheDirectory.isOnNoexecVolume(file)
+                    ? "; the volume of '%s' seems to be mounted noexec, set %s to a directory on another one"
+                            .formatted(directory, NativeExtraction.EXTRACT_DIR)
+                    : "";
             throw IreeException.of(StatusCode.UNAVAILABLE, e.getMessage() + remedy, e);
         }
     }

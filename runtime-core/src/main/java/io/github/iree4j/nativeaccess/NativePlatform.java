@@ -1,6 +1,7 @@
 package io.github.iree4j.nativeaccess;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -30,7 +31,7 @@ final class NativePlatform {
     /** The name of this process's platform. */
     static String name() {
         String platform = name(System.getProperty("os.name", ""), System.getProperty("os.arch", ""));
-        return platform.startsWith("linux-") && usesMusl() ? platform + "-musl" : platform;
+        return platform.startsWith("linux-") && usesMusl(MAPPINGS) ? platform + "-musl" : platform;
     }
 
     /** The name of the library's file on a platform. */
@@ -60,8 +61,9 @@ final class NativePlatform {
      * Whether this JVM runs on musl. The JVM's own mappings tell it, where files of the system would not: systems have
      * both C libraries installed.
      */
-    private static boolean usesMusl() {
-        try (Stream<String> lines = Files.lines(MAPPINGS)) {
+    static boolean usesMusl(Path mappings) {
+        // A charset of all bytes: names of files need not be UTF-8.
+        try (Stream<String> lines = Files.lines(mappings, StandardCharsets.ISO_8859_1)) {
             return lines.anyMatch(NativePlatform::isMusl);
         } catch (IOException | RuntimeException e) {
             return false; // without /proc: the common case

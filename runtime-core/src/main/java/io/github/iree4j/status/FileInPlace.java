@@ -137,7 +137,7 @@ public final class FileInPlace {
             long comparisons,
             @Nullable IreeException failure) {}
 
-    private FileInPlace(String what, Path path, State then, Object fileSystem, boolean mayHang) {
+    FileInPlace(String what, Path path, State then, Object fileSystem, boolean mayHang) {
         this.what = what;
         this.path = path;
         this.then = then;
@@ -163,11 +163,6 @@ public final class FileInPlace {
         } catch (IOException | UnsupportedOperationException e) { // no entry in the list of mounts, for example
             return new FileInPlace(what, real, now, real.getFileSystem(), true);
         }
-    }
-
-    /** Records the state of a file whose file system may hang. */
-    static FileInPlace elsewhere(String what, Path path) throws IOException {
-        return new FileInPlace(what, path, State.of(path), path.getFileSystem(), true);
     }
 
     /**

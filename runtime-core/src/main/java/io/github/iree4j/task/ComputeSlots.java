@@ -16,19 +16,13 @@ final class ComputeSlots {
      */
     static final int MAX = 64;
 
-    private final int capacity;
     private final long all;
     private final PaddedLong taken = new PaddedLong();
     private final AtomicReferenceArray<@Nullable TaskProcess> slots;
 
     ComputeSlots(int capacity) {
-        this.capacity = capacity;
         this.all = capacity == MAX ? -1 : (1L << capacity) - 1;
         this.slots = new AtomicReferenceArray<>(capacity);
-    }
-
-    int capacity() {
-        return capacity;
     }
 
     /** Reserves a slot for the caller to fill; -1 when all are taken. */

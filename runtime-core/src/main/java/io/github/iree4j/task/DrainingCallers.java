@@ -8,11 +8,11 @@ final class DrainingCallers {
     private final int firstIndex;
     private final PaddedLong free = new PaddedLong(); // a bit for each free context
 
-    DrainingCallers(ProcessExecutor executor, int firstIndex, int count) {
+    DrainingCallers(int firstIndex, int count) {
         this.firstIndex = firstIndex;
         contexts = new WorkerContext[count];
         for (int i = 0; i < count; i++) {
-            contexts[i] = new WorkerContext(executor, firstIndex + i, true);
+            contexts[i] = new WorkerContext(firstIndex + i, true);
         }
         free.setVolatile(count == Long.SIZE ? -1 : (1L << count) - 1);
     }

@@ -70,8 +70,4 @@ final class IdleWorkers {
     int takeMostAwake() {
         return (int) awake.take(this::awake);
     }
-
-    int workers() {
-        return workers;
-    }
 }

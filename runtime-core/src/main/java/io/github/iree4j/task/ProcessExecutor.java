@@ -65,7 +65,7 @@ public final class ProcessExecutor implements AutoCloseable {
         for (int i = 0; i < workers.length; i++) {
             workers[i] = new Worker(this, i, options, threads);
         }
-        callers = new DrainingCallers(this, workers.length, options.callers);
+        callers = new DrainingCallers(workers.length, options.callers);
     }
 
     /**
@@ -402,10 +402,6 @@ public final class ProcessExecutor implements AutoCloseable {
         return closing && (abandoned || table.liveVolatile() == 0);
     }
 
-    String name() {
-        return name;
-    }
-
     ProcessList immediate() {
         return immediate;
     }
@@ -447,7 +443,6 @@ public final class ProcessExecutor implements AutoCloseable {
         int callers = 16;
         int fanOut = 2;
         long spinNanos = Tuning.SPIN_NANOS;
-        long stackBytes;
         Duration closeLimit = Duration.ofSeconds(30);
         WorkerSetup setup = WorkerSetup.NONE;
 
@@ -514,17 +509,6 @@ public final class ProcessExecutor implements AutoCloseable {
          */
         public Builder spin(Duration longest) {
             this.spinNanos = Math.max(0, longest.toNanos());
-            return this;
-        }
-
-        /**
-         * Sets the size of the workers' stacks.
-         *
-         * @param bytes 0 for the JVM's default
-         * @return this
-         */
-        public Builder stackBytes(long bytes) {
-            this.stackBytes = bytes;
             return this;
         }
 

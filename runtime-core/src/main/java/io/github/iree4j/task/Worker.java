@@ -63,13 +63,13 @@ final class Worker implements Runnable {
     Worker(ProcessExecutor executor, int index, ProcessExecutor.Builder options, boolean threads) {
         this.executor = executor;
         this.index = index;
-        this.context = new WorkerContext(executor, index, false);
+        this.context = new WorkerContext(index, false);
         this.setup = options.setup;
         this.spin = new SpinLimit(options.spinNanos);
         this.maxSpinners = Runtime.getRuntime().availableProcessors() / 2;
         this.nextSlot = index;
         life.setVolatile(threads ? NEW : STARTED);
-        this.thread = new WorkerThread(this, options.name + "-worker-" + index, options.stackBytes);
+        this.thread = new WorkerThread(this, options.name + "-worker-" + index);
     }
 
     /** Starts the thread if there is none yet; false when there is a thread or never will be. */

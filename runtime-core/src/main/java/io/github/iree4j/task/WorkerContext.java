@@ -13,13 +13,11 @@ import org.jspecify.annotations.Nullable;
 public final class WorkerContext {
     private final int index;
     private final boolean caller;
-    private final ProcessExecutor executor;
 
     @Nullable
     TaskProcess owesWakeFor; // process with an omitted wake-up, because this worker is about to look for work
 
-    WorkerContext(ProcessExecutor executor, int index, boolean caller) {
-        this.executor = executor;
+    WorkerContext(int index, boolean caller) {
         this.index = index;
         this.caller = caller;
     }
@@ -40,15 +38,6 @@ public final class WorkerContext {
      */
     public boolean isCaller() {
         return caller;
-    }
-
-    /**
-     * Returns the executor.
-     *
-     * @return the executor of this drainer
-     */
-    public ProcessExecutor executor() {
-        return executor;
     }
 
     @Override

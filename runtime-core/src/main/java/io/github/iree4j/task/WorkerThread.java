@@ -4,8 +4,8 @@ package io.github.iree4j.task;
 final class WorkerThread extends Thread {
     final Worker worker;
 
-    WorkerThread(Worker worker, String name, long stackBytes) {
-        super(null, worker, name, stackBytes, false);
+    WorkerThread(Worker worker, String name) {
+        super(null, worker, name, 0, false);
         this.worker = worker;
         setDaemon(true);
     }

@@ -102,7 +102,7 @@ class AxisTest {
 
     @Test
     void allocatorNeverWrapsAround() {
-        AxisAllocator allocator = AxisAllocator.createAt(1, 0, Axis.MAXIMUM_ORDINAL);
+        AxisAllocator allocator = new AxisAllocator(1, 0, Axis.MAXIMUM_ORDINAL);
         assertThat(Axis.ordinal(allocator.allocate(CausalDomain.QUEUE))).isEqualTo(Axis.MAXIMUM_ORDINAL);
         for (int i = 0; i < 3; i++) {
             assertThatThrownBy(() -> allocator.allocate(CausalDomain.QUEUE))

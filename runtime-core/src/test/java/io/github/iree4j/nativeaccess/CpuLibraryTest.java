@@ -55,9 +55,11 @@ class CpuLibraryTest {
             assertThat(library.exportName(FAIL_AT)).isEqualTo("fail_at");
             assertThat(library.export(RECORD)).isEqualTo(new CpuExport("record", 2, 1, 4, 2, 3, 0, 0));
             assertThat(library.export(SUM_LOCAL).localMemoryBytes()).isEqualTo(8192);
-            assertThat(library.export(SUM_LOCAL).isSequential()).isTrue();
-            assertThat(library.export(FAIL_AT).isWorkgroupSizeDynamic()).isTrue();
-            assertThat(library.export(ADD).isSequential()).isFalse();
+            assertThat(library.export(SUM_LOCAL).flags()).as("sequential").isEqualTo(1);
+            assertThat(library.export(FAIL_AT).flags())
+                    .as("dynamic workgroup size")
+                    .isEqualTo(2);
+            assertThat(library.export(ADD).flags()).isZero();
             assertThatThrownBy(() -> library.export(4)).hasMessage("export 4 of executable 'basic', which has 4");
         }
     }

@@ -1,6 +1,5 @@
 package io.github.iree4j.nativeaccess;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.iree4j.status.IreeException;
@@ -9,25 +8,6 @@ import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 
 class DispatchStateTest {
-    @Test
-    void totalIsTheProductOfUnsignedCounts() {
-        DispatchState state = new DispatchState();
-        assertThat(state.workgroupTotal()).isZero();
-        assertThat(state.workgroupCount(3, 4, 5).workgroupTotal()).isEqualTo(60);
-        assertThat(state.workgroupCount(-1, 1, 65535).workgroupTotal()).isEqualTo(4294967295L * 65535);
-        assertThat(state.workgroupCount(-1, -1, 0).workgroupTotal()).isZero();
-    }
-
-    @Test
-    void gridsBeyond63BitsAreRefused() {
-        DispatchState state = new DispatchState();
-        assertThatThrownBy(() -> state.workgroupCount(-1, -1, 1).workgroupTotal())
-                .isInstanceOf(IreeException.class)
-                .hasMessage("grid of 4294967295 x 4294967295 x 1 workgroups is too large");
-        assertThatThrownBy(() -> state.workgroupCount(-1, 1 << 30, 65535).workgroupTotal())
-                .isInstanceOf(IreeException.class);
-    }
-
     @Test
     void limitsAreNamed() {
         DispatchState state = new DispatchState();

@@ -22,7 +22,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Kernels that store to invalid addresses fail their call, and nothing else. */
 @Timeout(1800)
-@DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no views of constants")
 class KernelFaultsTest {
     @TempDir
     Path directory;
@@ -82,6 +81,7 @@ class KernelFaultsTest {
                 .withMessageStartingWith("executable 'x': its query function was stopped: it ");
     }
 
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "wine starts no processes for a JVM")
     @Test
     void theJvmStillHandlesItsOwnFaults() throws Exception {
         Ended ended = run("-Xss512k");
@@ -90,6 +90,7 @@ class KernelFaultsTest {
     }
 
     @Tag("nightly")
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "wine starts no processes for a JVM")
     @Test
     void theJvmHandlesItsFaultsWithC1InterpretedAndCheckJni() throws Exception {
         for (String flag : List.of("-XX:TieredStopAtLevel=1", "-Xint", "-Xcheck:jni")) {
@@ -99,6 +100,7 @@ class KernelFaultsTest {
         }
     }
 
+    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "wine starts no processes for a JVM")
     @Test
     void uncaughtFaultsEndTheProcess() throws Exception {
         assertThat(store("true").said()).contains(" 0x10, where nothing is mapped");

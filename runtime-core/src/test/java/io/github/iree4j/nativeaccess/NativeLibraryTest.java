@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -143,6 +144,54 @@ class NativeLibraryTest {
                 .contains("UNAVAILABLE: native library '" + file + "' cannot be loaded");
     }
 
+    /** The system's loader ends the process with a library that was cut off. */
+    @Test
+    void aConfiguredFileThatDiffersFromItsChecksumIsNotLoaded(@TempDir Path directory) throws Exception {
+        byte[] whole = Files.readAllBytes(TestKernels.DIRECTORY.resolve("../..").resolve(NativeLibrary.FILE_NAME));
+        Path file = directory.resolve(NativeLibrary.FILE_NAME);
+        Path sum = directory.resolve(NativeLibrary.FILE_NAME + ".sha256");
+        Files.write(file, whole);
+        Files.writeString(
+                sum, HexFormat.of().formatHex(CacheFile.sha256().digest(whole)) + "  " + NativeLibrary.FILE_NAME);
+        assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.library-path=" + directory))
+                .startsWith("available");
+        Files.write(file, Arrays.copyOf(whole, 20_000));
+        assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.library-path=" + directory))
+                .contains("UNAVAILABLE: native library '" + file + "' differs from its checksum in '" + sum + "'");
+    }
+
+    @Test
+    void aLibraryThatDoesNotLoadIsNotBlamedOnTheVolume(@TempDir Path parent) throws Exception {
+        Path file = Files.write(parent.resolve("lib.so"), new byte[] {1, 2, 3});
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        assertThat(CacheDirectory.isOnNoexecVolume(file)).isFalse();
+        assertThat(Files.getPosixFilePermissions(file)).isEqualTo(PosixFilePermissions.fromString("rw-------"));
+    }
+
+    /** As of a user whom the system does not know: the JVM says "?". */
+    @Test
+    void withoutAHomeNothingIsWrittenIntoTheWorkingDirectory() {
+        String before = System.getProperty("user.home");
+        System.setProperty("user.home", "?");
+        try {
+            assumeTrue(System.getenv("XDG_CACHE_HOME") == null, "the environment names the folder for caches");
+            assertThat(CacheDirectory.candidates(null))
+                    .singleElement()
+                    .satisfies(each -> assertThat(each).startsWithRaw(Path.of(System.getProperty("java.io.tmpdir"))));
+        } finally {
+            System.setProperty("user.home", before);
+        }
+    }
+
+    @Test
+    void aFolderForCachesThatTheLocaleCannotNameIsPassedOver(@TempDir Path directory) throws Exception {
+        List<String> command = new ArrayList<>(List.of(
+                "env", "LC_ALL=C", "XDG_CACHE_HOME=" + directory.resolve("m\u00fcller"), "TMPDIR=" + directory));
+        command.addAll(
+                probeCommand(Probe.class, "--enable-native-access=ALL-UNNAMED", "-Djava.io.tmpdir=" + directory));
+        assertThat(output(command)).startsWith("available");
+    }
+
     @Test
     void aConfiguredDirectoryIsUsed() throws Exception {
         Path built = TestKernels.DIRECTORY.resolve("../..").toAbsolutePath().normalize();
@@ -212,6 +261,18 @@ class NativeLibraryTest {
                 .isFalse();
         // The JVM of this test runs on one of the two, and has a library for it.
         assertThat(NativePlatform.name()).isIn(NativePlatform.RELEASED);
+    }
+
+    /** Names of files are bytes; any may be mapped before the C library. */
+    @Test
+    void mappingsOfFilesWithOtherLettersAreRead(@TempDir Path directory) throws Exception {
+        Path mappings = directory.resolve("maps");
+        Files.write(
+                mappings,
+                "7f1-7f2 r--s 00000000 fe:01 529 /srv/m\u00fcll/a.jar\n7f3-7f4 r-xp 00014000 fe:01 530 /lib/ld-musl-x86_64.so.1\n"
+                        .getBytes(StandardCharsets.ISO_8859_1));
+        assertThat(NativePlatform.usesMusl(mappings)).isTrue();
+        assertThat(NativePlatform.usesMusl(directory.resolve("none"))).isFalse();
     }
 
     @Test

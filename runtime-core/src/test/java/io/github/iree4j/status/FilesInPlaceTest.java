@@ -193,7 +193,7 @@ class FilesInPlaceTest {
     /** Files whose file system answers a look when the test runs the thread. */
     private FilesInPlace elsewhere(ArrayDeque<Runnable> thread, Duration patience) throws IOException {
         FilesInPlace all = new FilesInPlace(_ -> Runnable::run, _ -> thread::add, comparing::add, patience);
-        all.add(FileInPlace.elsewhere("file '" + path + "'", path));
+        all.add(new FileInPlace("file '" + path + "'", path, FileInPlace.State.of(path), path.getFileSystem(), true));
         all.loaded();
         assertThat(all.areRead()).isTrue();
         return all;

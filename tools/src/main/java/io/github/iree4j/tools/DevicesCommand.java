@@ -1,6 +1,7 @@
 package io.github.iree4j.tools;
 
 import io.github.iree4j.IreeRuntime;
+import io.github.iree4j.NativeCode;
 import io.github.iree4j.hal.DeviceInfo;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DriverProvider;
@@ -43,6 +44,10 @@ final class DevicesCommand implements Runnable {
                         .build()) {
                     List<String> formats = runtime.device().executableFormats();
                     out.println("    executables: " + (formats.isEmpty() ? "none" : String.join(", ", formats)));
+                    if (driver.name().equals("local")) {
+                        NativeCode.unavailabilityCause()
+                                .ifPresent(cause -> out.println("    no compiled code: " + cause.getMessage()));
+                    }
                 } catch (IreeException e) {
                     out.println("    cannot be opened: " + e);
                 }

@@ -3,6 +3,8 @@ package io.github.iree4j.tools;
 import static io.github.iree4j.tools.CommandLineRun.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 class DevicesCommandTest {
@@ -14,6 +16,22 @@ class DevicesCommandTest {
         assertThat(run.out())
                 .contains("local:\n  --device=local  ")
                 .containsPattern("    executables: .*vmvx-bytecode-fb");
+    }
+
+    @Test
+    void saysWhyCompiledCodeCannotRun() throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Iree4jCommand.class.getName(),
+                "devices");
+        builder.environment().put("IREE4J_NATIVE_LIBRARY_PATH", "/nothing/here");
+        Process process = builder.start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).isZero();
+        assertThat(output).contains("    no compiled code: native library '/nothing/here' does not exist");
     }
 
     @Test

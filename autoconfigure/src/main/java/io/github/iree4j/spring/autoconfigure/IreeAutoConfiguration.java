@@ -192,6 +192,7 @@ public final class IreeAutoConfiguration {
         try {
             IreeRuntime runtime = builder.build();
             checks.warnOfFormats(runtime.devices());
+            checks.warnOfMissingNativeCode(runtime.devices());
             return runtime;
         } catch (IreeException e) {
             throw new RuntimeOpenException(

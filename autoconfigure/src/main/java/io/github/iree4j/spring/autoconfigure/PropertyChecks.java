@@ -1,6 +1,7 @@
 package io.github.iree4j.spring.autoconfigure;
 
 import io.github.iree4j.MissingPart;
+import io.github.iree4j.NativeCode;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.Availability;
 import io.github.iree4j.hal.spi.DriverProvider;
@@ -177,6 +178,25 @@ final class PropertyChecks {
                     DurationText.of(times.draining()),
                     StopTimes.PHASE,
                     DurationText.of(StopTimes.phaseFor(configured)));
+        }
+    }
+
+    /**
+     * Warns when compiled code cannot run on the CPU although it may: programs with a form without native code run that
+     * form, slower, and nothing else tells it.
+     *
+     * @param devices of the runtime
+     */
+    void warnOfMissingNativeCode(List<Device> devices) {
+        Set<String> allowed = properties.executables().allowedFormats();
+        if (!allowed.isEmpty() && allowed.stream().noneMatch(format -> format.contains("-elf-"))) {
+            return; // nobody wants compiled code
+        }
+        if (devices.stream().anyMatch(device -> device.info().driver().equals("local"))) {
+            NativeCode.unavailabilityCause()
+                    .ifPresent(cause -> log.warn(
+                            "native code is not available, and programs on the CPU run with portable kernels only, which are slower: {}",
+                            cause.getMessage()));
         }
     }
 

@@ -90,11 +90,7 @@ final class UnknownProperties {
     }
 
     /** Returns a sentence for each nonexistent property. */
-    List<String> of(Environment environment) {
-        return List.copyOf(unknown(environment).values());
-    }
-
-    private Map<ConfigurationPropertyName, String> unknown(Environment environment) {
+    Map<ConfigurationPropertyName, String> unknown(Environment environment) {
         Set<ConfigurationPropertyName> given = new LinkedHashSet<>();
         for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
             String kind =

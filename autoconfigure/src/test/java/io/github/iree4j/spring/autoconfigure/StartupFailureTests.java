@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -374,6 +375,13 @@ class StartupFailureTests {
 
     /** Starts the application in a process of its own, which must fail, and returns what the process has printed. */
     private static String failedStart(String... arguments) throws IOException, InterruptedException {
+        Process process = started(Map.of(), arguments);
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(output).isNotZero();
+        return output;
+    }
+
+    private static Process started(Map<String, String> environment, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
@@ -382,10 +390,36 @@ class StartupFailureTests {
                 System.getProperty("java.class.path"),
                 Application.class.getName()));
         command.addAll(List.of(arguments));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().putAll(environment);
+        return builder.start();
+    }
+
+    /** The program has portable kernels, so that the start does not fail, but the answers come later. */
+    @Test
+    void portableKernelsForWantOfTheNativeLibraryAreInTheLog() throws Exception {
+        Map<String, String> environment = Map.of(
+                "IREE4J_NATIVE_LIBRARY_PATH", directory.resolve("nothing").toString());
+        Process process =
+                started(environment, "--iree.modules.add.location=" + TestModules.fixture("3.13.0/vmvx/add.vmfb"));
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(output).isNotZero();
-        return output;
+        assertThat(process.waitFor()).as(output).isZero();
+        assertThat(output)
+                .contains("native code is not available, and programs on the CPU run with portable kernels only")
+                .contains("native library '%s' does not exist".formatted(directory.resolve("nothing")));
+    }
+
+    @Test
+    void nativeCodeThatNobodyWantsIsNotInTheLog() throws Exception {
+        Map<String, String> environment = Map.of(
+                "IREE4J_NATIVE_LIBRARY_PATH", directory.resolve("nothing").toString());
+        Process process = started(
+                environment,
+                "--iree.modules.add.location=" + TestModules.fixture("3.13.0/vmvx/add.vmfb"),
+                "--iree.executables.allowed-formats=vmvx-bytecode-fb");
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(output).isZero();
+        assertThat(output).doesNotContain("native code is not available");
     }
 
     @Test

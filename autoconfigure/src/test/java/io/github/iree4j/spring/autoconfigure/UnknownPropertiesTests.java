@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.iree4j.spring.TestModules;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.Collection;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -154,10 +154,12 @@ class UnknownPropertiesTests {
         assertThat(unknown(property)).isEmpty();
     }
 
-    private static List<String> unknown(String property) {
+    private static Collection<String> unknown(String property) {
         StandardEnvironment environment = new StandardEnvironment();
         environment.getPropertySources().addFirst(new MapPropertySource("given", Map.of(property, "1")));
         ConfigurationPropertySources.attach(environment);
-        return new UnknownProperties(UnknownPropertiesTests.class.getClassLoader()).of(environment);
+        return new UnknownProperties(UnknownPropertiesTests.class.getClassLoader())
+                .unknown(environment)
+                .values();
     }
 }

@@ -9,7 +9,6 @@ import io.github.iree4j.nativeaccess.NativeLibrary;
  */
 final class GpuShim {
     static final int DEVICE_INFO_SIZE = 256 + 16 + 8 + 16 * 4;
-    static final int FUNCTION_SIZE = 16;
 
     private GpuShim() {}
 

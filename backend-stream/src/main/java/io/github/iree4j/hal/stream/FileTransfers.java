@@ -138,20 +138,8 @@ final class FileTransfers {
         }
 
         @Override
-        protected void retain() {
-            super.retain();
-            try {
-                file.retain();
-            } catch (IreeException e) {
-                super.release();
-                throw e;
-            }
-        }
-
-        @Override
-        protected void release() {
-            super.release();
-            file.release();
+        HalFile file() {
+            return file;
         }
     }
 
@@ -241,20 +229,8 @@ final class FileTransfers {
         }
 
         @Override
-        protected void retain() {
-            super.retain();
-            try {
-                file.retain();
-            } catch (IreeException e) {
-                super.release();
-                throw e;
-            }
-        }
-
-        @Override
-        protected void release() {
-            super.release();
-            file.release();
+        HalFile file() {
+            return file;
         }
     }
 
@@ -314,20 +290,8 @@ final class FileTransfers {
         }
 
         @Override
-        protected void retain() {
-            super.retain();
-            try {
-                file.retain();
-            } catch (IreeException e) {
-                super.release();
-                throw e;
-            }
-        }
-
-        @Override
-        protected void release() {
-            super.release();
-            file.release();
+        HalFile file() {
+            return file;
         }
     }
 }

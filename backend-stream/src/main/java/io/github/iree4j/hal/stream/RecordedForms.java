@@ -120,10 +120,6 @@ final class RecordedForms implements RecordingBackend {
                 && forms.device.equals(device);
     }
 
-    StreamDevice device() {
-        return device;
-    }
-
     /** Returns all commands. */
     Part whole() {
         return Objects.requireNonNull(whole);

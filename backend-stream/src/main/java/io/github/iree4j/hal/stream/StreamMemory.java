@@ -1,14 +1,11 @@
 package io.github.iree4j.hal.stream;
 
 import io.github.iree4j.frontier.Frontier;
-import io.github.iree4j.hal.AllocatorStatistics;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.hal.pool.PoolSet;
-import io.github.iree4j.hal.pool.PoolSetStatistics;
-import io.github.iree4j.hal.pool.PoolStatistics;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.spi.DevicePools;
@@ -115,7 +112,7 @@ public final class StreamMemory {
      * @throws IreeException RESOURCE_EXHAUSTED when the memory is exhausted
      */
     public Block takeBlock(long size, MemoryKind kind) {
-        StreamSlab slab = new StreamSlab(takeOutside(size, kind, false), size, kind);
+        StreamSlab slab = new StreamSlab(takeOutside(size, kind, false), size);
         return new Block(
                 new StreamStorage(null, slab.generation(), slab.handle(), 0, size, slab.deviceAddress(), slab.host()),
                 () -> provider.release(slab));
@@ -236,24 +233,5 @@ public final class StreamMemory {
      */
     void close(Runnable whenReturned) {
         pools.close(whenReturned);
-    }
-
-    long takeMostLive() {
-        return pools.takeMostLive();
-    }
-
-    PoolSetStatistics poolStatistics() {
-        return pools.statistics();
-    }
-
-    AllocatorStatistics statistics() {
-        PoolSetStatistics all = pools.statistics();
-        return new AllocatorStatistics(
-                all.bytesLive(),
-                all.bytesPeak(),
-                all.bytesReserved(),
-                all.budget(),
-                all.pools().stream().mapToLong(PoolStatistics::reserves).sum(),
-                all.pools().stream().mapToLong(PoolStatistics::releases).sum());
     }
 }

@@ -12,14 +12,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class StreamSlab extends Slab {
     private final DriverMemory allocation;
-    private final MemoryKind kind;
     private final @Nullable Arena mapping; // ends the host's access
     private final @Nullable MemorySegment host;
 
     private final long base; // the slab's start in the allocation
 
-    StreamSlab(DriverMemory allocation, long size, MemoryKind kind) {
-        this(allocation, 0, size, kind);
+    StreamSlab(DriverMemory allocation, long size) {
+        this(allocation, 0, size);
     }
 
     /**
@@ -28,11 +27,10 @@ final class StreamSlab extends Slab {
      * @param base the slab's start in the allocation
      * @param size bytes of the slab
      */
-    StreamSlab(DriverMemory allocation, long base, long size, MemoryKind kind) {
+    StreamSlab(DriverMemory allocation, long base, long size) {
         // Memory without an address counts as aligned to any requested alignment.
         super(size, start(allocation) == 0 ? 0 : start(allocation) + base);
         this.allocation = allocation;
-        this.kind = kind;
         this.base = base;
         if (allocation.host() == 0) {
             this.mapping = null;
@@ -51,10 +49,6 @@ final class StreamSlab extends Slab {
     /** Returns memory mapped by the driver, valid while the arena is open. */
     static MemorySegment bytes(long address, long size, Arena arena) {
         return NativeLibrary.memory(address, size, arena);
-    }
-
-    MemoryKind kind() {
-        return kind;
     }
 
     /** Returns the unique generation of the allocation. */

@@ -80,13 +80,13 @@ final class StreamSlabs implements SlabProvider {
         }
         DriverMemory allocation = allocate(size, kind);
         if ((StreamSlab.start(allocation) & alignment - 1) == 0) {
-            return new StreamSlab(allocation, size, kind);
+            return new StreamSlab(allocation, size);
         }
         // The driver chooses the mapped address: over-allocate, and align the start.
         allocation.close();
         returned();
         allocation = allocate(size + alignment, kind);
-        return new StreamSlab(allocation, -StreamSlab.start(allocation) & alignment - 1, size, kind);
+        return new StreamSlab(allocation, -StreamSlab.start(allocation) & alignment - 1, size);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.stream;
 
+import io.github.iree4j.hal.HalFile;
 import io.github.iree4j.hal.pool.MemoryHolder;
 import io.github.iree4j.hal.schedule.ConstantViews;
 import io.github.iree4j.status.IreeException;
@@ -46,6 +47,12 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
     /** Returns the index of the written buffer; {@link #NONE} for an operation without writes. */
     int target() {
         return NONE;
+    }
+
+    /** Returns the file, retained as the buffers are; null for an operation without a file. */
+    @Nullable
+    HalFile file() {
+        return null;
     }
 
     /** Writes the commands; {@link #storage} returns the storage of the buffers. */
@@ -119,6 +126,10 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
 
     @Override
     protected void retain() {
+        HalFile file = file();
+        if (file != null) {
+            file.retain();
+        }
         int retained = 0;
         try {
             for (UsedBuffer buffer : buffers) {
@@ -129,6 +140,9 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
         } catch (RuntimeException | Error e) {
             for (int i = 0; i < retained; i++) {
                 buffers[i].release();
+            }
+            if (file != null) {
+                file.release();
             }
             throw e;
         }
@@ -155,6 +169,10 @@ abstract class TransferOperation extends StreamOperation implements StreamWork {
         Arrays.fill(storages, StreamStorage.NONE);
         for (UsedBuffer buffer : buffers) {
             buffer.release();
+        }
+        HalFile file = file();
+        if (file != null) {
+            file.release();
         }
     }
 }

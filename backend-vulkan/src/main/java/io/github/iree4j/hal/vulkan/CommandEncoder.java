@@ -230,8 +230,8 @@ final class CommandEncoder implements TransferSink {
     }
 
     /**
-     * Begins a dispatch, to be followed by all calls of {@link #binding}, {@link #constants}, and {@link #workgroups}
-     * or {@link #indirectWorkgroups}, in this order.
+     * Begins a dispatch, to be followed by the words of the bindings, {@link #constants}, and {@link #workgroups} or
+     * {@link #indirectWorkgroups}, in this order.
      *
      * @param pipeline handle of the pipeline
      * @param mode the way of passing the bindings, see {@link VulkanWords}
@@ -243,13 +243,6 @@ final class CommandEncoder implements TransferSink {
         word(pipeline);
         word(mode);
         word(bindings);
-    }
-
-    /** Adds a binding of a dispatch. */
-    void binding(StreamStorage storage, long offset, long length) {
-        word(storage.handle());
-        word(storage.offset() + offset);
-        word(length);
     }
 
     /**

@@ -70,11 +70,6 @@ final class VulkanHardware implements StreamDriver {
         return handle;
     }
 
-    /** Returns the compiler of the device's code. */
-    VulkanCode code() {
-        return code;
-    }
-
     @Override
     public List<Lane> lanes() {
         return List.copyOf(lanes);

@@ -20,7 +20,6 @@ public final class VulkanAllocation extends VulkanObject {
     private final long deviceAddress;
     private final long host;
     private final long size;
-    private final int memoryType;
 
     VulkanAllocation(VulkanHandle device, long handle) {
         super(device, handle, VulkanShim::memoryRelease);
@@ -31,7 +30,6 @@ public final class VulkanAllocation extends VulkanObject {
             this.deviceAddress = scratch.memory.get(ValueLayout.JAVA_LONG, 8);
             this.host = scratch.memory.get(ValueLayout.JAVA_LONG, 16);
             this.size = scratch.memory.get(ValueLayout.JAVA_LONG, 24);
-            this.memoryType = (int) scratch.memory.get(ValueLayout.JAVA_LONG, 32);
         } finally {
             device.scratch.give(scratch);
         }
@@ -80,15 +78,6 @@ public final class VulkanAllocation extends VulkanObject {
      */
     public long size() {
         return size;
-    }
-
-    /**
-     * Returns the memory type.
-     *
-     * @return index into {@link VulkanDeviceProperties#memoryTypes}
-     */
-    public int memoryType() {
-        return memoryType;
     }
 
     /**

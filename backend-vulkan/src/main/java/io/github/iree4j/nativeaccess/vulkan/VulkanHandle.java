@@ -341,7 +341,7 @@ public final class VulkanHandle extends Resource {
             params.set(ValueLayout.JAVA_LONG, 64, cache == null ? 0 : cache.handle);
             return create(
                     (device, error) -> VulkanShim.pipelineCreate(device, params.address(), error),
-                    object -> new VulkanPipeline(this, object, layout));
+                    object -> new VulkanPipeline(this, object));
         } finally {
             if (cache != null) {
                 cache.guard.exit();

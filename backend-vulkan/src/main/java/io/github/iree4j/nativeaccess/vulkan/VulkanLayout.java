@@ -33,15 +33,6 @@ public record VulkanLayout(List<List<Binding>> sets, int pushConstantBytes, bool
         sets = sets.stream().map(List::copyOf).toList();
     }
 
-    /**
-     * Returns the number of descriptors.
-     *
-     * @return the sum over all sets
-     */
-    public int descriptorCount() {
-        return sets.stream().flatMap(List::stream).mapToInt(Binding::count).sum();
-    }
-
     /** The words of {@code shim_vulkan_pipeline_params_t}. */
     MemorySegment words(Arena arena) {
         long count = 1 + sets.size() + 3 * sets.stream().mapToLong(List::size).sum();

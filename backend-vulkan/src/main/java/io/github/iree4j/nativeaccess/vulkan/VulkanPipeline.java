@@ -5,11 +5,8 @@ package io.github.iree4j.nativeaccess.vulkan;
  * pipeline any more and no {@link VulkanCommands} recorded with the pipeline will be submitted.
  */
 public final class VulkanPipeline extends VulkanObject {
-    private final VulkanLayout layout;
-
-    VulkanPipeline(VulkanHandle device, long handle, VulkanLayout layout) {
+    VulkanPipeline(VulkanHandle device, long handle) {
         super(device, handle, VulkanShim::pipelineRelease);
-        this.layout = layout;
     }
 
     /**
@@ -19,15 +16,6 @@ public final class VulkanPipeline extends VulkanObject {
      */
     public long handle() {
         return handle;
-    }
-
-    /**
-     * Returns the layout.
-     *
-     * @return the layout given at creation
-     */
-    public VulkanLayout layout() {
-        return layout;
     }
 
     @Override

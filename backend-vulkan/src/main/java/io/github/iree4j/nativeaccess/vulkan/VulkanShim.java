@@ -9,7 +9,6 @@ import io.github.iree4j.nativeaccess.NativeLibrary;
  */
 final class VulkanShim {
     static final int DEVICE_INFO_SIZE = 164 * 8 + 3 * 256;
-    static final int MEMORY_INFO_SIZE = 40;
     static final int PIPELINE_PARAMS_SIZE = 72;
 
     static final int VALIDATION = 1;

@@ -62,8 +62,6 @@ public final class VulkanWords {
     public static final long ACCESS_TRANSFER_WRITE = 0x1000L;
     /** Reads of the host. */
     public static final long ACCESS_HOST_READ = 0x2000L;
-    /** Writes of the host. */
-    public static final long ACCESS_HOST_WRITE = 0x4000L;
     /** All reads. */
     public static final long ACCESS_MEMORY_READ = 0x8000L;
     /** All writes. */

@@ -348,8 +348,7 @@ class VulkanApiTest {
     void pipelineCachesPersistAndAreCheckedAgainstTheDevice() throws IOException {
         byte[] data;
         try (VulkanPipelineCache cache = device.createPipelineCache(null);
-                VulkanPipeline pipeline = scale(false, 3, cache)) {
-            assertThat(pipeline.layout().descriptorCount()).isEqualTo(2);
+                VulkanPipeline _ = scale(false, 3, cache)) {
             data = cache.data();
         }
         assertThat(data).hasSizeGreaterThanOrEqualTo(32);

@@ -29,10 +29,6 @@ final class RemoteTimeline extends Resource implements DriverTimeline {
         this.over = value;
     }
 
-    RemoteDriver driver() {
-        return driver;
-    }
-
     @Nullable
     RemoteLane lane() {
         return lane;

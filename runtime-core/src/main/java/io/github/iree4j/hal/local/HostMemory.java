@@ -1,15 +1,12 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.frontier.Frontier;
-import io.github.iree4j.hal.AllocatorStatistics;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.pool.HostSlab;
 import io.github.iree4j.hal.pool.HostSlabProvider;
 import io.github.iree4j.hal.pool.NativeTimepoints;
 import io.github.iree4j.hal.pool.PoolSet;
-import io.github.iree4j.hal.pool.PoolSetStatistics;
-import io.github.iree4j.hal.pool.PoolStatistics;
 import io.github.iree4j.hal.pool.Reservation;
 import io.github.iree4j.hal.pool.ReservationRequest;
 import io.github.iree4j.hal.schedule.BufferStorage;
@@ -153,24 +150,5 @@ final class HostMemory {
     /** Ends allocation; memory is returned to the system as blocks are released. */
     void close() {
         pools.close();
-    }
-
-    long takeMostLive() {
-        return pools.takeMostLive();
-    }
-
-    PoolSetStatistics poolStatistics() {
-        return pools.statistics();
-    }
-
-    AllocatorStatistics statistics() {
-        PoolSetStatistics all = pools.statistics();
-        return new AllocatorStatistics(
-                all.bytesLive(),
-                all.bytesPeak(),
-                all.bytesReserved(),
-                all.budget(),
-                all.pools().stream().mapToLong(PoolStatistics::reserves).sum(),
-                all.pools().stream().mapToLong(PoolStatistics::releases).sum());
     }
 }

@@ -1,7 +1,6 @@
 package io.github.iree4j.hal.local;
 
 import io.github.iree4j.hal.Allocator;
-import io.github.iree4j.hal.AllocatorStatistics;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
@@ -94,18 +93,13 @@ final class LocalAllocator implements Allocator {
     }
 
     @Override
-    public AllocatorStatistics statistics() {
-        return memory.statistics();
-    }
-
-    @Override
     public long takeMostLive() {
-        return memory.takeMostLive();
+        return memory.pools().takeMostLive();
     }
 
     @Override
     public PoolSetStatistics poolStatistics() {
-        return memory.poolStatistics();
+        return memory.pools().statistics();
     }
 
     @Override

@@ -454,23 +454,9 @@ public final class PoolSet implements AutoCloseable {
     }
 
     long trim(Pool pool) {
-        return measured(() -> retention.giveBackAll(pool));
-    }
-
-    /**
-     * Returns slabs that have been unused for a while. Also happens automatically, see {@link PoolSetBuilder#delayed}.
-     *
-     * @return bytes returned
-     */
-    public long trimIdle() {
-        return measured(retention::sweep);
-    }
-
-    /** Runs an action that returns slabs, under the lock; returns the number of bytes. */
-    private long measured(Runnable action) {
         return underLock(() -> {
             long before = slabs.bytes();
-            action.run();
+            retention.giveBackAll(pool);
             return before - slabs.bytes();
         });
     }

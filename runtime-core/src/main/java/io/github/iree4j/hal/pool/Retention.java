@@ -82,13 +82,6 @@ final class Retention {
         }
     }
 
-    /** Returns slabs that have been idle long enough. */
-    void sweep() {
-        if (idleAfter != Long.MAX_VALUE) {
-            sweep(clock.getAsLong());
-        }
-    }
-
     private void sweep(long now) {
         lastSweep = now;
         for (Pool pool : pools) {

@@ -112,24 +112,6 @@ public final class SpeculationScope implements AutoCloseable {
     }
 
     /**
-     * Returns the axis of the queue that guesses.
-     *
-     * @return the axis
-     */
-    public long draftAxis() {
-        return draftAxis;
-    }
-
-    /**
-     * Returns the axis of the queue that checks.
-     *
-     * @return the axis
-     */
-    public long verifierAxis() {
-        return verifierAxis;
-    }
-
-    /**
      * Returns the epoch of the draft's operation signalling a value of a timeline: the epoch to accept or reject after
      * verification.
      *

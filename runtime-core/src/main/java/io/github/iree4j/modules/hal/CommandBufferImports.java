@@ -10,6 +10,7 @@ import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmCall;
 import java.lang.foreign.MemorySegment;
+import java.util.function.ToLongFunction;
 
 /** {@code hal.command_buffer.*} without dispatches. Dispatches exist in several generations. */
 final class CommandBufferImports {
@@ -18,10 +19,13 @@ final class CommandBufferImports {
     static void register(NativeModule.Builder<HalState> module) {
         module.function("command_buffer.create", "0riiIi_r", CommandBufferImports::create)
                 .function("command_buffer.finalize", "0r_v", CommandBufferImports::finish)
-                .function("command_buffer.execution_barrier", "0riiI_v", CommandBufferImports::executionBarrier)
-                .function("command_buffer.fill_buffer", "0rrIIiIiI_v", CommandBufferImports::fillBuffer)
-                .function("command_buffer.copy_buffer", "0riirIrIII_v", CommandBufferImports::copyBuffer)
-                .function("command_buffer.update_buffer", "0rrIrIIiI_v", CommandBufferImports::updateBuffer)
+                .function("command_buffer.execution_barrier", "0riiI_v", (_, call) -> executionBarrier(call, Flags.I64))
+                .function(
+                        "command_buffer.fill_buffer",
+                        "0rrIIiIiI_v",
+                        (_, call) -> fillBuffer(call, VmCall::i64, Flags.I64))
+                .function("command_buffer.copy_buffer", "0riirIrIII_v", (_, call) -> copyBuffer(call, Flags.I64))
+                .function("command_buffer.update_buffer", "0rrIrIIiI_v", (_, call) -> updateBuffer(call, Flags.I64))
                 .function("command_buffer.advise_buffer", "0rrIIIi_v", CommandBufferImports::adviseBuffer)
                 .function("command_buffer.collective", "0rriiiirrIIIII_v", CommandBufferImports::collective)
                 .function("command_buffer.begin_debug_group", "0rr_v", CommandBufferImports::beginDebugGroup)
@@ -43,29 +47,25 @@ final class CommandBufferImports {
         commands.finish();
     }
 
-    private static void executionBarrier(HalState state, VmCall call) {
+    static void executionBarrier(VmCall call, Flags flags) {
         CommandBuffer commands = call.required(CommandBuffer.class);
         int sourceStages = Arguments.bits("source stages", call.i32(), Arguments.EXECUTION_STAGES);
         int targetStages = Arguments.bits("target stages", call.i32(), Arguments.EXECUTION_STAGES);
-        commands.executionBarrier(sourceStages, targetStages, Arguments.bits("flags", call.i64(), 0));
+        commands.executionBarrier(sourceStages, targetStages, flags.read(call, 0));
     }
 
-    private static void fillBuffer(HalState state, VmCall call) {
+    static void fillBuffer(VmCall call, ToLongFunction<VmCall> patternOf, Flags flags) {
         CommandBuffer commands = call.required(CommandBuffer.class);
         Buffer target = call.ref(Buffer.class);
         long offset = call.i64();
         long length = call.i64();
         int slot = call.i32();
-        long pattern = call.i64();
+        long pattern = patternOf.applyAsLong(call);
         int patternLength = call.i32();
-        commands.fillBuffer(
-                new BufferRef(target, slot, offset, length),
-                pattern,
-                patternLength,
-                Arguments.bits("flags", call.i64(), 0));
+        commands.fillBuffer(new BufferRef(target, slot, offset, length), pattern, patternLength, flags.read(call, 0));
     }
 
-    private static void copyBuffer(HalState state, VmCall call) {
+    static void copyBuffer(VmCall call, Flags flags) {
         CommandBuffer commands = call.required(CommandBuffer.class);
         int sourceSlot = call.i32();
         int targetSlot = call.i32();
@@ -77,10 +77,10 @@ final class CommandBufferImports {
         commands.copyBuffer(
                 new BufferRef(source, sourceSlot, sourceOffset, length),
                 new BufferRef(target, targetSlot, targetOffset, length),
-                Arguments.bits("flags", call.i64(), 0));
+                flags.read(call, 0));
     }
 
-    private static void updateBuffer(HalState state, VmCall call) {
+    static void updateBuffer(VmCall call, Flags flags) {
         CommandBuffer commands = call.required(CommandBuffer.class);
         VmBuffer source = call.required(VmBuffer.class);
         long sourceOffset = call.i64();
@@ -89,10 +89,7 @@ final class CommandBufferImports {
         long length = call.i64();
         int slot = call.i32();
         MemorySegment bytes = Arguments.bytes("source", source, sourceOffset, length);
-        commands.updateBuffer(
-                bytes,
-                new BufferRef(target, slot, targetOffset, bytes.byteSize()),
-                Arguments.bits("flags", call.i64(), 0));
+        commands.updateBuffer(bytes, new BufferRef(target, slot, targetOffset, bytes.byteSize()), flags.read(call, 0));
     }
 
     private static void adviseBuffer(HalState state, VmCall call) {

@@ -16,7 +16,10 @@ final class DeviceImports {
         module.function("devices.count", "0v_i", DeviceImports::count)
                 .function("devices.get", "0i_r", DeviceImports::get)
                 .function("device.allocator", "0r_r", DeviceImports::allocator)
-                .function("device.query.i64", "0rrr_iI", DeviceImports::query);
+                .function(
+                        "device.query.i64",
+                        "0rrr_iI",
+                        (state, call) -> query(state, call.required(Device.class), call));
     }
 
     private static void count(HalState state, VmCall call) {
@@ -34,8 +37,7 @@ final class DeviceImports {
     }
 
     /** Never fails: programs handle queries unknown to a device or without an answer. */
-    private static void query(HalState state, VmCall call) {
-        Device device = call.required(Device.class);
+    static void query(HalState state, Device device, VmCall call) {
         String category = call.required(VmBuffer.class).utf8();
         String key = call.required(VmBuffer.class).utf8();
         OptionalLong value;

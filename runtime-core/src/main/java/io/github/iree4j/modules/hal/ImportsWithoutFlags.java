@@ -2,16 +2,12 @@ package io.github.iree4j.modules.hal;
 
 import io.github.iree4j.async.Fence;
 import io.github.iree4j.async.TimelineSemaphore;
-import io.github.iree4j.hal.Buffer;
-import io.github.iree4j.hal.BufferRef;
 import io.github.iree4j.hal.Channel;
 import io.github.iree4j.hal.CommandBuffer;
 import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.DeviceQueue;
 import io.github.iree4j.vm.NativeModule;
-import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmCall;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -23,10 +19,23 @@ final class ImportsWithoutFlags {
     static void register(NativeModule.Builder<HalState> module) {
         module.function("channel.create", "0rIirrii_r", ImportsWithoutFlags::createChannel)
                 .function("channel.split", "0riii_r", ImportsWithoutFlags::splitChannel)
-                .function("command_buffer.execution_barrier", "0riii_v", ImportsWithoutFlags::executionBarrier)
-                .function("command_buffer.fill_buffer", "0rrIIiii_v", ImportsWithoutFlags::fillBuffer)
-                .function("command_buffer.copy_buffer", "0riirIrII_v", ImportsWithoutFlags::copyBuffer)
-                .function("command_buffer.update_buffer", "0rrIrIIi_v", ImportsWithoutFlags::updateBuffer)
+                .function(
+                        "command_buffer.execution_barrier",
+                        "0riii_v",
+                        (_, call) -> CommandBufferImports.executionBarrier(call, Flags.I32))
+                .function(
+                        "command_buffer.fill_buffer",
+                        "0rrIIiii_v",
+                        (_, call) -> CommandBufferImports.fillBuffer(
+                                call, each -> Integer.toUnsignedLong(each.i32()), Flags.NONE))
+                .function(
+                        "command_buffer.copy_buffer",
+                        "0riirIrII_v",
+                        (_, call) -> CommandBufferImports.copyBuffer(call, Flags.NONE))
+                .function(
+                        "command_buffer.update_buffer",
+                        "0rrIrIIi_v",
+                        (_, call) -> CommandBufferImports.updateBuffer(call, Flags.NONE))
                 .function(
                         "device.queue.alloca",
                         "0rIrriiiI_r",
@@ -66,52 +75,6 @@ final class ImportsWithoutFlags {
         int key = call.i32();
         Flags.I32.read(call, 0);
         call.returnRef(channel.split(color, key));
-    }
-
-    private static void executionBarrier(HalState state, VmCall call) {
-        CommandBuffer commands = call.required(CommandBuffer.class);
-        int sourceStages = Arguments.bits("source stages", call.i32(), Arguments.EXECUTION_STAGES);
-        int targetStages = Arguments.bits("target stages", call.i32(), Arguments.EXECUTION_STAGES);
-        Flags.I32.read(call, 0);
-        commands.executionBarrier(sourceStages, targetStages, 0);
-    }
-
-    private static void fillBuffer(HalState state, VmCall call) {
-        CommandBuffer commands = call.required(CommandBuffer.class);
-        Buffer target = call.ref(Buffer.class);
-        long offset = call.i64();
-        long length = call.i64();
-        int slot = call.i32();
-        long pattern = Integer.toUnsignedLong(call.i32());
-        int patternLength = call.i32();
-        commands.fillBuffer(new BufferRef(target, slot, offset, length), pattern, patternLength, 0);
-    }
-
-    private static void copyBuffer(HalState state, VmCall call) {
-        CommandBuffer commands = call.required(CommandBuffer.class);
-        int sourceSlot = call.i32();
-        int targetSlot = call.i32();
-        Buffer source = call.ref(Buffer.class);
-        long sourceOffset = call.i64();
-        Buffer target = call.ref(Buffer.class);
-        long targetOffset = call.i64();
-        long length = call.i64();
-        commands.copyBuffer(
-                new BufferRef(source, sourceSlot, sourceOffset, length),
-                new BufferRef(target, targetSlot, targetOffset, length),
-                0);
-    }
-
-    private static void updateBuffer(HalState state, VmCall call) {
-        CommandBuffer commands = call.required(CommandBuffer.class);
-        VmBuffer source = call.required(VmBuffer.class);
-        long sourceOffset = call.i64();
-        Buffer target = call.ref(Buffer.class);
-        long targetOffset = call.i64();
-        long length = call.i64();
-        int slot = call.i32();
-        MemorySegment bytes = Arguments.bytes("source", source, sourceOffset, length);
-        commands.updateBuffer(bytes, new BufferRef(target, slot, targetOffset, bytes.byteSize()), 0);
     }
 
     /** Executes any number of command buffers in order; none is a barrier. */

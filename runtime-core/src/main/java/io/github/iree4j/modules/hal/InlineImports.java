@@ -3,7 +3,6 @@ package io.github.iree4j.modules.hal;
 import io.github.iree4j.hal.Buffer;
 import io.github.iree4j.hal.BufferParams;
 import io.github.iree4j.hal.BufferUsage;
-import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.MemoryAccess;
 import io.github.iree4j.hal.MemoryType;
 import io.github.iree4j.hal.QueueAffinity;
@@ -13,7 +12,6 @@ import io.github.iree4j.vm.NativeModule;
 import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmCall;
 import java.lang.foreign.MemorySegment;
-import java.util.OptionalLong;
 
 /** {@code hal_inline.buffer.*} and {@code hal_inline.device.query.i64} */
 final class InlineImports {
@@ -29,7 +27,10 @@ final class InlineImports {
                 .function("buffer.storage", "0r_r", InlineImports::storage)
                 .function("buffer.subspan", "0rII_r", BufferImports::subspan)
                 .function("buffer.wrap", "0rII_r", InlineImports::wrap)
-                .function("device.query.i64", "0rr_iI", InlineImports::query);
+                .function(
+                        "device.query.i64",
+                        "0rr_iI",
+                        (state, call) -> DeviceImports.query(state, state.firstDevice(), call));
     }
 
     private static BufferParams params(HalState state, int alignment) {
@@ -93,20 +94,5 @@ final class InlineImports {
         int access = MemoryAccess.READ | (source.isMutable() ? MemoryAccess.WRITE : 0);
         BufferParams params = params(state, 0).withAccess(access);
         call.returnRef(state.firstDevice().allocator().importHost(params, bytes, Arguments.keeper(source)));
-    }
-
-    private static void query(HalState state, VmCall call) {
-        Device device = state.firstDevice();
-        String category = call.required(VmBuffer.class).utf8();
-        String key = call.required(VmBuffer.class).utf8();
-        OptionalLong value;
-        try {
-            value = device.queryI64(category, key);
-        } catch (IreeException e) {
-            value = OptionalLong.empty();
-        }
-        state.module().queryListener().answered(device, category, key, value);
-        call.returnI32(value.isPresent() ? 1 : 0);
-        call.returnI64(value.orElse(0));
     }
 }

@@ -19,15 +19,6 @@ public record ParameterType(String name, List<Long> shape, int blockElements, in
         shape = List.copyOf(shape);
     }
 
-    /**
-     * Returns whether elements are stored in blocks with a common scale.
-     *
-     * @return true for the quantised types of GGUF
-     */
-    public boolean isQuantized() {
-        return blockElements > 1;
-    }
-
     /** Returns the shape and the type, for example {@code 4096x4096xBF16}, or {@code F32} for a scalar. */
     @Override
     public String toString() {

@@ -56,10 +56,6 @@ final class CodeBuffer {
         return Arrays.copyOf(bytes, size);
     }
 
-    byte[] toByteArray(int from, int to) {
-        return Arrays.copyOfRange(bytes, from, to);
-    }
-
     private void reserve(int count) {
         if (count > bytes.length - size) {
             bytes = Arrays.copyOf(bytes, Math.max(Math.addExact(size, count), (int)

@@ -109,18 +109,6 @@ public final class DebugDatabase {
     }
 
     /**
-     * Returns the source location of an instruction.
-     *
-     * @param function index of the function
-     * @param offset offset of the instruction
-     * @return for example {@code model.py:12:3}, or null when not recorded
-     */
-    public @Nullable String location(int function, int offset) {
-        List<Source> sources = sources(function, offset);
-        return sources.isEmpty() ? null : sources.getFirst().toString();
-    }
-
-    /**
      * Returns the source location of an instruction, with the inlining call sites and the fused places.
      *
      * @param function index of the function

@@ -4,10 +4,8 @@ import io.github.iree4j.vm.isa.Isa;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -89,25 +87,6 @@ final class ModuleCompiler {
         }
         compile(unit, null, 0);
         watchLoops(); // for functions that have deferred and continue interpreted
-    }
-
-    /**
-     * Compiles functions now, and propagates failures.
-     *
-     * @param unit the functions
-     * @param partNodes instructions in each part of a split function; 0 to leave functions whole
-     * @param withCallees whether the callees are compiled as well
-     */
-    void compileNow(List<FunctionCode> unit, int partNodes, boolean withCallees) {
-        Set<FunctionCode> all = new LinkedHashSet<>(unit);
-        if (withCallees) {
-            unit.forEach(function -> all.addAll(unitOf(function)));
-        }
-        UnitCompiler compiler = partNodes > 0
-                ? new UnitCompiler(functions, isa, def, partNodes, true)
-                : new UnitCompiler(functions, isa, def);
-        compiler.compile(List.copyOf(all), null, 0);
-        compiler.refused().forEach(this::refuse);
     }
 
     /** Compiles a function soon. Never blocks and never fails; a function that cannot be compiled stays interpreted. */

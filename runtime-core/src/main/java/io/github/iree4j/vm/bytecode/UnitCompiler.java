@@ -91,22 +91,22 @@ final class UnitCompiler {
         }
     }
 
+    /** Most longs of code of a function that is not split. */
+    private final int maxWhole;
+
     /** Instructions of a part. */
     private final int partNodes;
 
-    /** Whether to split even functions fitting a single method. */
-    private final boolean alwaysSplit;
-
     UnitCompiler(FunctionCode[] functions, Isa isa, ModuleDef def) {
-        this(functions, isa, def, PART_NODES, false);
+        this(functions, isa, def, MAX_LONGS, PART_NODES);
     }
 
-    UnitCompiler(FunctionCode[] functions, Isa isa, ModuleDef def, int partNodes, boolean alwaysSplit) {
+    UnitCompiler(FunctionCode[] functions, Isa isa, ModuleDef def, int maxWhole, int partNodes) {
         this.functions = functions;
         this.isa = isa;
         this.def = def;
+        this.maxWhole = maxWhole;
         this.partNodes = partNodes;
-        this.alwaysSplit = alwaysSplit;
     }
 
     /** Returns the reasons why functions were not compiled, by ordinal. */
@@ -148,7 +148,7 @@ final class UnitCompiler {
     private void prepare(FunctionCode function) {
         try {
             checkLimits(function);
-            if (function.code.length > MAX_LONGS || alwaysSplit) {
+            if (function.code.length > maxWhole) {
                 split(function.ordinal);
             } else {
                 plans.put(function.ordinal, RegisterPlan.of(graphOf(function, Integer.MAX_VALUE)));

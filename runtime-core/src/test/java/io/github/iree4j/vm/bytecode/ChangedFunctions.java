@@ -1,10 +1,14 @@
 package io.github.iree4j.vm.bytecode;
 
 import io.github.iree4j.vm.bytecode.FunctionCode.CallSite;
-import java.util.ArrayList;
+import io.github.iree4j.vm.isa.Isa;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 /** The functions of a damaged module that differ from the original; the rest was compiled with the original. */
@@ -20,7 +24,7 @@ public final class ChangedFunctions {
      * @return ordinals of the functions
      */
     public static List<Integer> compile(BytecodeModule module, BytecodeModule original, SplittableRandom random) {
-        List<FunctionCode> changed = new ArrayList<>();
+        Set<FunctionCode> changed = new LinkedHashSet<>();
         for (FunctionCode function : module.functions()) {
             if (function.ordinal >= original.functions().length
                     || !isSame(module, function, original, original.functions()[function.ordinal])) {
@@ -29,7 +33,11 @@ public final class ChangedFunctions {
         }
         if (!changed.isEmpty()) {
             int partNodes = random.nextInt(8) == 0 ? random.nextInt(1, 30) : 0;
-            module.compiler().compileNow(changed, partNodes, random.nextInt(8) == 0);
+            Set<FunctionCode> unit = new LinkedHashSet<>(changed);
+            if (random.nextInt(8) == 0) {
+                changed.forEach(function -> addCallees(module, function, unit));
+            }
+            compile(module, unit, partNodes);
         }
         return changed.stream().map(function -> function.ordinal).toList();
     }
@@ -40,7 +48,31 @@ public final class ChangedFunctions {
      * @param module a module that was read with {@link Compilation#OFF}
      */
     public static void compileAll(BytecodeModule module) {
-        module.compiler().compileNow(List.of(module.functions()), 0, false);
+        compile(module, List.of(module.functions()), 0);
+    }
+
+    /**
+     * Compiles functions now, in one class.
+     *
+     * @param partNodes instructions in each part of a function; 0 to leave functions whole
+     * @return the reasons why functions were not compiled, by ordinal
+     */
+    static Map<Integer, String> compile(BytecodeModule module, Collection<FunctionCode> unit, int partNodes) {
+        ModuleDef def = module.definition();
+        Isa isa = BytecodeModule.isaOf(def);
+        UnitCompiler compiler = partNodes > 0
+                ? new UnitCompiler(module.functions(), isa, def, 0, partNodes)
+                : new UnitCompiler(module.functions(), isa, def);
+        compiler.compile(List.copyOf(unit), null, 0);
+        return compiler.refused();
+    }
+
+    private static void addCallees(BytecodeModule module, FunctionCode function, Set<FunctionCode> unit) {
+        for (CallSite site : function.sites) {
+            if (!site.isImport && unit.add(module.functions()[site.callee])) {
+                addCallees(module, module.functions()[site.callee], unit);
+            }
+        }
     }
 
     private static boolean isSame(

@@ -202,7 +202,7 @@ class CompilerDifferentialTest {
         BytecodeModule module = BytecodeModule.read(
                 MemorySegment.ofArray(file), "random", Programs.TYPES, ModuleLimits.DEFAULTS, null, Compilation.OFF);
         int nodes = 1 + (int) Long.remainderUnsigned(seed / 16, 30);
-        module.compiler().compileNow(List.of(module.functions()), nodes, false);
+        ChangedFunctions.compile(module, List.of(module.functions()), nodes);
         return run(program, module, seed);
     }
 

@@ -1,6 +1,5 @@
 package io.github.iree4j.cluster.membership;
 
-import io.github.iree4j.api.NotForApplications;
 import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.util.ArrayList;
@@ -10,7 +9,6 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The membership of nodes in a single JVM. Views are reported before {@link #join} and {@link #leave()} return, by the calling thread. */
-@NotForApplications
 public final class MemoryMembership implements ClusterMembership {
 
     /** The state shared by the nodes of a cluster. Can be partitioned. */

@@ -117,10 +117,7 @@ class ChangedDuringACallTest {
             next.set(FileChange.OVERWRITTEN);
             failed(catchThrowable(() -> way.call(weigh, during, x)), StatusCode.UNAVAILABLE, TOUCHED);
             assertThat(next).as("the change that was to come").hasNullValue();
-            failed(
-                    catchThrowable(() -> way.call(weigh, after, x)),
-                    StatusCode.DATA_LOSS,
-                    "it was changed while it is in use");
+            failed(catchThrowable(() -> way.call(weigh, after, x)), StatusCode.DATA_LOSS, "was changed while in use");
         }
     }
 

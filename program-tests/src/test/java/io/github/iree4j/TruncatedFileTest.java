@@ -39,7 +39,7 @@ class TruncatedFileTest {
             }
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> weigh(program))
-                    .withMessageContaining("a mapped file has become shorter while it was read")
+                    .withMessageContaining("a mapped file has become shorter while being read")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS));
         }
     }

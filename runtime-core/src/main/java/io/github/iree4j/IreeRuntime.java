@@ -301,7 +301,7 @@ public final class IreeRuntime implements AutoCloseable {
 
     /**
      * Creates a fence to be reached by the application, with {@link Fence#signal}, or failed: for an event outside the
-     * runtime that calls wait for. The fence has a timeline of its own, and depends on no other fence.
+     * runtime that calls wait for. The fence has a separate timeline, and depends on no other fence.
      *
      * @param name the name of the event in reports, for example {@code upload-finished}
      * @return the fence; the caller closes the fence after the signal, or to cancel waiters that are still there

@@ -444,7 +444,7 @@ public final class ProgramOptions {
             if (variants.stream().map(VariantOptions::function).distinct().count() < variants.size()) {
                 throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
-                        "variants of one function are declared twice, among those of %s"
+                        "variants of the same function are declared twice; declared are the variants of %s"
                                 .formatted(variants.stream()
                                         .map(VariantOptions::function)
                                         .toList()));

@@ -9,7 +9,7 @@ import io.github.iree4j.status.StatusCode;
 import java.util.function.Function;
 
 /**
- * A submitted call with a fence of its own, so that the next call is submitted before the work of this call begins.
+ * A submitted call with a new fence, so that the next call is submitted before the work of this call begins.
  *
  * <pre>{@code
  * Submission<Results> encoded = encoder.submit(DEFAULTS, text);
@@ -57,7 +57,7 @@ public final class Submission<T> {
         if (options.signal().isPresent()) {
             throw IreeException.of(
                     StatusCode.INVALID_ARGUMENT,
-                    "submission of '%s' has a fence of its own, and cannot signal another; use a call"
+                    "submission of '%s' signals a new fence, and cannot signal another fence; use a call"
                             .formatted(function));
         }
         TimelineSemaphore timeline = TimelineSemaphore.create(0);

@@ -126,7 +126,7 @@ class AdmissionTest {
         assertThat(refused).isPositive();
     }
 
-    /** A call that holds memory on one device while it waits on the other forms a knot that neither detects: the limit on waiting ends it. */
+    /** A call that holds memory on one device while it waits on the other forms a deadlock that neither detects: the limit on waiting ends it. */
     @Test
     void callsOnTwoDevicesEndAndLeaveNothing() throws Exception {
         DeviceOptions options = DeviceOptions.builder()

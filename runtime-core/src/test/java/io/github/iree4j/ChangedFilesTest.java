@@ -225,13 +225,13 @@ class ChangedFilesTest {
                 program::newInstance)) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(use)
-                    .withMessageContaining("it was changed while it is in use; load the program again")
+                    .withMessageContaining("was changed while in use; load the program again")
                     .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS))
                     .satisfies(e -> assertThat(e.getMessage()).doesNotContain(changing.toString()));
         }
         assertThat(program.monitor().failure())
                 .hasMessageContaining(message)
-                .hasMessageContaining("it was changed while it is in use");
+                .hasMessageContaining("was changed while in use");
         assertThat(program.monitor().activeCalls()).isZero();
     }
 
@@ -267,7 +267,7 @@ class ChangedFilesTest {
             try (HalFile file = HalFile.ofMemory(bytes, MemoryAccess.READ, null)) {
                 assertThatExceptionOfType(IreeException.class)
                         .isThrownBy(() -> file.read(1 << 15, MemorySegment.ofArray(new byte[100])))
-                        .withMessageContaining("a mapped file has become shorter while it was read")
+                        .withMessageContaining("a mapped file has become shorter while being read")
                         .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.DATA_LOSS));
             }
         }

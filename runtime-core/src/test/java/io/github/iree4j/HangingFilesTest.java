@@ -146,7 +146,7 @@ class HangingFilesTest {
         FilesInUse.awaitSuspended(program);
         assertThat(catchThrowable(
                         () -> weigh.call(CallOptions.DEFAULTS.timeout(SHORT), x).await()))
-                .hasMessageContaining("waiting for a file that the program uses in place to be found unchanged")
+                .hasMessageContaining("waiting for a file used in place by the program to be found unchanged")
                 .satisfies(e -> assertThat(((IreeException) e).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED))
                 .satisfies(e ->
                         assertThat(((IreeException) e).detail(FileFault.class)).isPresent());

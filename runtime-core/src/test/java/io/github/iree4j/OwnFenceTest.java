@@ -239,7 +239,7 @@ class OwnFenceTest {
                 Fence given = runtime.createFence("given")) {
             assertFails(
                     StatusCode.INVALID_ARGUMENT,
-                    "submission of 'p.fail' has a fence of its own",
+                    "submission of 'p.fail' signals a new fence",
                     () -> program.function("fail").submit(CallOptions.DEFAULTS.signal(given)));
             assertFails(
                     StatusCode.INVALID_ARGUMENT,

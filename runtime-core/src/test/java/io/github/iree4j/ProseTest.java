@@ -33,6 +33,13 @@ class ProseTest {
             "that", "those", "one", "ones", "it", "its", "which", "what", "who", "whose", "whom", "they", "them",
             "their");
 
+    /** Phrases whose subject the reader has to guess; a longer noun says the same. */
+    private static final Pattern VAGUE =
+            Pattern.compile("\\b(that of|those of|is told|in vain|of its own)\\b", Pattern.CASE_INSENSITIVE);
+
+    /** The beginning of a line of code or of a comment, and the seam of a text over two lines. */
+    private static final Pattern SEAM = Pattern.compile("\"\\s*\\+\\s*\"|\\s+(?:(?:\\*|//)\\s+)?");
+
     private static final int ENOUGH = 1_000;
     private static final int ENOUGH_OF_A_PAGE = 300;
     private static final double LIMIT_OF_A_PAGE = 4; // pronouns; a page has its habits, all pages together have fewer
@@ -80,15 +87,61 @@ class ProseTest {
     }
 
     @Test
-    void eachPageNamesItsSubjects() throws IOException {
+    void noSentenceHasAVaguePhrase() throws IOException {
         Path root = Path.of("..");
         assumeTrue(Files.exists(root.resolve("docs")), "docs is not beside this module");
+        List<String> found = new ArrayList<>();
+        for (Path folder : Modules.folders("src/main/java")) {
+            for (Path file : paths(folder, ".java")) {
+                vague(file, text(file), found);
+            }
+        }
+        for (Path page : pages(root)) {
+            vague(page, text(page).replaceAll("`[^`]*`", "code"), found);
+        }
+        assertThat(found).isEmpty();
+    }
+
+    @Test
+    void vaguePhrasesAreFoundOverLines() {
+        for (String text :
+                List.of("a name of\n     * its own.", "\"is in\"\n + \" vain\"", "// those\n  // of others")) {
+            List<String> found = new ArrayList<>();
+            vague(Path.of("A.java"), text, found);
+            assertThat(found).as(text).hasSize(1);
+        }
+    }
+
+    private static void vague(Path file, String text, List<String> found) {
+        String joined = SEAM.matcher(text).replaceAll(" ").replaceAll(" +", " ");
+        VAGUE.matcher(joined)
+                .results()
+                .map(each -> "%s: …%s…"
+                        .formatted(
+                                file,
+                                joined.substring(
+                                        Math.max(0, each.start() - 50), Math.min(joined.length(), each.end() + 30))))
+                .forEach(found::add);
+    }
+
+    /** Returns the pages of the root, of docs, and of the modules. */
+    private static List<Path> pages(Path root) throws IOException {
         List<Path> pages = new ArrayList<>(paths(root.resolve("docs"), ".md"));
-        for (Path folder : List.of(root, root.resolve("sample-app"), root.resolve("sample-search"))) {
+        List<Path> folders = new ArrayList<>(Modules.with(Path.of("README.md")));
+        folders.add(root);
+        for (Path folder : folders) {
             try (Stream<Path> files = Files.list(folder)) {
                 files.filter(each -> each.toString().endsWith(".md")).forEach(pages::add);
             }
         }
+        return pages.stream().distinct().toList(); // docs has a README, too
+    }
+
+    @Test
+    void eachPageNamesItsSubjects() throws IOException {
+        Path root = Path.of("..");
+        assumeTrue(Files.exists(root.resolve("docs")), "docs is not beside this module");
+        List<Path> pages = pages(root);
         List<String> failures = new ArrayList<>();
         for (Path page : pages) {
             List<String> sentences =

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A node of {@link ClusterSpeed} with a CPU device, {@code local}, and a second one of many queues, {@code queues}; as
- * the main class, in a process of its own until the standard input ends. A line with a node's number is answered by the
+ * the main class, in a separate process until the standard input ends. A line with a node's number is answered by the
  * frames and bytes sent to that node.
  */
 final class SpeedNode implements AutoCloseable {

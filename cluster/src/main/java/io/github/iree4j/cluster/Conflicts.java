@@ -143,8 +143,11 @@ final class Conflicts {
                     && of.unbeaten()
                     && isDue(each, now)) {
                 IreeException cause = failed.get(each);
-                String text = "%s and %s have failed each other, and this one yields; it needs a new identity: %s"
-                        .formatted(view.find(each), self, cause == null ? "it said so" : cause.getMessage());
+                String text = "%s and %s have failed each other, and the latter yields, and needs a new identity: %s"
+                        .formatted(
+                                view.find(each),
+                                self,
+                                cause == null ? "the other node reported the failure" : cause.getMessage());
                 return IreeException.of(StatusCode.ABORTED, text, cause);
             }
         }
@@ -157,7 +160,7 @@ final class Conflicts {
             if (isTwin(each) && now - twins.computeIfAbsent(other, _ -> now) >= graceNanos && isLater(other)) {
                 return IreeException.of(
                         StatusCode.ALREADY_EXISTS,
-                        "%s and %s have the same machine index, and this one joined later, or at about the same time; give each node one of its own"
+                        "%s and %s have the same machine index, and the latter joined later, or at about the same time; give each node a different machine index"
                                 .formatted(each, view.find(self.incarnation())));
             }
         }

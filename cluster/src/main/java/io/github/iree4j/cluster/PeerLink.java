@@ -28,7 +28,7 @@ final class PeerLink implements PeerConnection, PeerListener {
     private final Predicate<ClusterMember> known;
     private final BiConsumer<PeerLink, IreeException> ended;
     private final AtomicBoolean over = new AtomicBoolean();
-    private volatile Said said = Said.NOTHING; // changed under the lock of this
+    private volatile Delivery delivery = Delivery.NONE; // changed under the lock of this
     private @Nullable ByteBuffer held; // the first frame; guarded by this
     private volatile @Nullable PeerListener session;
     volatile boolean open;
@@ -37,10 +37,10 @@ final class PeerLink implements PeerConnection, PeerListener {
      * The frames received by the session: a connection may be dropped only before the session receives the peer's
      * identity, since a later failure fails the peer permanently.
      */
-    private enum Said {
-        NOTHING,
-        SOMETHING,
-        TOO_LATE
+    private enum Delivery {
+        NONE,
+        BEGUN,
+        DROPPED
     }
 
     /**
@@ -102,7 +102,7 @@ final class PeerLink implements PeerConnection, PeerListener {
 
     /** Returns whether the session has received nothing yet. */
     boolean isSilent() {
-        return said == Said.NOTHING;
+        return delivery == Delivery.NONE;
     }
 
     /** Returns whether the peer has sent a frame before membership knew the peer. */
@@ -113,10 +113,10 @@ final class PeerLink implements PeerConnection, PeerListener {
     /** Ends the connection if the session has received nothing yet. */
     void drop(IreeException cause) {
         synchronized (this) {
-            if (said != Said.NOTHING) {
+            if (delivery != Delivery.NONE) {
                 return;
             }
-            said = Said.TOO_LATE;
+            delivery = Delivery.DROPPED;
             held = null;
         }
         closed(cause);
@@ -129,14 +129,14 @@ final class PeerLink implements PeerConnection, PeerListener {
             if (first != null && known.test(peer)) {
                 held = null;
                 session().received(PeerStream.CONTROL, first); // under the lock, so that later frames come later
-                said = Said.SOMETHING;
+                delivery = Delivery.BEGUN;
             }
         }
     }
 
     @Override
     public void received(PeerStream stream, ByteBuffer frame, ByteBuffer... rest) {
-        if (said == Said.SOMETHING || hears(stream, frame)) {
+        if (delivery == Delivery.BEGUN || hears(stream, frame)) {
             session().received(stream, frame, rest);
         }
     }
@@ -144,11 +144,11 @@ final class PeerLink implements PeerConnection, PeerListener {
     /** Returns whether the session receives a frame now; otherwise the frame is held, or the connection ends. */
     private boolean hears(PeerStream stream, ByteBuffer frame) {
         synchronized (this) {
-            if (said == Said.NOTHING && held == null && (dialed || known.test(peer))) {
-                said = Said.SOMETHING;
+            if (delivery == Delivery.NONE && held == null && (dialed || known.test(peer))) {
+                delivery = Delivery.BEGUN;
             }
-            if (said != Said.NOTHING) {
-                return said == Said.SOMETHING;
+            if (delivery != Delivery.NONE) {
+                return delivery == Delivery.BEGUN;
             }
             if (held == null && stream == PeerStream.CONTROL && frame.remaining() <= MOST_HELD) {
                 held = ByteBuffer.allocate(frame.remaining())

@@ -319,7 +319,7 @@ class ConflictsTests {
             node.update(view(failed), failures(failed.get(each)), 0);
             assertThat(node.whyYield(GRACE - 1)).isNull();
             if (each == 1) {
-                assertThat(node.whyYield(GRACE)).hasMessageContaining("this one yields");
+                assertThat(node.whyYield(GRACE)).hasMessageContaining("the latter yields");
             } else {
                 assertThat(node.whyYield(GRACE)).isNull();
             }
@@ -330,7 +330,7 @@ class ConflictsTests {
     void aNodeYieldsToAMemberThatHasFailedTheNodeAlone() {
         Conflicts two = new Conflicts(identity(2), GRACE);
         two.update(view(Map.of(1L, Set.of(2L), 2L, Set.of())), Map.of(), 10);
-        assertThat(two.whyYield(10 + GRACE)).hasMessageContaining("it said so");
+        assertThat(two.whyYield(10 + GRACE)).hasMessageContaining("the other node reported the failure");
         assertThat(two.standing().failed()).isEmpty();
     }
 
@@ -372,7 +372,7 @@ class ConflictsTests {
             assertThat(three.whyYield(now)).isNull();
         }
         three.update(flapping(true), Map.of(), now);
-        assertThat(three.whyYield(now)).hasMessageContaining("this one yields");
+        assertThat(three.whyYield(now)).hasMessageContaining("the latter yields");
     }
 
     /** Nodes 1 and 2 have failed node 3; what node 4 says changes. */

@@ -43,7 +43,7 @@ final class ThreadDriver implements StreamDriver {
     /**
      * Starts the threads.
      *
-     * @param hidden whether the host does not see the device's memory, as with a card of its own
+     * @param hidden whether the host does not see the device's memory, as with the memory of a graphics card
      */
     ThreadDriver(DeviceOptions options, boolean hidden) {
         int count = options.queueCount() == 0 ? LANES : options.queueCount();

@@ -1,5 +1,5 @@
 /**
- * A complete driver without hardware: its streams are threads, its memory is that of the process, and its code is Java functions.
+ * A complete driver without hardware: streams are threads, memory belongs to the process, and kernels are Java functions.
  * Written against the exported packages of iree4j only, as an example of a driver in a separate project.
  */
 @NullMarked

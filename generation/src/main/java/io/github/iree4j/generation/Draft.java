@@ -18,7 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Proposes the tokens with the highest logits of a smaller model, the draft, which has a cache of its own with the page
+ * Proposes the tokens with the highest logits of a smaller model, the draft, which has a separate cache with the page
  * numbers of the generator's cache. Whatever the draft computes, the tokens of a request are the same, so the draft is
  * not measured, and reads shared pages that another sequence may have read with other bits. Not thread-safe.
  *

@@ -24,7 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes steps as long as there are sequences, on a thread of its own: takes new requests, ends cancelled and late requests,
+ * Makes steps as long as there are sequences, on a dedicated thread: takes new requests, ends cancelled and late requests,
  * computes the planner's next step, and chooses a token for each sequence whose last token was read.
  *
  * <p>Sequences, planner and logits are confined to the thread. Requests arrive under the lock.

@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * <p><b>Contract.</b> The tokens of a request are the same as if the request were alone: see the package.
  *
  * <p><b>Admission.</b> A request that needs more pages than a sequence may have is rejected with numbers. An accepted
- * request ends: with its tokens, or the failure of its own steps, its timeout, its cancellation, or when the generator
+ * request ends: with its tokens, or the failure of a step, its timeout, its cancellation, or when the generator
  * is closed. When pages are short, the request that began last loses its pages and begins again later.
  *
  * <p><b>Failures.</b> A failed step fails the sequences of the step, and their pages are zeroed before further use. A

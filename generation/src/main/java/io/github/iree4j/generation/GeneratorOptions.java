@@ -339,8 +339,8 @@ public final class GeneratorOptions {
 
         /**
          * Sets a draft: a smaller program for the same tokens, which computes the proposed tokens. The tokens of a request
-         * are the same whatever the draft computes; where the draft fails, nothing is proposed. The draft has a cache of
-         * its own, of as many pages, and needs {@link #proposedTokens}.
+         * are the same whatever the draft computes; where the draft fails, nothing is proposed. The draft has a
+         * separate cache of as many pages, and needs {@link #proposedTokens}.
          *
          * @param program a program with functions {@code prefill_bs{N}} with positions ({@code has_prefill_position}) and
          *     {@code decode_bs{N}}, and with as many tokens per page; stays the caller's, and must be open as long as the

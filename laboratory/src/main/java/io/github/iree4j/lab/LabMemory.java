@@ -175,7 +175,7 @@ final class LabMemory implements AutoCloseable {
 
     /**
      * Withdraws the request that has stood in line for longest, when there are no more events, and fails the operation.
-     * Only this request has waited in vain for certain: the failure may free memory for the next.
+     * Only this request certainly waits for memory that never comes: the failure may free memory for the next.
      *
      * @return false when no request stands in line
      */

@@ -34,7 +34,7 @@ public final class RecordedOperation {
     Known before = Known.NO; // whether submitted before the recording began
     List<Known> reached = List.of(); // by wait, when listed as not ended
     FlightEvent.@Nullable MorePoints more; // when listed as not ended
-    private final boolean isRecorded; // whether the submission has a record of its own
+    private final boolean isRecorded; // whether the submission has a separate record
 
     /**
      * Creates an operation.

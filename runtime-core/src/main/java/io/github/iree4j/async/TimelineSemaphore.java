@@ -348,7 +348,7 @@ public final class TimelineSemaphore extends Resource {
      * Promises a signal of a value by external code, and records a primitive for waits of devices until then.
      *
      * @param next the value
-     * @param primitive a primitive accepted in waits of some backends, such as an imported event
+     * @param primitive a primitive accepted in waits of some backends, such as a point of another device
      * @return false, and nothing is recorded, when the value is reached or promised already or the timeline has failed
      * @throws IreeException INVALID_ARGUMENT when the value is above {@link #MAXIMUM_VALUE}
      */

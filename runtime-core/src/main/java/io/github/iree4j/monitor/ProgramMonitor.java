@@ -55,7 +55,7 @@ public interface ProgramMonitor {
     /**
      * Returns the reason why calls fail: a file used in place by the program, such as a parameter archive, was changed,
      * see {@link io.github.iree4j.status.FileInPlace}. Loading the program again ends the failure, and so does
-     * restoring the file. Never waits for a file system that may hang: the answer is that of an earlier look.
+     * restoring the file. Never waits for a file system that may hang, but gives the answer of an earlier look.
      *
      * @return DATA_LOSS, with the path of the file; UNAVAILABLE, with the path, while the file system of a file gives no
      *     answer; null while there is no such cause, or no cause is known yet

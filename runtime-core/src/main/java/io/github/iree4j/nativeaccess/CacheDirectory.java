@@ -134,7 +134,7 @@ public final class CacheDirectory {
         return temporary;
     }
 
-    /** Whether files have owner, group and modes. Those of Windows inherit the folder's list of rights. */
+    /** Returns whether files have owner, group and modes. Files of Windows inherit the folder's list of rights. */
     private static boolean hasModes(Path path) {
         return path.getFileSystem().supportedFileAttributeViews().contains("posix");
     }

@@ -24,7 +24,7 @@ public record FileFault() implements FailureDetail {
         }
         return IreeException.of(
                 StatusCode.DATA_LOSS,
-                "%s: a mapped file has become shorter while it was read (%s); write files under another name and rename them, or do not map them"
+                "%s: a mapped file has become shorter while being read (%s); write files under another name and rename the files, or do not map files"
                         .formatted(what, fault.getMessage()),
                 fault,
                 new FileFault());

@@ -223,7 +223,8 @@ public final class FileInPlace {
         if (now.unchanged == Known.UNKNOWN) {
             throw IreeException.of(
                     StatusCode.UNAVAILABLE,
-                    "%s may have been changed, and is being compared with what it was; try again".formatted(what),
+                    "%s may have been changed, and is being compared with the mapped contents; try again"
+                            .formatted(what),
                     null,
                     new FileFault());
         }
@@ -271,7 +272,7 @@ public final class FileInPlace {
         Verdict last = verdict.get();
         IreeException failure = IreeException.of(
                 StatusCode.UNAVAILABLE,
-                "the file system of %s gives no answer, so that it is not known whether the file was changed; check the mount"
+                "the file system of %s gives no answer, so a change of the file would go unnoticed; check the mount"
                         .formatted(what),
                 null,
                 new FileFault());
@@ -317,7 +318,7 @@ public final class FileInPlace {
     private Verdict afterItsEnd(Verdict last) {
         return last.unchanged != Known.UNKNOWN
                 ? last
-                : changed(last, last.state, "was deleted or replaced before its contents could be compared");
+                : changed(last, last.state, "was deleted or replaced before the contents could be compared");
     }
 
     private Verdict inAnotherState(Verdict last, State now) {
@@ -325,7 +326,7 @@ public final class FileInPlace {
             return changed(last, now, "has another size");
         }
         if (contents == null) {
-            return changed(last, now, "was changed before its contents had been read to compare them");
+            return changed(last, now, "was changed before the contents had been read for comparison");
         }
         return new Verdict(now, Known.UNKNOWN, last.comparisons, null);
     }
@@ -333,7 +334,7 @@ public final class FileInPlace {
     private Verdict changed(Verdict last, State now, String how) {
         IreeException failure = IreeException.of(
                 StatusCode.DATA_LOSS,
-                "%s had %d bytes, last written %s, and now has %d, written %s%s: it was changed while it is in use (%s); load the program again, and replace files by renaming others over them"
+                "%s had %d bytes, last written %s, and now has %d, written %s%s: the file was changed while in use (%s); load the program again, and replace files by renaming others over them"
                         .formatted(
                                 what,
                                 then.size,
@@ -370,7 +371,7 @@ public final class FileInPlace {
                 contents = digest;
             }
         } catch (IOException e) {
-            LOG.debug("{} could not be read: a change of its times counts as one of its contents", what, e);
+            LOG.debug("{} could not be read: a change of times counts as a change of contents", what, e);
         }
     }
 
@@ -413,13 +414,13 @@ public final class FileInPlace {
             if (verdict.compareAndSet(doubt, found)) {
                 long millis = (System.nanoTime() - start) / 1_000_000;
                 if (same) {
-                    LOG.info("{} was touched; its {} bytes are the same, read in {} ms", what, then.size, millis);
+                    LOG.info("{} was touched; all {} bytes are the same, read in {} ms", what, then.size, millis);
                 } else {
                     LOG.warn("{}", Objects.requireNonNull(found.failure).getMessage());
                 }
             }
         } catch (IOException e) {
-            LOG.warn("{} was touched, and cannot be read to compare it: {}", what, e.toString());
+            LOG.warn("{} was touched, and cannot be read for comparison: {}", what, e.toString());
             if (e instanceof AccessDeniedException) { // otherwise the next call tries again
                 verdict.compareAndSet(doubt, changed(doubt, doubt.state, "cannot be read: " + e));
             }

@@ -84,8 +84,8 @@ public enum FileKind implements FailureDetail {
                                     path,
                                     kind.text,
                                     kind == DIRECTORY
-                                            ? "name the file in it"
-                                            : "name the file itself, or write what is read there into one"),
+                                            ? "name a file in the directory"
+                                            : "name the file itself, or write the contents into a regular file"),
                     null,
                     kind);
         }

@@ -128,7 +128,7 @@ public final class FilesInPlace {
 
     /**
      * Returns the reason why calls fail, and begins to compare touched files. Never waits: for a file system that may
-     * hang, the answer is that of an earlier look.
+     * hang, the method returns the result of an earlier look.
      *
      * @return DATA_LOSS when a file is known to be changed, or UNAVAILABLE when a file system gives no answer, with the
      *     path and the remedy; otherwise null
@@ -157,9 +157,9 @@ public final class FilesInPlace {
                 ? null
                 : IreeException.of(
                         StatusCode.UNAVAILABLE,
-                        "a call began while it was not known whether a file in place was changed",
-                        unavailable("a file that the program uses in place was touched, or gives no answer", null),
-                        new CallWait("a file that the program uses in place to be found unchanged"));
+                        "a call began before a file in place was known to be unchanged",
+                        unavailable("a file used in place by the program was touched, or gives no answer", null),
+                        new CallWait("a file used in place by the program to be found unchanged"));
     }
 
     /**
@@ -201,7 +201,7 @@ public final class FilesInPlace {
         return silence != null
                 ? silence
                 : unavailable(
-                        "a file that the program uses in place was touched during the call, which may have read other contents; make the call again",
+                        "a file used in place by the program was touched during the call, which may have read other contents; make the call again",
                         null);
     }
 
@@ -260,7 +260,7 @@ public final class FilesInPlace {
         }
         if (rounds == 0) {
             return CompletableFuture.completedFuture(unavailable(
-                    "a file that the program uses in place was touched %d times while it was compared with what it was, or cannot be read; try again"
+                    "a file used in place by the program was touched %d times during comparisons with the mapped contents, or cannot be read; try again"
                             .formatted(ROUNDS),
                     null));
         }
@@ -291,7 +291,7 @@ public final class FilesInPlace {
             Thread.currentThread().interrupt();
             throw IreeException.of(
                     StatusCode.CANCELLED,
-                    "interrupted while a file that the program uses in place was being compared with what it was",
+                    "interrupted while a file used in place by the program was being compared with the mapped contents",
                     e);
         } catch (ExecutionException e) {
             throw new IllegalStateException("a comparison does not fail", e);
@@ -301,14 +301,14 @@ public final class FilesInPlace {
     private static IreeException lost(Verdict changed) {
         return IreeException.of(
                 StatusCode.DATA_LOSS,
-                "the program uses a file in place, and it was changed while it is in use; load the program again, whose log and health name the file",
+                "a file used in place by the program was changed while in use; load the program again: log and health name the file",
                 changed.failure(),
                 new FileFault());
     }
 
     private static IreeException silent(Verdict unanswered) {
         return unavailable(
-                "the file system of a file that the program uses in place gives no answer, so that it is not known whether the file was changed; try again, log and health name the file",
+                "the file system of a file used in place by the program gives no answer, so a change of the file would go unnoticed; try again: log and health name the file",
                 unanswered.failure());
     }
 

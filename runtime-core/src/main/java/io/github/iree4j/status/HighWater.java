@@ -30,7 +30,7 @@ public final class HighWater {
 
     /**
      * Raises the mark to a value of the number. The number must have the value already, as seen by other threads:
-     * {@link #take} reads the number after lowering the mark, so that one of both threads notes the value.
+     * {@link #take} reads the number after lowering the mark, so one thread notes the value.
      *
      * @param value the value, at least 0
      */

@@ -328,7 +328,8 @@ public final class ProcessExecutor implements AutoCloseable {
     public void close() {
         if (threads && current() != null) {
             throw IreeException.of(
-                    StatusCode.FAILED_PRECONDITION, this + " cannot be closed by one of its own workers");
+                    StatusCode.FAILED_PRECONDITION,
+                    "%s cannot be closed by a worker of the same executor".formatted(this));
         }
         closing = true;
         table.forEach(process -> process.fail(

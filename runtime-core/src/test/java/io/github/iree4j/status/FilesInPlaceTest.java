@@ -132,7 +132,7 @@ class FilesInPlaceTest {
     void fileThatWasTouchedBeforeItWasReadCountsAsChanged() throws IOException {
         touch();
         assertThat(areUnchanged()).isEqualTo(Known.NO);
-        assertThat(files.failure()).hasMessageContaining("before its contents had been read");
+        assertThat(files.failure()).hasMessageContaining("before the contents had been read");
         reading.remove().run();
         assertThat(files.areRead()).isFalse();
     }
@@ -182,7 +182,7 @@ class FilesInPlaceTest {
         assertThat(areUnchanged()).isEqualTo(Known.UNKNOWN);
         replace();
         assertThat(areUnchanged()).isEqualTo(Known.NO);
-        assertThat(files.failure()).hasMessageContaining("before its contents could be compared");
+        assertThat(files.failure()).hasMessageContaining("before the contents could be compared");
     }
 
     private void replace() throws IOException {

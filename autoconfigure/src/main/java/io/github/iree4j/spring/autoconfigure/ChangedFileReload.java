@@ -42,7 +42,7 @@ final class ChangedFileReload implements Consumer<ChangedFile> {
         try {
             programs.load(changed.program(), changed.version());
         } catch (ProgramLoadException | IreeException e) {
-            log.error("{} cannot be loaded again, so that its calls keep failing", changed.subject(), e);
+            log.error("{} cannot be loaded again, so calls keep failing", changed.subject(), e);
         }
     }
 }

@@ -32,7 +32,7 @@ final class NativeAccessFailureAnalyzer extends AbstractFailureAnalyzer<IreeExce
                 ? "Allow native access: start the application with 'java --enable-native-access=ALL-UNNAMED', or put 'Enable-Native-Access: ALL-UNNAMED' into the manifest of the application's jar."
                 : "Make the native library usable: "
                         + noNativeCode.getMessage()
-                        + ". The artifact 'iree4j-native-shim' contains it, and 'iree.native.library-path' can name another one.";
+                        + ". The artifact 'iree4j-native-shim' contains the native library, and 'iree.native.library-path' can name another library.";
     }
 
     private static boolean isDenied(Throwable failure) {

@@ -114,7 +114,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         }
         MissingDevice device = failure.detail(MissingDevice.class).orElse(null);
         if (device != null) {
-            return "The program is compiled for several devices and '%s' lists %d of 'iree.devices': list one for each, in the program's order, also two of the same 'uri'; 'bin/iree4j dump' shows what the program asks for."
+            return "The program is compiled for several devices and '%s' lists %d of 'iree.devices': list a device for each, in the program's order, also two of the same 'uri'; 'bin/iree4j dump' shows the devices of the program."
                     .formatted(module + ".devices", device.given());
         }
         UnsupportedTarget target = failure.detail(UnsupportedTarget.class).orElse(null);
@@ -135,7 +135,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
             return "%s'iree.pools.<device>.budget', or 'iree.pools.<device>.quotas.%s' if it is set, or reduce what the program loads."
                     .formatted(
                             isOfDriver(failure)
-                                    ? "The device itself has no memory left: end what else uses it, or lower "
+                                    ? "The device itself has no memory left: end other users of the device, or lower "
                                     : "Raise ",
                             source.name());
         }
@@ -148,7 +148,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         String part =
                 target == null ? null : MissingPart.remedy(target.wanted()).orElse(null);
         if (target != null && part != null) {
-            return "%s%s. Or compile the program for the devices that are configured, with the flags above."
+            return "%s%s. Or compile the program for the configured devices, with the flags above."
                     .formatted(
                             StringUtils.capitalize(part),
                             target.wanted().stream().anyMatch(each -> each.startsWith("vmvx"))
@@ -159,7 +159,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         DriverProvider driver = target == null ? null : driverFor(target);
         if (driver != null) {
             Availability availability = driver.availability();
-            return "The program is compiled for driver '%s'%s: set 'iree.devices.<name>.uri=%s', and '%s.devices=<name>'. Or compile it for the devices that are configured, with the flags above."
+            return "The program is compiled for driver '%s'%s: set 'iree.devices.<name>.uri=%s', and '%s.devices=<name>'. Or compile the program for the configured devices, with the flags above."
                     .formatted(
                             driver.name(),
                             availability.available() ? "" : ", which is not available (" + availability.reason() + ")",
@@ -168,7 +168,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         }
         if (target != null
                 && target.wanted().stream().anyMatch(each -> each.startsWith(IreeProperties.DEFAULT_DEVICE))) {
-            return "The program is compiled for the CPU: set 'iree.devices.<name>.uri=%s', and '%s.devices=<name>'. Or compile it for the devices that are configured, with the flags above."
+            return "The program is compiled for the CPU: set 'iree.devices.<name>.uri=%s', and '%s.devices=<name>'. Or compile the program for the configured devices, with the flags above."
                     .formatted(IreeProperties.DEFAULT_DEVICE, module);
         }
         if (noTarget) {
@@ -193,7 +193,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
         }
         WarmUpFault warmUp = failure.detail(WarmUpFault.class).orElse(null);
         if (warmUp != null) {
-            return "Correct '%s.warm-up': its call of '%s' failed. 'bin/iree4j dump' shows the functions and what they take."
+            return "Correct '%s.warm-up': the call of '%s' failed. 'bin/iree4j dump' shows the functions and the arguments."
                     .formatted(module, warmUp.function());
         }
         if (scope != null) {
@@ -201,7 +201,7 @@ final class ProgramLoadFailureAnalyzer extends AbstractFailureAnalyzer<ProgramLo
                     .formatted(module, scope);
         }
         if (failure.code() == StatusCode.INCOMPATIBLE) {
-            return "Recompile the program with another release of iree-compile: it requires a feature that this runtime does not have. 'bin/iree4j dump' shows its imports.";
+            return "Recompile the program with another release of iree-compile: the program requires a feature missing in this runtime. 'bin/iree4j dump' shows the imports.";
         }
         if (failure.code() == StatusCode.UNAVAILABLE
                 || failure.detail(FileKind.class).isPresent()) {

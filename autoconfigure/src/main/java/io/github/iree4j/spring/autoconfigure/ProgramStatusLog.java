@@ -87,7 +87,7 @@ final class ProgramStatusLog {
             events.add("program.changed", name, changes);
             log.atWarn()
                     .addKeyValue(MODULE, name)
-                    .log("program {} is another one than before under this name: {}", name, changes);
+                    .log("program {} differs from the former program of this name: {}", name, changes);
         }
         boolean reloadFailed = status.state() == ProgramState.READY && status.failure() != null;
         String type = reloadFailed ? "reload-failed" : status.state().name().toLowerCase(Locale.ROOT);

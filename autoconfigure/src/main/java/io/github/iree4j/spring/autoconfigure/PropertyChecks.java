@@ -173,7 +173,7 @@ final class PropertyChecks {
     void warnOfDraining(StopTimes times, @Nullable Duration configured) {
         if (configured != null && configured.compareTo(times.draining()) > 0) {
             log.warn(
-                    "'iree.invocation.drain-timeout', which is {}, has no effect beyond {}, two thirds of '{}'; raise that to {}, or lower this one",
+                    "'iree.invocation.drain-timeout', which is {}, has no effect beyond {}, two thirds of '{}'; raise the latter to {}, or lower the former",
                     DurationText.of(configured),
                     DurationText.of(times.draining()),
                     StopTimes.PHASE,
@@ -215,7 +215,7 @@ final class PropertyChecks {
         unknown.removeAll(taken);
         if (!unknown.isEmpty()) {
             log.warn(
-                    "'iree.executables.allowed-formats={}' has no effect: no device here takes it, and of those allowed they take {}; correct or remove it",
+                    "'iree.executables.allowed-formats={}' has no effect: no device here takes the format, and all devices together take {} of the allowed formats; correct or remove the property",
                     String.join(",", unknown),
                     taken.isEmpty() ? "none" : taken);
         }

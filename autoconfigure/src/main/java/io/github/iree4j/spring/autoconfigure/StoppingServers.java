@@ -50,7 +50,7 @@ final class StoppingServers {
         }
     }
 
-    /** Configuration for the web server of Actuator, in a context and with a lifecycle of its own. */
+    /** Configuration for the web server of Actuator, with a separate context and lifecycle. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBean(IreeStopping.class)
     @ConditionalOnClass(WebServerApplicationContext.class)

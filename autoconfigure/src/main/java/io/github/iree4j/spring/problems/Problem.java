@@ -7,7 +7,7 @@ import java.util.List;
 public sealed interface Problem
         permits UnsignalledFence,
                 Deadlock,
-                MemoryKnot,
+                MemoryDeadlock,
                 UnknownNeed,
                 SlowConsumer,
                 MemoryShortage,
@@ -22,7 +22,7 @@ public sealed interface Problem
     List<String> KINDS = List.of(
             "unsignalled-fence",
             "deadlock",
-            "memory-knot",
+            "memory-deadlock",
             "unknown-need",
             "slow-consumer",
             "memory-shortage",

@@ -36,8 +36,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds problems in the state of a runtime at one moment. Each piece of work unchanged for too long is followed to its
  * roots: the awaited point, the operation or call to signal the point, the point awaited by this work, and so on;
- * and from a call in line, to the call with the turn. Work with the same root forms one problem. A line is a root of its
- * own only for the time before that turn: a call that does not end is not preceded by a problem of its line. Remembers
+ * and from a call in line, to the call with the turn. Work with the same root forms one problem. A line is a
+ * separate root only before that turn: a call that does not end is not preceded by a problem of its line. Remembers
  * the completed work of queues from one look to the next. Thread-safe.
  *
  * <p>Work moves during a look. A point is reported as unsignalled only when unsignalled at a second look, begun after
@@ -193,8 +193,8 @@ public final class ProblemFinder {
         private final Map<Program, Integer> holders = new IdentityHashMap<>(); // of the turn: the number of the call
         private final Set<Long> stuck;
         private final Map<Point, Root> unsignalled = new LinkedHashMap<>();
-        private final List<Root> knots = new ArrayList<>();
-        private final Set<Point> suspects = new HashSet<>(); // the points of {@code unsignalled} and {@code knots}
+        private final List<Root> deadlocks = new ArrayList<>();
+        private final Set<Point> suspects = new HashSet<>(); // the points of {@code unsignalled} and {@code deadlocks}
         private final Map<String, Root> queues = new LinkedHashMap<>();
         private final Map<String, Root> memory = new LinkedHashMap<>(); // by device, like the next
         private final Map<String, Root> admission = new LinkedHashMap<>();
@@ -227,7 +227,7 @@ public final class ProblemFinder {
             for (int i = 0; i < calls.size(); i++) {
                 follow(operations.size() + i, calls.get(i));
             }
-            findKnots();
+            findDeadlocks();
         }
 
         private static void producers(List<PendingOperation.Wait> waits, Set<Long> axes) {
@@ -265,7 +265,7 @@ public final class ProblemFinder {
                         root.chain,
                         root.since));
             });
-            affected(byTimeline(knots, known)).forEach((subject, root) -> {
+            affected(byTimeline(deadlocks, known)).forEach((subject, root) -> {
                 PendingOperation.Wait wait = Objects.requireNonNull(root.wait);
                 problems.add(new Deadlock(
                         subject,
@@ -418,15 +418,15 @@ public final class ProblemFinder {
         }
 
         /** Finds cycles of waiting operations. */
-        private void findKnots() {
-            BitSet knotted = graph.knotted();
-            BitSet left = (BitSet) knotted.clone();
+        private void findDeadlocks() {
+            BitSet deadlocked = graph.deadlocked();
+            BitSet left = (BitSet) deadlocked.clone();
             for (int start = left.nextSetBit(0);
-                    start >= 0 && knots.size() < ROOTS;
+                    start >= 0 && deadlocks.size() < ROOTS;
                     start = left.nextSetBit(start + 1)) {
                 BitSet members = new BitSet();
                 PendingOperation.Wait named = null;
-                List<WaitGraph.Edge> cycle = graph.cycle(start, knotted);
+                List<WaitGraph.Edge> cycle = graph.cycle(start, deadlocked);
                 for (WaitGraph.Edge each : cycle) {
                     members.set(each.waiter());
                     PendingOperation.Wait wait = each.awaited();
@@ -436,10 +436,10 @@ public final class ProblemFinder {
                     }
                 }
                 if (named != null) {
-                    Root knot = new Root(named, "");
-                    knot.first.or(members);
-                    knot.cycle = cycle;
-                    knots.add(knot);
+                    Root deadlock = new Root(named, "");
+                    deadlock.first.or(members);
+                    deadlock.cycle = cycle;
+                    deadlocks.add(deadlock);
                 }
                 left.andNot(graph.behind(members));
             }
@@ -559,7 +559,7 @@ public final class ProblemFinder {
                             root.count,
                             root.chain,
                             root.since)
-                    : new MemoryKnot(
+                    : new MemoryDeadlock(
                             "device '" + device + "'", root.awaited(), held, root.count, root.chain, root.since);
         }
 

@@ -81,7 +81,7 @@ final class WaitGraph {
     }
 
     /** Returns the work in a cycle, and the work waiting for such work. */
-    BitSet knotted() {
+    BitSet deadlocked() {
         int works = firstOut.length;
         int[] left = new int[works];
         int[] free = new int[works];
@@ -94,47 +94,47 @@ final class WaitGraph {
                 free[count++] = each;
             }
         }
-        BitSet knotted = new BitSet(works);
-        knotted.set(0, works);
+        BitSet deadlocked = new BitSet(works);
+        deadlocked.set(0, works);
         while (count > 0) {
             int each = free[--count];
-            knotted.clear(each);
+            deadlocked.clear(each);
             for (int edge = firstIn[each]; edge != NONE; edge = nextIn[edge]) {
                 if (--left[waiter[edge]] == 0) {
                     free[count++] = waiter[edge];
                 }
             }
         }
-        return knotted;
+        return deadlocked;
     }
 
     /**
      * Returns a cycle.
      *
      * @param start work in a cycle, or waiting for such work
-     * @param knotted all such work
+     * @param deadlocked all such work
      * @return the edges of the cycle, in order
      */
-    List<Edge> cycle(int start, BitSet knotted) {
+    List<Edge> cycle(int start, BitSet deadlocked) {
         BitSet passed = new BitSet(firstOut.length);
         int at = start;
         while (!passed.get(at)) {
             passed.set(at);
-            at = signaller[edgeWithin(at, knotted)];
+            at = signaller[edgeWithin(at, deadlocked)];
         }
         List<Edge> cycle = new ArrayList<>();
         int first = at;
         do {
-            int edge = edgeWithin(at, knotted);
+            int edge = edgeWithin(at, deadlocked);
             cycle.add(new Edge(at, waits.get(edge)));
             at = signaller[edge];
         } while (at != first);
         return cycle;
     }
 
-    private int edgeWithin(int work, BitSet knotted) {
+    private int edgeWithin(int work, BitSet deadlocked) {
         int edge = firstOut[work];
-        while (!knotted.get(signaller[edge])) {
+        while (!deadlocked.get(signaller[edge])) {
             edge = nextOut[edge];
         }
         return edge;

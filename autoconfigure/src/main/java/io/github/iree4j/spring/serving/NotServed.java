@@ -17,7 +17,7 @@ final class NotServed {
     /** The paths of the protocol and of others, as a pattern of a mapping. */
     static final String BELOW = "/v2/**";
 
-    /** The order of a mapping behind those of handlers, and before those of files. */
+    /** The order of a mapping behind the mappings of handlers, and before the mappings of files. */
     static final int BEFORE_FILES = Ordered.LOWEST_PRECEDENCE - 2;
 
     private NotServed() {}

@@ -333,14 +333,16 @@ class InvalidPropertiesTests {
     @Test
     void servedFunctionThatTheProgramLacksIsNamed() throws Exception {
         assertServedInvalid(
-                "iree.serving.functions.adder", "has no function of that name; it has [add", "adder=subtract");
+                "iree.serving.functions.adder",
+                "has no function of that name; the functions are [add",
+                "adder=subtract");
     }
 
     @Test
     void textThatTheProgramLacksIsNamed() throws Exception {
         assertServedInvalid(
                 "iree.serving.strings.adder",
-                "has no input or output of that name that is a tensor of 8-bit integers; it has []",
+                "has no tensor of 8-bit integers of that name among inputs and outputs; candidates are []",
                 "adder=add",
                 "iree.serving.strings.adder=input0");
         assertServedInvalid(
@@ -354,7 +356,7 @@ class InvalidPropertiesTests {
     void aRangeThatCannotHoldIsNamed() throws Exception {
         assertServedInvalid(
                 "iree.serving.ranges.adder.input9",
-                "has no input of that name that takes whole numbers; it has [input0, input1]",
+                "has no input of that name for whole numbers; candidates are [input0, input1]",
                 "adder=add",
                 "iree.serving.ranges.adder.input9=0..3");
         assertServedInvalid(
@@ -364,7 +366,7 @@ class InvalidPropertiesTests {
                 "iree.serving.ranges.ader.input0=0..3");
         assertServedInvalid( // as an environment variable has it
                 "iree.serving.ranges.adder.input.ids",
-                "has no input of that name that takes whole numbers; it has [input0, input1]",
+                "has no input of that name for whole numbers; candidates are [input0, input1]",
                 "adder=add",
                 "iree.serving.ranges.adder.input.ids=0..3");
         assertServedInvalid(
@@ -492,9 +494,9 @@ class InvalidPropertiesTests {
                 .run(context -> assertThat(context).hasNotFailed());
         assertThat(output)
                 .contains("'iree.invocation.drain-timeout', which is 40 s, has no effect beyond 30 s, two thirds of"
-                        + " 'spring.lifecycle.timeout-per-shutdown-phase'; raise that to 60 s")
-                .contains("'iree.executables.allowed-formats=vmvx' has no effect: no device here takes it, and of those"
-                        + " allowed they take [vmvx-bytecode-fb]")
+                        + " 'spring.lifecycle.timeout-per-shutdown-phase'; raise the latter to 60 s")
+                .contains("'iree.executables.allowed-formats=vmvx' has no effect: no device here takes the format,"
+                        + " and all devices together take [vmvx-bytecode-fb] of the allowed formats")
                 .contains("'iree.modules.add.batching.buckets=2,4' has no effect: each function that can be batched");
     }
 

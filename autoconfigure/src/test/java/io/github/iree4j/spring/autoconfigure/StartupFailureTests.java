@@ -129,7 +129,7 @@ class StartupFailureTests {
                 "--iree.modules.adding.warm-up[0].function=subtract");
         assertThat(output)
                 .contains("has no function 'subtract'")
-                .contains("Correct 'iree.modules.adding.warm-up': its call of 'subtract' failed.");
+                .contains("Correct 'iree.modules.adding.warm-up': the call of 'subtract' failed.");
     }
 
     @Test
@@ -165,7 +165,7 @@ class StartupFailureTests {
                 .contains("Module 'future' could not be loaded")
                 .contains("'hal.device.dream'")
                 .contains("Recompile the program with another release of iree-compile")
-                .contains("'bin/iree4j dump' shows its imports");
+                .contains("'bin/iree4j dump' shows the imports");
     }
 
     @Test
@@ -249,7 +249,7 @@ class StartupFailureTests {
         fail("--iree.modules.pair.location=" + TestModules.fixture("3.13.0/cpu-two/two_devices.vmfb"));
         assertThat(output)
                 .contains("finds none for 'b' among the 1 given (local)")
-                .contains("'iree.modules.pair.devices' lists 1 of 'iree.devices': list one for each")
+                .contains("'iree.modules.pair.devices' lists 1 of 'iree.devices': list a device for each")
                 .doesNotContain("data_layout"); // from the compiler's description of the target
     }
 

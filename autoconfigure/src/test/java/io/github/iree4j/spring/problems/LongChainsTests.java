@@ -216,11 +216,11 @@ class LongChainsTests {
     }
 
     @Test
-    void aKnotIsFoundThoughAPartOfItAlsoWaitsForWhatRuns() throws Exception {
+    void aDeadlockIsFoundThoughAPartOfItAlsoWaitsForWhatRuns() throws Exception {
         Fence slow = slow();
-        try (Timeline knot = runtime.createTimeline("knot")) {
+        try (Timeline deadlock = runtime.createTimeline("deadlock")) {
             Fence here = point();
-            Fence there = point(knot.semaphore(), 1);
+            Fence there = point(deadlock.semaphore(), 1);
             Fence both = Fence.join(slow, here);
             made.addFirst(both);
             queue.barrier(both, there, 0);
@@ -230,7 +230,7 @@ class LongChainsTests {
                     .singleElement()
                     .isInstanceOfSatisfying(
                             Deadlock.class, each -> assertThat(each.waiting()).isEqualTo(1_502));
-            knot.semaphore().signal(1);
+            deadlock.semaphore().signal(1);
             go.countDown();
             behind.await();
         }

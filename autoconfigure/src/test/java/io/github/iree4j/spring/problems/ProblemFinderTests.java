@@ -208,12 +208,12 @@ class ProblemFinderTests {
                     .anyMatch(each -> each.contains("'one'"))
                     .anyMatch(each -> each.contains("'two'"));
             assertDocumented(found.getFirst(), "wait for each other");
-            one.semaphore().fail(IreeException.of(StatusCode.ABORTED, "a knot of fences"));
+            one.semaphore().fail(IreeException.of(StatusCode.ABORTED, "a deadlock of fences"));
         }
     }
 
     @Test
-    void workThatWaitsForMemoryOfOtherWorkIsAKnot() throws Exception {
+    void workThatWaitsForMemoryOfOtherWorkIsADeadlock() throws Exception {
         DeviceQueue queue = runtime.device().queue(0);
         try (Timeline timeline = runtime.createTimeline("use");
                 TimelineSemaphore own = runtime.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
@@ -227,22 +227,22 @@ class ProblemFinderTests {
             queue.dealloca(used, freed, held, 0);
             Buffer waits = queue.alloca(null, also, draft, SIZE, 0);
             List<Problem> found = List.of();
-            while (found.stream().noneMatch(each -> each instanceof MemoryKnot)) {
+            while (found.stream().noneMatch(each -> each instanceof MemoryDeadlock)) {
                 found = finder.find(AT_ONCE);
             }
-            MemoryKnot knot = (MemoryKnot) found.stream()
-                    .filter(each -> each instanceof MemoryKnot)
+            MemoryDeadlock deadlock = (MemoryDeadlock) found.stream()
+                    .filter(each -> each instanceof MemoryDeadlock)
                     .findFirst()
                     .orElseThrow();
-            assertThat(knot.subject()).isEqualTo("device 'local'");
-            assertThat(knot.awaited()).matches(SIZE + " bytes of pool '.+'");
-            assertThat(knot.held())
+            assertThat(deadlock.subject()).isEqualTo("device 'local'");
+            assertThat(deadlock.awaited()).matches(SIZE + " bytes of pool '.+'");
+            assertThat(deadlock.held())
                     .isEqualTo("the limit is %d bytes, and program 'draft' holds %d bytes", 2 * SIZE, SIZE + SIZE / 2);
-            assertThat(knot.chain())
+            assertThat(deadlock.chain())
                     .singleElement()
                     .asString()
-                    .contains(", for " + knot.awaited() + " held by other work, see 'pools'");
-            assertDocumented(knot, "wait for memory of", "the limit is", "holds");
+                    .contains(", for " + deadlock.awaited() + " held by other work, see 'pools'");
+            assertDocumented(deadlock, "wait for memory of", "the limit is", "holds");
             timeline.semaphore().signal(1);
             also.await();
             held.release();
@@ -295,7 +295,7 @@ class ProblemFinderTests {
 
     /** One has held nothing for a second by then, and the other begins beside it. */
     @Test
-    void firstCallsThatBeginOneAfterTheOtherAreNoKnot() throws Exception {
+    void firstCallsThatBeginOneAfterTheOtherAreNoDeadlock() throws Exception {
         load("waiting", TestModules.waiter(directory));
         load("other", TestModules.waiter(directory));
         try (Timeline timeline = runtime.createTimeline();
@@ -306,7 +306,7 @@ class ProblemFinderTests {
             while (finder.calls().stream().anyMatch(each -> each.call().state() != PendingCall.State.SUSPENDED)) {
                 found.addAll(finder.find(AT_ONCE));
             }
-            assertThat(found).noneMatch(each -> each instanceof MemoryKnot || each instanceof SlowConsumer);
+            assertThat(found).noneMatch(each -> each instanceof MemoryDeadlock || each instanceof SlowConsumer);
             UnknownNeed problem = (UnknownNeed) found.stream()
                     .filter(each -> each instanceof UnknownNeed)
                     .findFirst()
@@ -341,7 +341,7 @@ class ProblemFinderTests {
         ChangedFile problem = only(ChangedFile.class, 0);
         assertThat(problem.subject()).isEqualTo("program 'weighing'");
         assertThat(problem.cause()).contains("weights.irpa").contains("load the program again");
-        assertDocumented(problem, "was changed while it is in use");
+        assertDocumented(problem, "was changed while in use");
         programs.load("weighing", null);
         assertThat(finder.find(AT_ONCE)).isEmpty();
     }

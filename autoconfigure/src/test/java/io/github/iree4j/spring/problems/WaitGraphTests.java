@@ -10,7 +10,7 @@ class WaitGraphTests {
 
     /** Against reachability of small graphs, computed for all pairs. */
     @Test
-    void knotsAndWhatIsBehindAreAsInTheTransitiveClosure() {
+    void deadlocksAndWhatIsBehindAreAsInTheTransitiveClosure() {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         for (int round = 0; round < 2_000; round++) {
@@ -34,13 +34,13 @@ class WaitGraphTests {
                     }
                 }
             }
-            BitSet knotted = graph.knotted();
+            BitSet deadlocked = graph.deadlocked();
             for (int work = 0; work < works; work++) {
                 boolean expected = false;
                 for (int on = 0; on < works; on++) {
                     expected |= reaches[on][on] && (on == work || reaches[work][on]);
                 }
-                assertThat(knotted.get(work))
+                assertThat(deadlocked.get(work))
                         .as("seed %d round %d", seed, round)
                         .isEqualTo(expected);
                 BitSet some = new BitSet();
@@ -52,7 +52,7 @@ class WaitGraphTests {
                             .isEqualTo(from == work || reaches[from][work]);
                 }
                 if (expected) {
-                    var cycle = graph.cycle(work, knotted);
+                    var cycle = graph.cycle(work, deadlocked);
                     for (int i = 0; i < cycle.size(); i++) {
                         assertThat(edges[cycle.get(i).waiter()][
                                         cycle.get((i + 1) % cycle.size()).waiter()])
@@ -74,8 +74,8 @@ class WaitGraphTests {
         BitSet first = new BitSet();
         first.set(0);
         assertThat(graph.behind(first).cardinality()).isEqualTo(works);
-        assertThat(graph.knotted().isEmpty()).isTrue();
+        assertThat(graph.deadlocked().isEmpty()).isTrue();
         graph.add(0, works - 1, null);
-        assertThat(graph.cycle(5, graph.knotted())).hasSize(works);
+        assertThat(graph.cycle(5, graph.deadlocked())).hasSize(works);
     }
 }

@@ -174,7 +174,7 @@ class ReloadTests {
         assertThat(output.getAll()
                         .lines()
                         .filter(line ->
-                                line.contains("another one than before under this name: its module is 'twofold'")))
+                                line.contains("differs from the former program of this name: its module is 'twofold'")))
                 .singleElement()
                 .asString()
                 .contains("WARN", "model:1", "function 'add' is gone");

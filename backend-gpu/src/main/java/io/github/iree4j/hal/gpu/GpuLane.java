@@ -44,7 +44,7 @@ final class GpuLane implements Lane {
      * GPU-3: a held-back lane registers with the timeline before the last check, so no change is missed.
      * GPU-4: other threads give a stream commands only while few are in flight, so the stream is not full and does not
      * block these threads. The lane's own thread gives the rest, and commands with a wait for the host in the middle.
-     * GPU-5: work for the thread is added before the bell rings, and the thread clears the bell before polling.
+     * GPU-5: work for the thread is added before the doorbell rings, and the thread clears the doorbell before polling.
      * GPU-9: while a device has a giver, callers leave added submissions to the giver, and lanes released by a new
      * event or value are left to the giver, too. A caller adds to `held` before looking for a giver; a former giver
      * feeds all lanes once more. Only a lane's own thread waits for the hardware while giving, and is no giver then.
@@ -88,7 +88,7 @@ final class GpuLane implements Lane {
     private boolean stuck; // whether the end of the stream's work cannot be observed
 
     private final Thread thread;
-    private final Doorbell bell = new Doorbell(); // for the thread
+    private final Doorbell doorbell = new Doorbell(); // for the thread
     private volatile boolean attended; // the thread is looking for completions
     private volatile boolean due; // whether the first held submission is for the thread: GPU-4
     private volatile boolean stopped;
@@ -434,14 +434,14 @@ final class GpuLane implements Lane {
 
     /** Makes the thread look: GPU-5. */
     void wake() {
-        bell.ring(thread);
+        doorbell.ring(thread);
     }
 
     private void run() {
-        for (bell.clear(); !stopped; bell.clear()) {
+        for (doorbell.clear(); !stopped; doorbell.clear()) {
             try {
                 if (!awaitFirst()) {
-                    bell.await();
+                    doorbell.await();
                 }
                 if (linger > 0) {
                     attend();
@@ -462,7 +462,7 @@ final class GpuLane implements Lane {
         attended = true;
         try {
             for (long last = System.nanoTime(); !stopped && System.nanoTime() - last < linger; ) {
-                bell.clear();
+                doorbell.clear();
                 boolean gave = hardware.tryBeGiver(this) && hardware.feedLanes(TURN);
                 if (due) {
                     due = false;

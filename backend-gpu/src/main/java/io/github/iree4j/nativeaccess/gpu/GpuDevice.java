@@ -246,8 +246,10 @@ public final class GpuDevice extends Resource {
                 return scratch.number((out, error) ->
                         GpuShim.moduleLoad(handle, image.address(), log.address(), LOG_BYTES, out, error));
             } catch (IreeException e) {
-                String said = log.getString(0).strip();
-                throw said.isEmpty() ? e : IreeException.of(e.code(), e.getMessage() + "; its compiler says: " + said);
+                String text = log.getString(0).strip();
+                throw text.isEmpty()
+                        ? e
+                        : IreeException.of(e.code(), e.getMessage() + "; the driver's compiler reports: " + text);
             }
         } finally {
             Reference.reachabilityFence(image);

@@ -144,7 +144,7 @@ class GpuLimitsTest {
                 .hasMessageContainingAll(
                         "module 0 of the executable, PTX for sm_75, cannot be loaded",
                         "INVALID_PTX (218)",
-                        "its compiler says: ",
+                        "the driver's compiler reports: ",
                         "line 5",
                         "wrong.u32");
     }

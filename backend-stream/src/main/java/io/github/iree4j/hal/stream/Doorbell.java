@@ -7,7 +7,7 @@ public final class Doorbell {
     private volatile boolean idle; // the thread parks, or is about to
     private volatile boolean due; // rung since the thread last began to poll
 
-    /** Creates a bell that has not rung. */
+    /** Creates a doorbell that has not rung. */
     public Doorbell() {}
 
     /**
@@ -29,7 +29,7 @@ public final class Doorbell {
     }
 
     /**
-     * Parks until the bell rings, or returns at once if the bell has rung since {@link #clear}; may return spuriously.
+     * Parks until the doorbell rings, or returns at once if the doorbell has rung since {@link #clear}; may return spuriously.
      * Called by the listener after a poll without result.
      */
     public void await() {

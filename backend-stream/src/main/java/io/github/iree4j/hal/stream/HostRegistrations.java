@@ -112,7 +112,7 @@ public final class HostRegistrations {
                 } else if (found.readOnly && !readOnly) {
                     throw IreeException.of(
                             StatusCode.UNIMPLEMENTED,
-                            "%d bytes of the host at 0x%x are to be written, and share a page with memory that is imported to be read; copy them, or keep it in pages of its own"
+                            "%d bytes of the host at 0x%x are to be written, and share a page with memory that is imported to be read; copy the bytes, or keep the imported memory in separate pages"
                                     .formatted(size, host));
                 }
                 found.users++;

@@ -143,7 +143,7 @@ public final class FileIdentityStore implements IdentityStore {
     private IreeException held(String holder) {
         return IreeException.of(
                 StatusCode.ALREADY_EXISTS,
-                "identity file '%s' is in use by another node, %s; give each node a file and a machine index of its own"
+                "identity file '%s' is in use by another node, %s; give each node a separate file and a different machine index"
                         .formatted(file, holder),
                 null,
                 new IdentityInUse(file.toString(), holder));

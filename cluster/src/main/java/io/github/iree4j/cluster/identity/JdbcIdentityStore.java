@@ -108,7 +108,7 @@ public final class JdbcIdentityStore implements IdentityStore {
                 }
             }
             throw IreeException.of(
-                    StatusCode.UNAVAILABLE, MOST_CONFLICTS + " attempts to lease a slot met those of other nodes");
+                    StatusCode.UNAVAILABLE, MOST_CONFLICTS + " attempts to lease a slot met attempts of other nodes");
         });
     }
 

@@ -136,7 +136,7 @@ public final class KubernetesIdentityStore implements IdentityStore {
             watched.remove(slot.machine);
         }
         throw IreeException.of(
-                StatusCode.UNAVAILABLE, MOST_CONFLICTS + " attempts to lease a slot met those of other nodes");
+                StatusCode.UNAVAILABLE, MOST_CONFLICTS + " attempts to lease a slot met attempts of other nodes");
     }
 
     private String machineName(int machine) {
@@ -266,7 +266,8 @@ public final class KubernetesIdentityStore implements IdentityStore {
                 }
             }
             throw IreeException.of(
-                    StatusCode.UNAVAILABLE, MOST_CONFLICTS + " attempts to count a session met those of other nodes");
+                    StatusCode.UNAVAILABLE,
+                    MOST_CONFLICTS + " attempts to count a session met attempts of other nodes");
         } catch (IreeException e) {
             held.release();
             throw e;

@@ -261,13 +261,13 @@ final class KubernetesLeases implements AutoCloseable {
 
         /** Returns the message of a {@code Status}, as far as printable. */
         private String message() {
-            String said;
+            String message;
             try {
-                said = mapper.readTree(bytes).path("message").asString("");
+                message = mapper.readTree(bytes).path("message").asString("");
             } catch (JacksonException e) {
-                said = new String(bytes, StandardCharsets.UTF_8);
+                message = new String(bytes, StandardCharsets.UTF_8);
             }
-            String printable = said.replaceAll("[^\\x20-\\x7e]+", " ").strip();
+            String printable = message.replaceAll("[^\\x20-\\x7e]+", " ").strip();
             return printable.length() > MESSAGE_CHARACTERS
                     ? printable.substring(0, MESSAGE_CHARACTERS) + "…"
                     : printable;

@@ -50,14 +50,14 @@ public final class HeartbeatMembership implements ClusterMembership {
     // never come back; with the time of attention; without the earliest beyond a limit
     private final Map<ClusterMember, Long> departed = new LinkedHashMap<>();
     private final Set<ClusterMember> strangers = new HashSet<>(); // logged as no peers of this node
-    private final Places places; // with a lock of its own
+    private final Places places; // guarded by a separate lock
     private Standing standing = Standing.PEACE;
     private @Nullable Joined joined;
     private @Nullable ClusterView view; // last reported; null before the first round has ended
     private @Nullable ScheduledExecutorService timer;
     /*
-     * The clock of silence: stands still while this process does, so a process continuing after a pause takes none of
-     * its own silence for the silence of others.
+     * The clock of silence: stands still while this process does, so a process continuing after a pause never takes
+     * the pause for the silence of others.
      */
     private long attention;
     private long looked;
@@ -86,18 +86,18 @@ public final class HeartbeatMembership implements ClusterMembership {
         final ClusterMember member;
         final InetSocketAddress address;
         long joined; // by the clock of this node
-        Heartbeat said;
+        Heartbeat heartbeat;
         long heard;
         long asked; // when the member last sent a sign of life
 
         @Nullable
         InetSocketAddress at; // where the member answers
 
-        Known(ClusterMember member, Heartbeat said, long now, long never) {
+        Known(ClusterMember member, Heartbeat heartbeat, long now, long never) {
             this.member = member;
             this.address = HeartbeatMembership.address(member);
-            this.said = said;
-            this.joined = joined(said, now);
+            this.heartbeat = heartbeat;
+            this.joined = joined(heartbeat, now);
             this.asked = never;
         }
     }
@@ -240,7 +240,7 @@ public final class HeartbeatMembership implements ClusterMembership {
         Set<InetSocketAddress> wanted = new LinkedHashSet<>(places.addresses());
         for (Known each : members.values()) {
             wanted.add(each.address);
-            for (InetSocketAddress seen : each.said.seen()) {
+            for (InetSocketAddress seen : each.heartbeat.seen()) {
                 if (wanted.size() < Heartbeat.MOST) {
                     wanted.add(seen);
                 }
@@ -287,8 +287,8 @@ public final class HeartbeatMembership implements ClusterMembership {
     }
 
     /** Returns when the sender joined: too late by the time that the message took. */
-    private static long joined(Heartbeat said, long now) {
-        return now - TimeUnit.MILLISECONDS.toNanos(said.age());
+    private static long joined(Heartbeat heartbeat, long now) {
+        return now - TimeUnit.MILLISECONDS.toNanos(heartbeat.age());
     }
 
     private long age(Joined here) {
@@ -297,7 +297,7 @@ public final class HeartbeatMembership implements ClusterMembership {
 
     @Override
     public byte[] asked(ClusterMember from, byte[] message) {
-        Heartbeat said = Heartbeat.decode(message);
+        Heartbeat heartbeat = Heartbeat.decode(message);
         byte[] answer;
         boolean more = false;
         synchronized (this) {
@@ -310,15 +310,15 @@ public final class HeartbeatMembership implements ClusterMembership {
                 warn(from, here, obstacle);
                 return new Heartbeat(false, age(here), List.of(), Standing.PEACE).encode();
             }
-            String refusal = refusal(from, said);
+            String refusal = refusal(from, heartbeat);
             if (refusal != null) {
                 warn(from, here, refusal);
                 throw IreeException.of(StatusCode.FAILED_PRECONDITION, refusal);
             }
-            Known known = learn(from, said, here);
+            Known known = learn(from, heartbeat, here);
             if (known != null) {
                 known.asked = attention;
-                more = view == null && mentionsOthers(said, here.self); // others wait for the next look
+                more = view == null && mentionsOthers(heartbeat, here.self); // others wait for the next look
             }
             publish();
             answer = heartbeat(here, false);
@@ -357,9 +357,9 @@ public final class HeartbeatMembership implements ClusterMembership {
     }
 
     private void answered(InetSocketAddress address, Joined asker, ClusterMember from, byte[] answer) {
-        Heartbeat said;
+        Heartbeat heartbeat;
         try {
-            said = Heartbeat.decode(answer);
+            heartbeat = Heartbeat.decode(answer);
         } catch (IreeException e) {
             failed(address, asker, e);
             return;
@@ -376,18 +376,18 @@ public final class HeartbeatMembership implements ClusterMembership {
             if (joined != asker || contact == null) {
                 return;
             }
-            String refusal = refusal(from, said);
+            String refusal = refusal(from, heartbeat);
             if (refusal != null) {
                 failed(address, asker, IreeException.of(StatusCode.FAILED_PRECONDITION, refusal));
                 return;
             }
             contact.answered(from, attention);
-            Known known = learn(from, said, asker);
+            Known known = learn(from, heartbeat, asker);
             more = false;
             if (known != null) {
                 members.values().forEach(each -> each.at = address.equals(each.at) ? null : each.at);
                 known.at = address;
-                more = view == null && mentionsOthers(said, self); // others wait for the next look
+                more = view == null && mentionsOthers(heartbeat, self); // others wait for the next look
             }
             publish();
         }
@@ -404,10 +404,10 @@ public final class HeartbeatMembership implements ClusterMembership {
     }
 
     /** Returns why a node is no member; null for a member, this node, and a node that leaves. */
-    private @Nullable String refusal(ClusterMember from, Heartbeat said) {
+    private @Nullable String refusal(ClusterMember from, Heartbeat heartbeat) {
         long incarnation = from.identity().incarnation();
         Known known = members.get(incarnation);
-        if (said.leaving() || known != null && known.member.equals(from)) {
+        if (heartbeat.leaving() || known != null && known.member.equals(from)) {
             return null;
         }
         Long left = departed.get(from);
@@ -432,7 +432,7 @@ public final class HeartbeatMembership implements ClusterMembership {
     /** Returns why a node is no peer of this node; null for a peer, and for this node itself. */
     private static @Nullable String obstacle(ClusterMember there, ClusterMember here) {
         if (there.identity().clusterId() != here.identity().clusterId()) {
-            return "it leases its identity elsewhere: the id of its cluster is %016x, that of this node %016x"
+            return "it leases its identity elsewhere: the id of its cluster is %016x, the id of this node's cluster %016x"
                     .formatted(there.identity().clusterId(), here.identity().clusterId());
         }
         if (there.identity().incarnation() == here.identity().incarnation() && !there.equals(here)) {
@@ -460,14 +460,14 @@ public final class HeartbeatMembership implements ClusterMembership {
         notifyAll();
     }
 
-    /** Returns the member having said something now; null for this node and a node that leaves or has left. */
-    private @Nullable Known learn(ClusterMember from, Heartbeat said, Joined here) {
+    /** Returns the member heard now; null for this node and a node that leaves or has left. */
+    private @Nullable Known learn(ClusterMember from, Heartbeat heartbeat, Joined here) {
         long incarnation = from.identity().incarnation();
         if (from.equals(here.self) || departed.containsKey(from)) {
             return null;
         }
         Known known = members.get(incarnation);
-        if (said.leaving()) {
+        if (heartbeat.leaving()) {
             if (known != null && known.member.equals(from)) { // and not in the name of another node
                 depart(known);
             }
@@ -480,17 +480,17 @@ public final class HeartbeatMembership implements ClusterMembership {
             }
             known = new Known(
                     from,
-                    said,
+                    heartbeat,
                     nanoTime.getAsLong(),
                     attention - options.timeout().toNanos());
             members.put(incarnation, known);
         }
-        long joinedAt = joined(said, nanoTime.getAsLong());
+        long joinedAt = joined(heartbeat, nanoTime.getAsLong());
         if (known.joined - joinedAt > options.interval().toNanos()) { // the first sign of life took long
             known.joined = joinedAt;
         }
         known.heard = attention;
-        known.said = said;
+        known.heartbeat = heartbeat;
         return known;
     }
 
@@ -502,9 +502,9 @@ public final class HeartbeatMembership implements ClusterMembership {
         }
     }
 
-    private boolean mentionsOthers(Heartbeat said, ClusterMember self) {
+    private boolean mentionsOthers(Heartbeat heartbeat, ClusterMember self) {
         InetSocketAddress own = address(self);
-        return said.seen().stream().anyMatch(each -> !each.equals(own) && !contacts.containsKey(each));
+        return heartbeat.seen().stream().anyMatch(each -> !each.equals(own) && !contacts.containsKey(each));
     }
 
     /** Reports the view, if it has changed. */
@@ -518,7 +518,7 @@ public final class HeartbeatMembership implements ClusterMembership {
         Map<Long, Long> times = new HashMap<>(Map.of(here.incarnation(), here.at));
         members.forEach((incarnation, each) -> {
             present.add(each.member);
-            standings.put(incarnation, each.said.standing());
+            standings.put(incarnation, each.heartbeat.standing());
             times.put(incarnation, each.joined);
         });
         ClusterView next = new ClusterView(present, standings, times);

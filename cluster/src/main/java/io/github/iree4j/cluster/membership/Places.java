@@ -20,7 +20,7 @@ final class Places {
         }
     }
 
-    /** Returns whether the addresses are those of a name, and change. */
+    /** Returns whether the addresses are looked up by a name, and change. */
     boolean isNamed() {
         return discovery instanceof MembershipOptions.Discovery.Dns;
     }

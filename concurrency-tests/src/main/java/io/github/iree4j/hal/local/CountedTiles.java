@@ -112,7 +112,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
         return IntStream.range(0, written.length).map(tile -> runs[0][tile] + runs[1][tile] + runs[ARBITER][tile]);
     }
 
-    /** How many tiles ran without seeing what those of earlier regions and executions wrote. */
+    /** Returns the number of tiles that ran without seeing the stores of earlier regions and executions. */
     int unseen() {
         return unseen[0] + unseen[1] + unseen[ARBITER];
     }

@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: commands that are accepted while their session fails end once each: what they own is released once, and no end is told twice.
+ * Claim: commands accepted while the session fails end once each: owned objects are released once, and no end is reported twice.
  *
  * <p>REMOTE-5: a command is started or abandoned, by compare-and-set, and the lane takes none once it has failed.
  */

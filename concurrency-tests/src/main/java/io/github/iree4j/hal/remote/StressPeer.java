@@ -29,7 +29,7 @@ final class StressPeer implements PeerConnection, SessionListener {
 
     final FrontierTracker tracker = FrontierTracker.create();
     final RemoteSession session;
-    final AtomicInteger failures = new AtomicInteger(); // as the listener is told
+    final AtomicInteger failures = new AtomicInteger(); // reported to the listener
     private final Map<FrameType, ConcurrentLinkedQueue<Long>> sequences = new ConcurrentHashMap<>();
 
     /** Opens a session with a peer that serves a device. */

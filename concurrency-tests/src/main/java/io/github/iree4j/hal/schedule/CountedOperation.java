@@ -34,12 +34,11 @@ final class CountedOperation extends QueueOperation {
         failures.incrementAndGet();
     }
 
-    /** The outcome: "ran", or whether it had run and with which code its signals failed; else what is wrong. */
+    /** Returns "ran", or whether the operation had run and the code that failed the signals, or the broken rule. */
     String outcome() {
         int runs = issued.get();
         IreeException cause = done.failure();
-        boolean refused =
-                retained.get() == 0; // before it was made, or once it was and before it was held back or issued
+        boolean refused = retained.get() == 0; // before the operation was made, or before being held back or issued
         if (runs > 1 || failures.get() > 1 || retained.get() > 1 || holds.get() != 0) {
             return "broken: issued " + runs + ", failed " + failures + ", retained " + retained + ", still held "
                     + holds;
@@ -50,6 +49,6 @@ final class CountedOperation extends QueueOperation {
         if (done.value() != 0 || failures.get() != 1 && !refused) {
             return "broken: value " + done.value() + ", failed " + failures + " times with " + cause;
         }
-        return (runs == 1 ? "ran in vain: " : "did not run: ") + cause.code();
+        return (runs == 1 ? "ran but failed: " : "did not run: ") + cause.code();
     }
 }

@@ -18,7 +18,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
  */
 @JCStressTest
 @Outcome(
-        id = "ran in vain: DATA_LOSS, ran in vain: DATA_LOSS",
+        id = "ran but failed: DATA_LOSS, ran but failed: DATA_LOSS",
         expect = Expect.ACCEPTABLE,
         desc = "both failed with the cause")
 @Outcome(expect = Expect.FORBIDDEN, desc = "twice, never, or half")

@@ -19,11 +19,11 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(expect = Expect.FORBIDDEN, desc = "the listener slept on")
 @State
 public class RungListenerLooks {
-    private final Doorbell bell = new Doorbell();
+    private final Doorbell doorbell = new Doorbell();
     private volatile Thread listener;
     private volatile boolean begun;
     private volatile boolean slept;
-    private int come; // the bell publishes it
+    private int come; // published by the doorbell
 
     /** For jcstress. */
     public RungListenerLooks() {}
@@ -35,7 +35,7 @@ public class RungListenerLooks {
             Thread.onSpinWait();
         }
         come = 1;
-        bell.ring(listener);
+        doorbell.ring(listener);
         // A listener that is not woken is found out, and woken.
         long begin = System.nanoTime();
         while (!slept) {
@@ -52,8 +52,8 @@ public class RungListenerLooks {
     public void listener(II_Result r) {
         listener = Thread.currentThread();
         begun = true;
-        for (bell.clear(); come == 0; bell.clear()) {
-            bell.await();
+        for (doorbell.clear(); come == 0; doorbell.clear()) {
+            doorbell.await();
         }
         r.r2 = come;
         slept = true;

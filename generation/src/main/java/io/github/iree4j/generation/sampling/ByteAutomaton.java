@@ -69,7 +69,7 @@ final class ByteAutomaton {
 
     /**
      * Returns a kind for each state: states of a kind are followed by the same texts of at most a number of bytes. Each
-     * state is a kind of its own where finding out takes too long.
+     * state is a separate kind where finding out takes too long.
      *
      * @param bytes maximum number of bytes of a text
      */

@@ -11,7 +11,7 @@ final class Links {
         this.node = node;
     }
 
-    /** Tells the peer and the other peers of each other. Under the lock, so that the end of a session is told last. */
+    /** Introduces the peer and the other peers to each other. Under the lock, so the end of a session is reported last. */
     synchronized void opened(RemoteSession session) {
         if (!session.isOpen()) {
             return; // failed meanwhile

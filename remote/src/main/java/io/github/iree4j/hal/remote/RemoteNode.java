@@ -431,7 +431,7 @@ public final class RemoteNode implements AutoCloseable {
             if (devices.putIfAbsent(name, device) != null) {
                 throw IreeException.of(
                         StatusCode.ALREADY_EXISTS,
-                        "%s serves a device '%s' already; give each a name of its own".formatted(identity, name));
+                        "%s serves a device '%s' already; give each device a different name".formatted(identity, name));
             }
             return this;
         }

@@ -205,7 +205,7 @@ final class Transfers {
         if (closed == null && (outgoing.containsKey(number) || incoming.containsKey(number))) {
             return IreeException.of(
                     StatusCode.ALREADY_EXISTS,
-                    "transfer %d of %s is in use; a client gives each transfer a number of its own"
+                    "transfer %d of %s is in use; a client gives each transfer an unused number"
                             .formatted(number, session));
         }
         return closed;

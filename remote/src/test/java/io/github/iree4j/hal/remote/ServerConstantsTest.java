@@ -326,7 +326,7 @@ class ServerConstantsTest {
             post(constantFrame(1, transfer, new byte[32]));
         }
         assertThat(failure(1).code()).isEqualTo(StatusCode.DATA_LOSS);
-        assertThat(failure(1)).hasMessageContaining("a mapped file has become shorter while it was read");
+        assertThat(failure(1)).hasMessageContaining("a mapped file has become shorter while being read");
         assertThat(client.failure()).as("the session").isNull();
         byte[] digest = RemoteClient.digest(MemorySegment.ofArray(new byte[SIZE]));
         send(2, digest);

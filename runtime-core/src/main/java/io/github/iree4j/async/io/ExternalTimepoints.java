@@ -18,10 +18,11 @@ public final class ExternalTimepoints {
     private ExternalTimepoints() {}
 
     /**
-     * Signals a timeline when an event becomes readable. The value is promised at once, with the event as a primitive
-     * that devices can wait for. The timeline fails with UNAVAILABLE if the event can no longer be signalled because
-     * its other end is closed, and with INVALID_ARGUMENT if the timeline is at or beyond the value by then. A sync_fd
-     * with failed work fails the timeline with ABORTED or CANCELLED; events of other kinds carry no failure.
+     * Signals a timeline when an event becomes readable. The value is promised at once. No backend waits for the event
+     * itself: dependent operations are issued after the timeline has reached the value. The timeline fails with
+     * UNAVAILABLE if the event can no longer be signalled because the other end is closed, and with INVALID_ARGUMENT if
+     * the timeline is at or beyond the value by then. A sync_fd with failed work fails the timeline with ABORTED or
+     * CANCELLED; events of other kinds carry no failure.
      *
      * <p>The owner of {@link SystemIo#ofProcess()} waits for all events of the process and runs the timepoints becoming
      * due.

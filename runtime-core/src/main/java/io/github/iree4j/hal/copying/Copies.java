@@ -89,7 +89,7 @@ final class Copies {
      *
      * @param flags execute flags
      */
-    void execute(CrossDeviceOperation crossing, CopyingQueue queue, long flags) {
+    void execute(CrossDeviceOperation operation, CopyingQueue queue, long flags) {
         long bytes = 0;
         for (Copy each : copies.values()) {
             each.place = bytes;
@@ -98,19 +98,19 @@ final class Copies {
                     each.end - each.first + CrossDeviceOperation.ALIGNMENT - 1 & -CrossDeviceOperation.ALIGNMENT);
         }
         // One allocation, so that executions cannot deadlock over several allocations.
-        Buffer memory = crossing.copy(bytes);
+        Buffer memory = operation.copy(bytes);
         slots.values()
                 .forEach(each -> each.used.read(each.length).forEach(range -> {
                     long at = each.start + range.offset();
-                    crossing.transfer(each.copy.original, at, memory, each.copy.at(at), range.length());
+                    operation.transfer(each.copy.original, at, memory, each.copy.at(at), range.length());
                 }));
         BindingTable bound = bound(memory);
-        crossing.next((wait, signal) -> queue.plain().execute(wait, signal, commands.recorded(), bound, flags));
+        operation.next((wait, signal) -> queue.plain().execute(wait, signal, commands.recorded(), bound, flags));
         slots.values().forEach(each -> {
             if ((each.copy.original.access() & MemoryAccess.WRITE) != 0) {
                 each.used.written(each.length).forEach(range -> {
                     long at = each.start + range.offset();
-                    crossing.transfer(memory, each.copy.at(at), each.copy.original, at, range.length());
+                    operation.transfer(memory, each.copy.at(at), each.copy.original, at, range.length());
                 });
             }
         });

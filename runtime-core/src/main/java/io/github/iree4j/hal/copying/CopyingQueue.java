@@ -130,12 +130,12 @@ final class CopyingQueue implements DeviceQueue {
             queue.submit(wait, signal, copy);
             return;
         }
-        CrossDeviceOperation.submit(this, wait, signal, crossing -> {
+        CrossDeviceOperation.submit(this, wait, signal, operation -> {
             source.require("copy source", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_SOURCE, MemoryAccess.READ);
             target.require("copy target", MemoryType.DEVICE_VISIBLE, BufferUsage.TRANSFER_TARGET, MemoryAccess.WRITE);
             long bytes = source.checkRange("copy source", copy.sourceOffset(), copy.length());
             target.checkRange("copy target", copy.targetOffset(), bytes);
-            crossing.transfer(source, copy.sourceOffset(), target, copy.targetOffset(), bytes);
+            operation.transfer(source, copy.sourceOffset(), target, copy.targetOffset(), bytes);
         });
     }
 
@@ -191,7 +191,7 @@ final class CopyingQueue implements DeviceQueue {
         } else {
             // Copies are released directly after submission.
             long kept = execute.flags() & ~EXECUTE_BORROW_BINDING_TABLE_LIFETIME;
-            CrossDeviceOperation.submit(this, wait, signal, crossing -> copies.execute(crossing, this, kept));
+            CrossDeviceOperation.submit(this, wait, signal, operation -> copies.execute(operation, this, kept));
         }
     }
 

@@ -48,9 +48,9 @@ final class CrossDeviceOperation implements AutoCloseable {
             @Nullable Fence wait,
             @Nullable Fence signal,
             Consumer<CrossDeviceOperation> operations) {
-        try (CrossDeviceOperation crossing = new CrossDeviceOperation(queue, wait)) {
-            operations.accept(crossing);
-            crossing.end(signal);
+        try (CrossDeviceOperation operation = new CrossDeviceOperation(queue, wait)) {
+            operations.accept(operation);
+            operation.end(signal);
         } catch (IreeException e) {
             fail(signal, e);
         } catch (RuntimeException | Error e) { // of any kind: waiters must not hang
@@ -101,7 +101,7 @@ final class CrossDeviceOperation implements AutoCloseable {
         return origin == null ? CopyingDevice.owner(copy).queue(0) : origin;
     }
 
-    /** Allocates memory of the queue's device, until the crossing is complete. */
+    /** Allocates memory of the queue's device, until the operation is complete. */
     Buffer copy(long bytes) {
         return allocated(queue.plain(), MemoryType.DEVICE_LOCAL, USAGES, bytes);
     }

@@ -17,7 +17,7 @@ import java.lang.foreign.MemorySegment;
 final class LocalConstant extends ViewedConstant {
     private final LocalAllocator allocator;
     private final BufferParams params;
-    private final HostMemory.Block place; // in the device's budget; never touched, so without pages of its own
+    private final HostMemory.Block place; // in the device's budget; never touched, so never backed by pages
     private final SealedMemory memory;
 
     LocalConstant(LocalAllocator allocator, HostMemory budget, BufferParams params, long size) {

@@ -154,7 +154,7 @@ final class TileRunner implements HostDispatch {
             if ((block.address + offset & misaligned) != 0) {
                 throw IreeException.of(
                         StatusCode.INVALID_ARGUMENT,
-                        "binding %d of dispatch '%s' starts at byte %d of its allocation, which is not aligned to %d bytes; copy it into a buffer of its own"
+                        "binding %d of dispatch '%s' starts at byte %d of its allocation, which is not aligned to %d bytes; copy the bytes into a separate buffer"
                                 .formatted(i, executable.export(export).name(), offset, misaligned + 1));
             }
             segments[i] = block.segment;

@@ -377,7 +377,7 @@ final class Arbiter {
             watchDeaths();
         }
         if (line.size() > 0) {
-            detector.suspect(); // KNOT-1
+            detector.suspect(); // DEADLOCK-1
         }
     }
 

@@ -16,13 +16,13 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds requests in line without a prospect of memory: requests in a knot (a deadlock, where every holder of the
- * missing memory waits for memory), and requests that have waited too long. Guarded by the lock of the set.
+ * Finds requests in line without a prospect of memory: requests in a deadlock, where every holder of the missing
+ * memory waits for memory, and requests that have waited too long. Guarded by the lock of the set.
  *
- * <p>A knot is confirmed by a second look {@link #CONFIRM_NANOS} later: between the end of an operation and the start
+ * <p>A deadlock is confirmed by a second look {@link #CONFIRM_NANOS} later: between the end of an operation and the start
  * of the next, nothing appears to be under way.
  *
- * <p>KNOT-1: while a request is in line and nothing is under way, a look is due within {@link #CONFIRM_NANOS}. So a
+ * <p>DEADLOCK-1: while a request is in line and nothing is under way, a look is due within {@link #CONFIRM_NANOS}. So a
  * holder need not announce the beginning of a wait. While something is under way no look is needed: the end of such
  * work serves the line, and thereby schedules a look.
  */
@@ -49,7 +49,7 @@ final class DeadlockDetector {
     private final Hope hope;
     private final Resolution resolution;
     private long stirs; // number of releases, and of ends of work under way
-    private long stirsBefore; // value of stirs at the previous look for a knot
+    private long stirsBefore; // value of stirs at the previous look for a deadlock
     private long moves; // stirs and grants at the previous look
     private long stillSince; // time of the last look preceded by a movement
     private long due = Long.MAX_VALUE; // time of the next look
@@ -183,7 +183,7 @@ final class DeadlockDetector {
         if (mayBeAlone(waiter)) {
             lookIn(aloneAfter());
         }
-        suspect(); // KNOT-1
+        suspect(); // DEADLOCK-1
         if (patience != Long.MAX_VALUE) {
             lookIn(patience);
         }
@@ -277,9 +277,9 @@ final class DeadlockDetector {
             }
         }
         if (!line.isEmpty() && verdicts.isEmpty()) {
-            knot(line, now, growing, verdicts);
+            deadlock(line, now, growing, verdicts);
             if (!verdicts.isEmpty() && !busy.getAsBoolean() && helps.getAsBoolean()) {
-                verdicts.clear(); // looked at again soon, KNOT-1
+                verdicts.clear(); // looked at again soon, DEADLOCK-1
             }
         }
         verdicts.forEach(each -> {
@@ -294,8 +294,8 @@ final class DeadlockDetector {
         return verdicts;
     }
 
-    /** Looks for a knot: finds the requests to fail in favour of the oldest call that can be helped. */
-    private void knot(List<Waiter> line, long now, boolean growing, List<Verdict> verdicts) {
+    /** Looks for a deadlock: finds the requests to fail in favour of the oldest call that can be helped. */
+    private void deadlock(List<Waiter> line, long now, boolean growing, List<Verdict> verdicts) {
         hope.look(line, now, ofNoCallTransient, ofNoCallPersistent);
         boolean moved = stirs != stirsBefore;
         stirsBefore = stirs;

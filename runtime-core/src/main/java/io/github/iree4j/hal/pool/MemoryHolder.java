@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 public final class MemoryHolder {
     /*
      * There is one holder per call, and its state changes a dozen times, so writes are cheap: release mode, no
-     * notification. Only looks at a line read the state, and there is always a next look (KNOT-1), seeing every change
+     * notification. Only looks at a line read the state, and there is always a next look (DEADLOCK-1), seeing every change
      * missed by an early look. Ending a holder takes the lock of each set anyway.
      */
     private static final ThreadLocal<@Nullable MemoryHolder> CURRENT = new ThreadLocal<>();

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Deadlocks.</b> Requests wait for memory while a holder of the memory can run without waiting for memory: a call
  * that is not suspended, or has no request in line ({@link MemoryHolder}). When all holders wait, the holders form a
- * knot: the youngest of their requests fails together with its call. Memory kept by the host is not released
+ * deadlock: the youngest of their requests fails together with its call. Memory kept by the host is not released
  * automatically, so requests wait for such memory only for {@link PoolSetBuilder#hostPatience}. No request waits longer
  * than {@link PoolSetBuilder#patience}.
  *
@@ -379,7 +379,7 @@ public final class PoolSet implements AutoCloseable {
 
     /**
      * Runs an action that may make callbacks due under the lock, then runs the resulting exchange. The exchange runs with
-     * the callbacks, after a releaser with a lock of its own, such as a stream, has unlocked.
+     * the callbacks, after a releaser with another lock, such as a stream, has unlocked.
      */
     private <T> T underLock(Supplier<T> action) {
         boolean held = HeldCallbacks.begin();

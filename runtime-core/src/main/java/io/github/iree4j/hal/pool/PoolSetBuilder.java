@@ -178,7 +178,7 @@ public final class PoolSetBuilder {
     }
 
     /**
-     * Sets the scheduler of looks for idle slabs and knots when no more releases occur. A scheduled look does not keep
+     * Sets the scheduler of looks for idle slabs and deadlocks when no more releases occur. A scheduled look does not keep
      * the set alive.
      *
      * @param executorAfter returns an executor running its tasks after the given number of nanoseconds; {@link

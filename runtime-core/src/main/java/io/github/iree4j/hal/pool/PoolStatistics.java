@@ -21,8 +21,8 @@ import io.github.iree4j.api.NotForApplications;
  * @param waiting requests in line now
  * @param waitingForHost requests in line that cannot be granted, whatever else ends, before the host frees memory kept
  *     by the host
- * @param failures failed requests: requests that could never fit, could not wait, or waited in vain
- * @param shortages failed requests for memory held by others: requests that could not wait, or waited in vain
+ * @param failures failed requests: requests that could never fit, could not wait, or were refused after a wait
+ * @param shortages failed requests for memory held by others: requests that could not wait, or were refused after a wait
  * @param shortBytes bytes of the latest of these requests; 0 for none
  * @param bytesTransient bytes reserved for queue operations now
  * @param bytesPersistent bytes reserved for the host now

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * unfinished operations of such a call are held back, for memory or for points signalled only by these operations, and
  * the call's code waits for such points too, or has returned.
  *
- * <p>KNOT-2: this is a proof, although the call is examined piece by piece. Operations held back in this way stay held
+ * <p>DEADLOCK-2: this is a proof, although the call is examined piece by piece. Operations held back in this way stay held
  * back until memory is granted, and an operation missed by the search is counted as unfinished afterwards. An operation
  * that was missed, or that waits for somebody else, makes the answer unknown.
  */
@@ -32,7 +32,7 @@ final class MemoryWaits {
     static int holding(MemoryHolder call, Collection<QueueScheduler> queues) {
         List<QueueOperation> held = new ArrayList<>();
         queues.forEach(queue -> queue.addHeldBack(call, held));
-        if (held.size() != call.unfinished()) { // KNOT-2
+        if (held.size() != call.unfinished()) { // DEADLOCK-2
             return 0;
         }
         MemoryWaits waits = new MemoryWaits();

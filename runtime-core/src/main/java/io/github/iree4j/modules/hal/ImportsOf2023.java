@@ -12,7 +12,13 @@ import io.github.iree4j.vm.VmBuffer;
 import io.github.iree4j.vm.VmCall;
 import java.lang.foreign.MemorySegment;
 
-/** Functions imported only by compilers of 2023: the single device, and allocations without queue affinity. */
+/**
+ * Functions imported only by compilers of 2023: the single device, and allocations without queue affinity.
+ *
+ * <p>Programs of releases of IREE before 20240129.785 need these functions; later compilers import none. This class may
+ * go in the first minor release after 31 December 2028, five years after the last change of a compiler away from these
+ * functions. Then programs of 2023 must be compiled again.
+ */
 final class ImportsOf2023 {
     private ImportsOf2023() {}
 

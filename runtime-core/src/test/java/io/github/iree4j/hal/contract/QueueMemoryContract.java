@@ -315,7 +315,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
         starving.end();
     }
 
-    @Test // KNOT-2
+    @Test // DEADLOCK-2
     void aCallIsNotSaidToBeHeldByMemoryWhileAnOperationOfItGoesOn() {
         Starving starving = new Starving();
         for (int round = 0; round < Effort.rounds(50); round++) {

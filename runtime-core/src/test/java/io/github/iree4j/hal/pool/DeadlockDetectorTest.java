@@ -9,11 +9,11 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** Which requests wait in vain and which have hope; the test advances the clock. */
-class DeadlockDetectorTest extends KnotLine {
+class DeadlockDetectorTest extends DeadlockLine {
 
     @Test
     void ofTwoCallsThatWaitForEachOtherTheYoungerFailsAndTheOlderContinues() {
-        knot(halves());
+        deadlock(halves());
         pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("looked at once").isEmpty();
         pass(DeadlockDetector.CONFIRM_NANOS);
@@ -48,7 +48,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void aKnotIsNotResolvedWithMemoryThatIsNeverKnownToBeUnused() {
+    void aDeadlockIsNotResolvedWithMemoryThatIsNeverKnownToBeUnused() {
         PoolSet set = builder(3 * HALF)
                 .pool(FakeSlabs.pieces("f", HALF))
                 .delayed(this::after)
@@ -64,7 +64,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void aKnotIsNotResolvedWhileTheHostMayReleaseEnough() {
+    void aDeadlockIsNotResolvedWhileTheHostMayReleaseEnough() {
         long given = 5 * DeadlockDetector.CONFIRM_NANOS;
         PoolSet set = builder(3 * HALF)
                 .pool(FakeSlabs.pieces("f", HALF))
@@ -84,10 +84,10 @@ class DeadlockDetectorTest extends KnotLine {
 
     @Test
     void aCallThatContinuesAfterAFailedRequestIsJudgedAnewAfterAWhile() {
-        Knot knot = knot(halves());
+        Deadlock deadlock = deadlock(halves());
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
-        askFor(knot.set(), knot.b(), "again for b");
+        askFor(deadlock.set(), deadlock.b(), "again for b");
         pass(DeadlockDetector.END_NANOS - DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("it may be about to end").hasSize(1);
         pass(3 * DeadlockDetector.CONFIRM_NANOS);
@@ -244,7 +244,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void aKnotIsResolvedAsIfTheHostHadRetiredWhatIsOver() {
+    void aDeadlockIsResolvedAsIfTheHostHadRetiredWhatIsOver() {
         PoolSet set = whole(3 * HALF);
         MemoryHolder a = holding(set, "a");
         Reservation ahead = overButNotRetired(set);
@@ -262,13 +262,13 @@ class DeadlockDetectorTest extends KnotLine {
 
     @Test
     void workThatEndsInBetweenPostponesTheVerdict() {
-        Knot knot = knot(halves());
+        Deadlock deadlock = deadlock(halves());
         pass(DeadlockDetector.CONFIRM_NANOS);
         busy = true; // an operation begins
         pass(LONG);
         assertThat(failed).isEmpty();
         busy = false;
-        knot.set().idle();
+        deadlock.set().idle();
         pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("the doubt begins anew").isEmpty();
         pass(DeadlockDetector.CONFIRM_NANOS);
@@ -350,16 +350,16 @@ class DeadlockDetectorTest extends KnotLine {
 
     @Test
     void aCallThatHoldsNothingDoesNotFailInPlaceOfOneThatDoes() {
-        Knot knot = knot(halves());
-        askFor(knot.set(), new MemoryHolder("c", new OperationsUnderWay()), "c");
+        Deadlock deadlock = deadlock(halves());
+        askFor(deadlock.set(), new MemoryHolder("c", new OperationsUnderWay()), "c");
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
     }
 
     @Test
     void ofSeveralRequestsOfOneCallOneFails() {
-        Knot knot = knot(halves());
-        askFor(knot.set(), knot.b(), "yet more for b");
+        Deadlock deadlock = deadlock(halves());
+        askFor(deadlock.set(), deadlock.b(), "yet more for b");
         pass(DeadlockDetector.END_NANOS);
         assertThat(failed).as("the call is going to give back what it has").containsOnlyKeys("yet more for b");
         pass(3 * DeadlockDetector.CONFIRM_NANOS);
@@ -368,11 +368,11 @@ class DeadlockDetectorTest extends KnotLine {
 
     @Test
     void hopeInBetweenPostponesTheVerdict() {
-        Knot knot = knot(halves());
+        Deadlock deadlock = deadlock(halves());
         pass(DeadlockDetector.CONFIRM_NANOS);
-        MemoryHolder before = knot.a().enter(); // its code runs
+        MemoryHolder before = deadlock.a().enter(); // its code runs
         pass(DeadlockDetector.CONFIRM_NANOS);
-        knot.a().leave(before);
+        deadlock.a().leave(before);
         pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("the doubt begins anew").isEmpty();
         pass(DeadlockDetector.CONFIRM_NANOS);

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /** Named calls that ask at a gate. The test advances the clock. */
-abstract class GateLine extends KnotLine {
+abstract class GateLine extends DeadlockLine {
     static final long LIMIT = 100;
     static final long PATIENCE = TimeUnit.SECONDS.toNanos(30);
     static final long HOST = TimeUnit.SECONDS.toNanos(1);

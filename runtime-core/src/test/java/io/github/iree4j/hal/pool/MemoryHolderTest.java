@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** GATE-2: what a call holds, with the calls that it makes, and how long its right to that lasts. */
 @Timeout(60)
-class MemoryHolderTest extends KnotLine {
+class MemoryHolderTest extends DeadlockLine {
     private static MemoryHolder call(String name, @Nullable MemoryHolder outer) {
         return new MemoryHolder(name, new OperationsUnderWay(), null, outer);
     }

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Calls that exceed their quota with what they hold themselves, while something else is always under way; the test advances the clock. */
-class QuotaBesideWorkTest extends KnotLine {
+class QuotaBesideWorkTest extends DeadlockLine {
     private static final long GIVEN = 5 * DeadlockDetector.CONFIRM_NANOS;
 
     private final AtomicInteger held = new AtomicInteger(1); // requests that are known to hold the calls that wait

@@ -21,14 +21,14 @@ import org.junit.jupiter.api.Test;
  * a failure is found by doing everything again.
  */
 @Tag("long")
-class ResolutionTest extends KnotLine {
+class ResolutionTest extends DeadlockLine {
     private static final int ROUNDS = Effort.rounds(2_000, 50_000);
     private static final long SEED = Effort.seed(ResolutionTest.class, ROUNDS + " rounds", 0);
     private static final long UNIT = 64;
 
-    private int knots;
-    private int several; // knots with several victims
-    private int helpless; // knots in which no call's end helps
+    private int deadlocks;
+    private int several; // deadlocks with several victims
+    private int helpless; // deadlocks in which no call's end helps
 
     /** A call that holds memory and waits for more. */
     private static final class Caller {
@@ -55,8 +55,8 @@ class ResolutionTest extends KnotLine {
         }
     }
 
-    /** A set of pools in a knot, made from a seed. */
-    private final class Knotted {
+    /** A set of pools in a deadlock, made from a seed. */
+    private final class Deadlocked {
         final PoolSet set;
         final List<Caller> callers = new ArrayList<>(); // in line
         final TreeSet<Integer> failed = new TreeSet<>();
@@ -66,7 +66,7 @@ class ResolutionTest extends KnotLine {
         private final int units;
         private int begun;
 
-        Knotted(long seed) {
+        Deadlocked(long seed) {
             looks.clear();
             random = new Random(seed);
             units = 12 + random.nextInt(40);
@@ -188,7 +188,7 @@ class ResolutionTest extends KnotLine {
 
     /** Whether a call gets memory when certain others end and nobody competes for what they release. */
     private boolean isGrantedAfter(long seed, int number, Collection<Integer> ending) {
-        Knotted again = new Knotted(seed);
+        Deadlocked again = new Deadlocked(seed);
         for (Caller each : again.callers) {
             if (each.number != number) {
                 each.waiting.forEach(Cancellation::cancel);
@@ -207,9 +207,10 @@ class ResolutionTest extends KnotLine {
         for (long seed = SEED; seed < SEED + ROUNDS; seed++) {
             resolve(seed);
         }
-        System.out.printf("%d knots, %d with several victims, %d that nobody's end helps%n", knots, several, helpless);
+        System.out.printf(
+                "%d deadlocks, %d with several victims, %d that nobody's end helps%n", deadlocks, several, helpless);
         if (ROUNDS >= 100) {
-            assertThat(List.of(knots, several, helpless)).allMatch(count -> count > ROUNDS / 50);
+            assertThat(List.of(deadlocks, several, helpless)).allMatch(count -> count > ROUNDS / 50);
         }
     }
 
@@ -217,7 +218,7 @@ class ResolutionTest extends KnotLine {
     @Test
     void aRequestThatMayNotKeepASlabAcquiresNone() {
         resolve(11_341);
-        assertThat(knots).isEqualTo(1);
+        assertThat(deadlocks).isEqualTo(1);
     }
 
     /**
@@ -291,20 +292,20 @@ class ResolutionTest extends KnotLine {
     }
 
     private void resolve(long seed) {
-        Knotted knot = new Knotted(seed);
-        if (knot.callers.stream().anyMatch(each -> each.granted > 0) || knot.callers.size() < 2) {
+        Deadlocked deadlock = new Deadlocked(seed);
+        if (deadlock.callers.stream().anyMatch(each -> each.granted > 0) || deadlock.callers.size() < 2) {
             return; // one went on when another ended
         }
-        for (int look = 0; look < 3 && knot.failed.isEmpty(); look++) {
+        for (int look = 0; look < 3 && deadlock.failed.isEmpty(); look++) {
             pass(DeadlockDetector.CONFIRM_NANOS);
         }
-        TreeSet<Integer> failed = new TreeSet<>(knot.failed);
+        TreeSet<Integer> failed = new TreeSet<>(deadlock.failed);
         assertThat(failed).as("seed %d", seed).isNotEmpty();
-        knots++;
+        deadlocks++;
         several += failed.size() > 1 ? 1 : 0;
         Integer helped = null;
-        for (Caller each : knot.callers) { // the oldest first
-            List<Integer> others = knot.callers.stream()
+        for (Caller each : deadlock.callers) { // the oldest first
+            List<Integer> others = deadlock.callers.stream()
                     .map(other -> other.number)
                     .filter(other -> other != each.number)
                     .toList();
@@ -314,7 +315,7 @@ class ResolutionTest extends KnotLine {
         }
         if (helped == null) {
             helpless++;
-            assertThat(failed).as("seed %d", seed).containsExactly(knot.callers.getFirst().number);
+            assertThat(failed).as("seed %d", seed).containsExactly(deadlock.callers.getFirst().number);
             return;
         }
         assertThat(failed).as("seed %d", seed).doesNotContain(helped);
@@ -325,18 +326,18 @@ class ResolutionTest extends KnotLine {
                     .as("seed %d: call %d failed in vain for %d, as did %s", seed, each, helped, others)
                     .isFalse();
         }
-        List<Integer> ages = knot.callers.stream().map(each -> each.number).toList();
+        List<Integer> ages = deadlock.callers.stream().map(each -> each.number).toList();
         int eldest = failed.stream().mapToInt(ages::indexOf).min().orElseThrow();
         assertThat(isGrantedAfter(seed, helped, ages.subList(eldest + 1, ages.size())))
                 .as("seed %d: call %d failed for %d, though younger ones would do", seed, ages.get(eldest), helped)
                 .isFalse();
-        int grants = knot.grants;
-        int acquired = knot.provider.asked;
-        knot.callers.stream().filter(each -> failed.contains(each.number)).forEach(Caller::end);
-        Caller caller = knot.caller(helped);
+        int grants = deadlock.grants;
+        int acquired = deadlock.provider.asked;
+        deadlock.callers.stream().filter(each -> failed.contains(each.number)).forEach(Caller::end);
+        Caller caller = deadlock.caller(helped);
         assertThat(caller).isNotNull();
         // what a quota has room for beside the claim is granted; such calls go on, and end
-        for (Caller each : knot.callers) {
+        for (Caller each : deadlock.callers) {
             if (each != caller && each.granted > 0 && caller.consumer.equals("limited")) {
                 each.end();
             }
@@ -344,9 +345,9 @@ class ResolutionTest extends KnotLine {
         assertThat(caller.granted)
                 .as("seed %d: %d after %s", seed, helped, failed)
                 .isPositive();
-        assertThat(knot.provider.asked - acquired)
-                .as("seed %d: slabs for %d grants", seed, knot.grants - grants)
-                .isLessThanOrEqualTo(2 * (knot.grants - grants));
-        knot.set.close();
+        assertThat(deadlock.provider.asked - acquired)
+                .as("seed %d: slabs for %d grants", seed, deadlock.grants - grants)
+                .isLessThanOrEqualTo(2 * (deadlock.grants - grants));
+        deadlock.set.close();
     }
 }

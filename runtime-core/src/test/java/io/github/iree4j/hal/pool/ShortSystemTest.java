@@ -6,7 +6,7 @@ import io.github.iree4j.status.NeverFits;
 import org.junit.jupiter.api.Test;
 
 /** A system with less memory than the budget: a refusal says nothing about requests for less, and nothing for ever. The test advances the clock. */
-class ShortSystemTest extends KnotLine {
+class ShortSystemTest extends DeadlockLine {
     private long delay; // of the system's answer to a request in line
     private final PoolSet set = builder(1000 * HALF)
             .pool(PoolOptions.passThrough("p"))
@@ -89,7 +89,7 @@ class ShortSystemTest extends KnotLine {
     }
 
     @Test
-    void aKnotInWhatTheSystemHasIsResolvedForTheOlder() {
+    void aDeadlockInWhatTheSystemHasIsResolvedForTheOlder() {
         slabs.system = 20 * HALF;
         MemoryHolder a = ask(call("a"), "a", 10 * HALF);
         MemoryHolder b = ask(call("b"), "b", 10 * HALF);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /** Who holds what is in the log, and not in messages, which services pass on to their clients. */
-class ShortageLogTest extends KnotLine {
+class ShortageLogTest extends DeadlockLine {
     private final Logger log = (Logger) LoggerFactory.getLogger(ShortageLog.class);
     private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
 
@@ -38,7 +38,7 @@ class ShortageLogTest extends KnotLine {
 
     @Test
     void whoHoldsWhatIsInTheLogOfAFailure() {
-        knot(halves());
+        deadlock(halves());
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed.get("more for b")).hasMessageNotContaining("call of 'a'");
         assertThat(logged())

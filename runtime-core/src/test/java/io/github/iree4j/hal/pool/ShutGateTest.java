@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * afterwards. The test advances the clock.
  */
 @Timeout(300)
-class ShutGateTest extends KnotLine {
+class ShutGateTest extends DeadlockLine {
     private final PoolSet set = builder(4 * HALF)
             .pool(PoolOptions.passThrough("p"))
             .waste(0)

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What a request that has been overtaken often enough has a claim to, and what it has not. The test advances the clock. */
-class TurnsTest extends KnotLine {
+class TurnsTest extends DeadlockLine {
     private static final long UNIT = 4096;
     private static final long LITTLE = 64;
 

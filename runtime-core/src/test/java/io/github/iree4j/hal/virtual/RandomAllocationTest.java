@@ -217,7 +217,7 @@ class RandomAllocationTest {
             }
         }
 
-        /** Pools look for knots in real time, on another thread; what starts there happens on this one's clock. */
+        /** Pools look for deadlocks in real time, on another thread; what starts there happens on this one's clock. */
         private void finish() {
             long deadline = System.nanoTime() + PATIENCE.toNanos();
             do {

@@ -35,7 +35,7 @@ import org.springframework.core.io.Resource;
  *
  * <p>Calls of a replaced program go to its successor, but the cache belongs to the replaced one. So a program in use
  * cannot be replaced by another of the same version, and must be unloaded before. Another program found later, of a
- * higher version or loaded again, gets a generator of its own, and the former is closed after its last request.
+ * higher version or loaded again, gets a new generator, and the former generator is closed after the last request.
  */
 final class GeneratorSource implements TokenSource {
     private static final Logger log = LoggerFactory.getLogger(GeneratorSource.class);
@@ -71,7 +71,7 @@ final class GeneratorSource implements TokenSource {
         }
     }
 
-    /** A generator being created, on a thread of its own: every request that waits may leave, the first one, too. */
+    /** A generator being created on a dedicated thread: any waiting request may leave, including the first. */
     private record Creation(LoadedProgram program, CompletableFuture<@Nullable Void> end) {}
 
     /**

@@ -40,7 +40,7 @@ import reactor.core.publisher.FluxSink;
  * a stop sequence ({@code stop}), or with the maximum of tokens ({@code length}). Of calls of tools in the answer, the
  * finish reason is {@code tool_calls}; the model runs no tools.
  *
- * <p><b>Streams.</b> Nothing happens before the subscription; each subscription is a request of its own. Chunks have
+ * <p><b>Streams.</b> Nothing happens before the subscription; each subscription is a new request. Chunks have
  * whole characters. The last chunk has the finish reason, calls of tools and usage. Cancelling the subscription ends the
  * request: its memory is free at the next step.
  *

@@ -211,7 +211,7 @@ final class JinjaTemplate {
         }
     }
 
-    /** Counts expressions, those of macros included. */
+    /** Counts expressions, including the expressions of macros. */
     private static final class CountedInterpreter extends JinjavaInterpreter {
         CountedInterpreter(Jinjava application, Context context, JinjavaConfig config) {
             super(application, context, config);

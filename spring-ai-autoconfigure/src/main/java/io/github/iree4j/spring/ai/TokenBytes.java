@@ -16,8 +16,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The bytes of each token of a {@code tokenizer.json}. Tokens of byte-level vocabularies may have parts of characters,
- * which the library's decoder cannot return. Two kinds of decoders are known, between them those of nearly all language
- * models:
+ * which the library's decoder cannot return. Two kinds of decoders are known, which nearly all language models use:
  *
  * <ul>
  *   <li>{@code ByteLevel}: each character of a token stands for a byte;

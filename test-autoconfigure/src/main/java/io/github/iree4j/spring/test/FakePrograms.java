@@ -112,7 +112,7 @@ public final class FakePrograms {
     }
 
     /**
-     * Unloads all scripted programs and clears the recorded calls. Programs and functions held by beans are those of the
+     * Unloads all scripted programs and clears the recorded calls. Programs and functions held by beans then follow the
      * next script.
      */
     public void reset() {

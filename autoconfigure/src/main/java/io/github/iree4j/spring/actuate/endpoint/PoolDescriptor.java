@@ -50,7 +50,7 @@ public record PoolDescriptor(
      * @param refusals numbers of free blocks not reused, by reason
      * @param waits number of requests that had to wait
      * @param waited total waiting time of these requests
-     * @param failures number of failed requests: requests that could never fit, could not wait, or waited in vain
+     * @param failures number of failed requests: requests that could never fit, could not wait, or were refused after a wait
      */
     public record Part(
             String name,

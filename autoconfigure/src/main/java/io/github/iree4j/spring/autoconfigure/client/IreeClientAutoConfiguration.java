@@ -42,14 +42,14 @@ public final class IreeClientAutoConfiguration {
                 invocations.getIfUnique(() -> ofSeveral(service)), new EmbeddedValueResolver(beans), programs);
     }
 
-    /** The other callers choose in the same way; clients are the first that applications notice. */
+    /** The other callers choose in the same way; applications notice clients first. */
     private static InvocationOperations ofSeveral(InvocationService service) {
         log.info(
-                "There are several beans of type InvocationOperations, and none is primary: clients, the reactive service and models of Spring AI call InvocationService. Mark one as primary, or the others with defaultCandidate = false");
+                "There are several beans of type InvocationOperations, and none is primary: clients, the reactive service and models of Spring AI call InvocationService. Mark a bean as primary, or the others with defaultCandidate = false");
         return service;
     }
 
-    /** Creates all clients at the start, also with lazy initialization, so that clients unlike their programs fail the start. */
+    /** Creates all clients at the start, also with lazy initialization: clients unlike the called programs fail the start. */
     @Bean
     @ConditionalOnMissingBean(name = "ireeClientCheck")
     static SmartInitializingSingleton ireeClientCheck(ListableBeanFactory beans) {

@@ -5,7 +5,7 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.util.StringUtils;
 
-/** Failure analyzer for client interfaces that do not fit their programs. */
+/** Failure analyzer for client interfaces unlike the called programs. */
 final class IreeClientFailureAnalyzer extends AbstractFailureAnalyzer<IreeClientException> {
 
     /** For Spring. */

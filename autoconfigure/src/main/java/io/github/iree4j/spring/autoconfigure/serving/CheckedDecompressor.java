@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /**
- * Decompresses messages of clients. A message that cannot be decompressed is the client's fault, and its call fails with
+ * Decompresses messages of clients. A damaged message is the client's fault, and fails the call with
  * INVALID_ARGUMENT; the transport would answer UNKNOWN without a text.
  */
 final class CheckedDecompressor implements Decompressor {

@@ -76,7 +76,7 @@ final class GrpcAuthentication implements SmartInitializingSingleton, Applicatio
             throw new InvalidConfigurationPropertyValueException(
                     PROPERTY,
                     "required",
-                    "Nothing authenticates clients of gRPC: %s. Declare one, or set %s=elsewhere if something else does."
+                    "Nothing authenticates clients of gRPC: %s. Declare a bean, or set %s=elsewhere if something else authenticates clients."
                             .formatted(MISSING, PROPERTY));
         }
     }
@@ -88,13 +88,13 @@ final class GrpcAuthentication implements SmartInitializingSingleton, Applicatio
         }
         if (isHttpSecured()) {
             log.warn(
-                    "Spring Security is in front of HTTP only: whoever reaches port {} calls all models over gRPC, since {}. Declare one; or set {}=elsewhere if something else authenticates clients, or iree.serving.grpc.enabled=false",
+                    "Spring Security is in front of HTTP only: whoever reaches port {} calls all models over gRPC, since {}. Declare a bean; or set {}=elsewhere if something else authenticates clients, or iree.serving.grpc.enabled=false",
                     started.getPort(),
                     MISSING,
                     PROPERTY);
         } else if (hasRepository) {
             log.warn(
-                    "iree.serving.repository=true has no effect over gRPC, on port {}: models are listed, loaded and unloaded only by clients that are authenticated, and {}. Declare one; or set {}=elsewhere if something else authenticates clients",
+                    "iree.serving.repository=true has no effect over gRPC, on port {}: models are listed, loaded and unloaded only by authenticated clients, and {}. Declare a bean; or set {}=elsewhere if something else authenticates clients",
                     started.getPort(),
                     MISSING,
                     PROPERTY);

@@ -35,12 +35,13 @@ final class RequestSizeReport implements SmartInitializingSingleton {
         }
         log.atLevel(environment.containsProperty(BODY) ? Level.WARN : Level.INFO)
                 .log(
-                        "requests of the open inference protocol take at most {} bytes of memory, which is less than the {} of '{}': three quarters of the {} that '{}' allows{}; raise that",
+                        "requests of the open inference protocol take at most {} bytes of memory, which is less than the {} of '{}': three quarters of the {} allowed by '{}'{}; raise '{}'",
                         memory,
                         body,
                         BODY,
                         limits.maximumInFlight(),
                         MEMORY,
-                        environment.containsProperty(MEMORY) ? "" : ", a quarter of the heap");
+                        environment.containsProperty(MEMORY) ? "" : ", a quarter of the heap",
+                        MEMORY);
     }
 }

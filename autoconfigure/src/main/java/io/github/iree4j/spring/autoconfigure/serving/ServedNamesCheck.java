@@ -72,7 +72,7 @@ final class ServedNamesCheck implements SmartInitializingSingleton {
                 throw new InvalidConfigurationPropertyValueException(
                         STRINGS + name,
                         text,
-                        "Program '%s' has no input or output of that name that is a tensor of 8-bit integers; it has %s."
+                        "Program '%s' has no tensor of 8-bit integers of that name among inputs and outputs; candidates are %s."
                                 .formatted(name, texts));
             }
         }
@@ -89,7 +89,7 @@ final class ServedNamesCheck implements SmartInitializingSingleton {
                 throw new InvalidConfigurationPropertyValueException(
                         RANGES + name + "." + input,
                         range,
-                        "Program '%s' has no input of that name that takes whole numbers; it has %s."
+                        "Program '%s' has no input of that name for whole numbers; candidates are %s."
                                 .formatted(name, inputs));
             }
         });
@@ -105,7 +105,7 @@ final class ServedNamesCheck implements SmartInitializingSingleton {
             throw new InvalidConfigurationPropertyValueException(
                     FUNCTIONS + name,
                     function,
-                    "Program '%s' has no function of that name; it has %s.".formatted(name, names));
+                    "Program '%s' has no function of that name; the functions are %s.".formatted(name, names));
         }
     }
 }

@@ -117,7 +117,7 @@ class IreeBatchingAutoConfigurationTests {
                                 .failsWithin(Duration.ofMinutes(1))
                                 .withThrowableThat()
                                 .withMessageContaining("DATA_LOSS")
-                                .withMessageContaining("it was changed while it is in use");
+                                .withMessageContaining("was changed while in use");
                     }
                     assertThat(changes).as("the change that was to come").isFalse();
                 });

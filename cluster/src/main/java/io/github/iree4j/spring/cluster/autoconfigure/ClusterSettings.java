@@ -229,7 +229,7 @@ final class ClusterSettings {
         throw invalid(
                 "identity.machine",
                 null,
-                "Host name '%s' does not end in a number from which to take it. Give each node one of its own, 0 to 255."
+                "Host name '%s' does not end in a number from which to take it. Give each node a different number, 0 to 255."
                         .formatted(hostName));
     }
 

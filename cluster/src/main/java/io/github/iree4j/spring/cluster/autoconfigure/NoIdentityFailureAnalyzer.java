@@ -30,8 +30,8 @@ final class NoIdentityFailureAnalyzer extends AbstractFailureAnalyzer<IreeExcept
         return new FailureAnalysis(
                 "This node got no identity from the store of 'iree.cluster.identity':%n%n    %s".formatted(cause),
                 cause.code() == StatusCode.UNAVAILABLE
-                        ? "Correct what the store says, or start this node again when it answers. A node does not start without an identity, since two with the same one would corrupt each other's work."
-                        : "Follow the message. A node does not start without an identity of its own.",
+                        ? "Correct the cause named by the store, or start this node again when the store answers. A node does not start without an identity, since two nodes with the same identity would corrupt each other's work."
+                        : "Follow the message. A node does not start without an identity that no other node has.",
                 cause);
     }
 }

@@ -20,8 +20,8 @@ import org.springframework.boot.ssl.SslBundle;
 /**
  * The certificates of a node, replaced while the node runs: each TLS handshake uses the present certificates. Thread-safe.
  *
- * <p>A node has a single key, which the node shows to all peers: the authorities named by a peer are those of the peer's
- * start, and do not matter.
+ * <p>A node has a single key, which the node shows to all peers: the authorities named by a peer were chosen at the
+ * peer's start, and do not matter.
  */
 final class RotatingCertificates {
 

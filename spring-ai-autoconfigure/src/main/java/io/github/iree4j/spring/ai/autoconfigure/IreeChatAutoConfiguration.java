@@ -84,7 +84,7 @@ public final class IreeChatAutoConfiguration {
             } catch (IreeException e) {
                 throw new TextModelUnavailableException(
                         "The files of 'iree.ai.chat' cannot be used: %s.".formatted(e.getMessage()),
-                        "Set 'iree.ai.chat.tokenizer', 'iree.ai.chat.template' and 'iree.ai.chat.stop-tokens' to those of the model of module '%s'."
+                        "Set 'iree.ai.chat.tokenizer', 'iree.ai.chat.template' and 'iree.ai.chat.stop-tokens' to the tokenizer, template and stop tokens of the model of module '%s'."
                                 .formatted(settings.module()),
                         e);
             }

@@ -31,7 +31,7 @@ public final class IreeClassifierAutoConfiguration {
     /** For Spring. */
     IreeClassifierAutoConfiguration() {}
 
-    /** A tokenizer of its own, with DJL's binding of Hugging Face's tokenizers. No candidate for other models. */
+    /** The classifier's tokenizer, with DJL's binding of Hugging Face's tokenizers. No candidate for other models. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(HuggingFaceTokenizer.class)
     @ConditionalOnProperty("iree.ai.classifier.tokenizer")

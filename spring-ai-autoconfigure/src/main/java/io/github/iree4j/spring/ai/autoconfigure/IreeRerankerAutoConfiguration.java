@@ -39,7 +39,7 @@ public final class IreeRerankerAutoConfiguration {
     @EnableConfigurationProperties(IreeRerankerProperties.class)
     static class RerankerConfiguration {
 
-        /** A tokenizer of its own, with DJL's binding of Hugging Face's tokenizers. No candidate for other models. */
+        /** The reranker's tokenizer, with DJL's binding of Hugging Face's tokenizers. No candidate for other models. */
         @Configuration(proxyBeanMethods = false)
         @ConditionalOnClass(HuggingFaceTokenizer.class)
         @ConditionalOnProperty("iree.ai.reranker.tokenizer")

@@ -153,7 +153,7 @@ public final class IreeReranker implements DocumentPostProcessor {
 
         @Override
         public CheckedTokenizer.Checked tokens(CheckedTokenizer tokenizer, int index, int most) {
-            if (index == 0 || start == null) { // the limit may be that of another program after a restart
+            if (index == 0 || start == null) { // after a restart another program may have another limit
                 start = tokenizer.query(query, most);
             }
             return tokenizer.pair(start, texts.get(index), index, texts.size(), most);

@@ -15,12 +15,13 @@ import java.util.List;
  * @param since the longest wait
  */
 @NotForApplications
-public record MemoryKnot(String subject, String awaited, String held, int waiting, List<String> chain, Duration since)
+public record MemoryDeadlock(
+        String subject, String awaited, String held, int waiting, List<String> chain, Duration since)
         implements Problem {
 
     @Override
     public String kind() {
-        return "memory-knot";
+        return "memory-deadlock";
     }
 
     @Override

@@ -13,8 +13,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** KNOT-1: when the line is looked at, and that there is always a next look. */
-class KnotLooksTest extends KnotLine {
+/** DEADLOCK-1: when the line is looked at, and that there is always a next look. */
+class DeadlockLooksTest extends DeadlockLine {
     @Test
     void theNumberOfLooksDueWhileRequestsWaitIsBounded() {
         PoolSet set = halves().patience(1000 * LONG).build();
@@ -29,7 +29,7 @@ class KnotLooksTest extends KnotLine {
     @Test
     void aLostLookIsScheduledAgain() {
         AtomicBoolean refuses = new AtomicBoolean(true);
-        Knot knot = knot(halves().delayed(nanos -> action -> {
+        Deadlock deadlock = deadlock(halves().delayed(nanos -> action -> {
             if (refuses.get()) {
                 throw new RejectedExecutionException("on purpose");
             }
@@ -38,7 +38,7 @@ class KnotLooksTest extends KnotLine {
         refuses.set(false);
         pass(3 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("no look").isEmpty();
-        knot.set().idle(); // anything that serves the line
+        deadlock.set().idle(); // anything that serves the line
         pass(3 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
     }
@@ -138,9 +138,9 @@ class KnotLooksTest extends KnotLine {
         }
     }
 
-    @Test // KNOT-1
+    @Test // DEADLOCK-1
     void whileARequestIsInLineAndNothingIsUnderWayALookIsDue() {
-        Random random = new Random(Effort.seed(KnotLooksTest.class, "looks", 50));
+        Random random = new Random(Effort.seed(DeadlockLooksTest.class, "looks", 50));
         for (int round = 0; round < Effort.rounds(50); round++) {
             looks.clear();
             got.clear();

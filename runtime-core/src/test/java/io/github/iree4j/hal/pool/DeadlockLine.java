@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 
 /** Calls that hold memory and ask for more. The test advances the clock, which runs the looks due by then. */
-abstract class KnotLine extends MemoryLine {
+abstract class DeadlockLine extends MemoryLine {
     static final long HALF = 64;
     static final long LONG = 100 * DeadlockDetector.CONFIRM_NANOS;
 
@@ -79,14 +79,14 @@ abstract class KnotLine extends MemoryLine {
         return call;
     }
 
-    record Knot(PoolSet set, MemoryHolder a, MemoryHolder b) {}
+    record Deadlock(PoolSet set, MemoryHolder a, MemoryHolder b) {}
 
     /** Two calls that each hold half of the memory and ask for the other's half. */
-    final Knot knot(PoolSetBuilder halves) {
+    final Deadlock deadlock(PoolSetBuilder halves) {
         PoolSet set = halves.build();
-        Knot knot = new Knot(set, holding(set, "a"), holding(set, "b"));
-        askFor(set, knot.a, "more for a");
-        askFor(set, knot.b, "more for b");
-        return knot;
+        Deadlock deadlock = new Deadlock(set, holding(set, "a"), holding(set, "b"));
+        askFor(set, deadlock.a, "more for a");
+        askFor(set, deadlock.b, "more for b");
+        return deadlock;
     }
 }

@@ -6,7 +6,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 /** What hope a call gives whose fence is reached and that stands in line at the gate for the rest of its need; the test advances the clock. */
-class DueCallsInKnotsTest extends KnotLine {
+class DueCallsInDeadlocksTest extends DeadlockLine {
 
     /** A call that holds its inputs and is due, and another that needs more than it was admitted for, of a consumer of one name. */
     private void due(PoolSet set, String consumer, long need) {

@@ -11,8 +11,8 @@ public final class Claims {
     /**
      * Runs the claims.
      *
-     * @param arguments those of jcstress
-     * @throws Exception what jcstress throws
+     * @param arguments the arguments of jcstress
+     * @throws Exception if jcstress throws
      */
     public static void main(String[] arguments) throws Exception {
         String started = System.getProperty("iree4j.build.started");

@@ -52,7 +52,7 @@ final class ToldParticipants {
         }
     }
 
-    /** Arrives; throws when the group does not admit it. */
+    /** Arrives; throws unless the group admits the participant. */
     void arriveOnNewTicket(int rank) {
         CollectiveCommand command = new CollectiveCommand(0, null, SUM, 0, null, null, 1); // the channel is not used
         Arrival arrival = new CollectiveArrival(

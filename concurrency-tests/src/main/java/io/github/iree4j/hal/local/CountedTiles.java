@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 /**
- * A recording of dispatches that two actors and the arbiter execute several times, and counts of its tiles' runs. Each thread counts tiles
- * in its own plain fields, so that only the processor under test orders them.
+ * A recording of dispatches for several executions by two actors and the arbiter, with counts of runs per tile. Each
+ * thread counts tiles in plain fields, so only the processor under test orders the tiles.
  */
 final class CountedTiles extends BlockProcessor implements LoadedExecutable {
     private static final int DRAINS = 64; // per actor; the arbiter does the rest
@@ -112,7 +112,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
         return IntStream.range(0, written.length).map(tile -> runs[0][tile] + runs[1][tile] + runs[ARBITER][tile]);
     }
 
-    /** How many tiles ran without seeing what those of earlier regions and executions wrote. */
+    /** Number of tiles that ran without seeing the writes of earlier regions and executions. */
     int unseen() {
         return unseen[0] + unseen[1] + unseen[ARBITER];
     }
@@ -166,7 +166,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
     @Override
     public void close() {}
 
-    /** The operation whose dispatches are reported. Never submitted: the actors run the tiles. */
+    /** The operation with reported dispatches. Never submitted: the actors run the tiles. */
     private final class Observed extends CommandOperation {
         Observed(DispatchObserver observer) {
             super("execute", new CallerRunners(ARBITER + 1, 2));

@@ -5,7 +5,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An operation that counts its callbacks, and signals its own timeline. */
+/** An operation counting callbacks and signalling a timeline. */
 final class CountedOperation extends QueueOperation {
     final TimelineSemaphore done = TimelineSemaphore.create(0);
     final Fence signal = Fence.at(done, 1);
@@ -34,7 +34,10 @@ final class CountedOperation extends QueueOperation {
         failures.incrementAndGet();
     }
 
-    /** The outcome: "ran", or whether it had run and with which code its signals failed; else what is wrong. */
+    /**
+     * The outcome: "ran", or whether the operation had run and the code of the failed signals; otherwise the fault
+     * found.
+     */
     String outcome() {
         int runs = issued.get();
         IreeException cause = done.failure();

@@ -9,9 +9,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.Z_Result;
 
 /**
- * Claim: a follower that finds a value not reached is told when it is, however close that comes.
+ * Claim: a follower that finds a value not reached is called on reaching, however close the signal comes.
  *
- * <p>GPU-3: it follows before it looks for the last time.
+ * <p>GPU-3: following comes before the last look.
  */
 @JCStressTest
 @Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "seen, or told")

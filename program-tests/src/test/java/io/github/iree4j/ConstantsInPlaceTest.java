@@ -95,7 +95,7 @@ class ConstantsInPlaceTest {
                 "3.13.0/vulkan/insert_constant.vmfb",
                 "3.13.0/vulkan-bda/addresses.vmfb"
             })
-    void callsAtTheSameTimeSeeNothingOfOneAnother(String file) throws Exception {
+    void concurrentCallsSeeNothingOfEachOther(String file) throws Exception {
         IreeRuntime both = runtime(file);
         try (Program one = both.load(Fixtures.file(file));
                 Program other = both.load(Fixtures.file(file))) {

@@ -106,7 +106,7 @@ class RemoteProgramsTest {
     }
 
     @Test
-    void aProgramWhoseExportsDeclareNothingRunsThere() {
+    void aProgramWithUndeclaredExportsRunsThere() {
         far();
         Context context = load("3.13.0/vmvx/add.vmfb");
         assertThat(call(context, "add", 1, new float[] {1, 2, 3, 4}, new float[] {10, 20, 30, 40}))

@@ -144,7 +144,7 @@ class ReferenceDocumentationTests {
 
     /** What editors read: both of the processor and of us. */
     @Test
-    void metadataThatTheBuildPackagesDescribesEveryProperty() throws IOException {
+    void metadataForTheBuildDescribesEveryProperty() throws IOException {
         Map<String, JsonNode> packaged = new TreeMap<>();
         JSON.readTree(Files.readString(Path.of("target/classes/META-INF/spring-configuration-metadata.json")))
                 .required("properties")

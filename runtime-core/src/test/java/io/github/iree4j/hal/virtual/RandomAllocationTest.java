@@ -63,7 +63,7 @@ class RandomAllocationTest {
     private long lost;
 
     @Test
-    void noByteOfOneOwnerIsSeenOrOverwrittenByAnother() {
+    void noByteOfAnOwnerIsSeenOrOverwrittenByAnother() {
         assertThat(Boolean.getBoolean("iree4j.memory.poison"))
                 .as("tests run with freed memory overwritten")
                 .isTrue();

@@ -28,7 +28,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Calls that wait for memory: they get it, or fail because it cannot come, and leave nothing behind. An input or result takes 64 bytes. */
+/**
+ * Calls in a wait for memory: each gets memory, or fails because memory cannot come, and leaves nothing behind. An
+ * input or result takes 64 bytes.
+ */
 @Timeout(300)
 class AdmissionTest {
     private static final float[] FOUR = {1, 2, 3, 4};
@@ -126,7 +129,10 @@ class AdmissionTest {
         assertThat(refused).isPositive();
     }
 
-    /** A call that holds memory on one device while it waits on the other forms a knot that neither detects: the limit on waiting ends it. */
+    /**
+     * A call with memory on one device and a wait on the other forms a knot unseen by either: the limit on waiting ends
+     * it.
+     */
     @Test
     void callsOnTwoDevicesEndAndLeaveNothing() throws Exception {
         DeviceOptions options = DeviceOptions.builder()
@@ -239,7 +245,7 @@ class AdmissionTest {
         }
     }
 
-    /** A module whose function calls another program, while the enclosing call holds its input. */
+    /** A module with a function that calls another program, while the enclosing call holds its input. */
     @IreeModule("custom")
     static final class Nested {
         private final IntUnaryOperator twice;
@@ -336,7 +342,10 @@ class AdmissionTest {
         }
     }
 
-    /** Of quotas for one and for two buffers, the first has no room for the second input, and the second none for the result. */
+    /**
+     * Of quotas for one and for two buffers, the first has no room for the second input, and the second no room for the
+     * result.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
     void aCallThatExceedsItsQuotaByItselfIsJudgedBesideAProgramThatKeepsTheDeviceBusy(int buffers) {

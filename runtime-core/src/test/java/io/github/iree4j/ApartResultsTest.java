@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Results in memory that the host does not see, of a device that may be lost. */
+/** Results in hidden memory of a device that may be lost. */
 class ApartResultsTest {
 
-    /** Numbers in memory that the host does not see: each read is a transfer, which fails once the device is lost. */
+    /** Numbers in hidden memory: each read is a transfer, failing once the device is lost. */
     private static final class ApartBuffer extends Buffer {
         private final float[] values;
         private final AtomicInteger reads = new AtomicInteger();

@@ -19,14 +19,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a caller's thread has goes with its call, whichever thread runs it. */
+/** The context of a caller's thread goes with its call, whichever thread runs the call. */
 class CallContextTest {
     private static final float[] FOUR = {1, 2, 3, 4};
 
     private final ThreadLocal<@Nullable Object> trace = new ThreadLocal<>();
     private final Seen seen = new Seen();
 
-    /** Notes who calls it. */
+    /** Notes the caller. */
     @IreeModule("custom")
     static final class Seen {
         private final List<Object> contexts = new CopyOnWriteArrayList<>();

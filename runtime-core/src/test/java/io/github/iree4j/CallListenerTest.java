@@ -34,7 +34,7 @@ class CallListenerTest {
             .callListener((call, caller) -> begun.add(new Begun(call, caller, Thread.currentThread())))
             .build());
 
-    /** A function that calls another of its program's runtime. */
+    /** A function with a call of another program of the same runtime. */
     @IreeModule("calling")
     static final class Calling {
         private @Nullable ProgramFunction other;

@@ -24,8 +24,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Calls submitted before the call that reaches their fence leave room for that one, whatever it needs. Nobody waits here until waiting is
- * pointless: that would take minutes. A row takes 256 bytes of inputs and 64 times as much of memory in queue order.
+ * Calls submitted before the call that reaches their fence leave room for the latter, whatever its need. Nobody waits
+ * here until waiting is pointless: all of them would take minutes. A row takes 256 bytes of inputs and 64 times as much
+ * of memory in queue order.
  */
 @Timeout(60)
 class CallsAheadTest {
@@ -50,7 +51,7 @@ class CallsAheadTest {
         return IreeRuntime.builder().device("local", "local://", options).build();
     }
 
-    /** Bytes live at most while one large call runs. */
+    /** Bytes alive at most during a large call. */
     private static long peak() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime)) {
@@ -77,7 +78,7 @@ class CallsAheadTest {
         return Tensor.of(values, rows, columns);
     }
 
-    /** Of the large call nobody knows anything, or what a call of a program before showed. */
+    /** Of the large call nothing is known, or only the peak of a call before. */
     @ParameterizedTest
     @CsvSource({"1.05,true", "1.1,true", "1.5,true", "3,true", "1.5,false", "3,false"})
     void aLargeCallIsAnsweredThatManySmallOnesWaitFor(double budget, boolean isKnown) throws Exception {
@@ -114,7 +115,7 @@ class CallsAheadTest {
         program.function("add").invoke(new float[length], new float[length]).close();
     }
 
-    /** The inputs of the call ahead are in slabs of an earlier call, which are longer. */
+    /** The inputs of the call ahead are in longer slabs of an earlier call. */
     @ParameterizedTest
     @CsvSource({"9009,10000", "9009,10032", "9009,10100", "7001,7900", "15000,16000"})
     void aCallIsAnsweredThatACallAheadInLongerSlabsWaitsFor(int ahead, int before) throws Exception {
@@ -150,7 +151,7 @@ class CallsAheadTest {
             assertThatThrownBy(() -> add(other, 1_500_000)).hasMessageContaining("limit");
             CompletableFuture<Results> call = early.function("add")
                     .call(CallOptions.DEFAULTS.after(gate).signal(done), new float[4], new float[4]);
-            call.get(50, TimeUnit.SECONDS).close(); // with results that are not there yet
+            call.get(50, TimeUnit.SECONDS).close(); // with results not there yet
             gate.signal();
             done.await();
         }
@@ -176,7 +177,7 @@ class CallsAheadTest {
         }
     }
 
-    /** A module whose function submits a call behind a fence. */
+    /** A module with a function that submits a call behind a fence. */
     @IreeModule("custom")
     static final class Submitting {
         private final ProgramFunction inner;
@@ -215,7 +216,7 @@ class CallsAheadTest {
                         .device("first", "local://", limited(1 << 30))
                         .device("around", "local://", limited(1 << 30))
                         .build();
-                Tensor kept = runtime.upload(ones(1000, COLUMNS)); // beside which nobody may count on room
+                Tensor kept = runtime.upload(ones(1000, COLUMNS)); // without room to count on for anybody beside it
                 Program program = runtime.load(ProgramOptions.builder()
                         .module(Fixtures.file("3.13.0/cpu-async/outer.vmfb"))
                         .device("first")
@@ -234,7 +235,7 @@ class CallsAheadTest {
                 around.function("main").invoke(4, new float[] {1, 2, 3, 4}).close();
                 CompletableFuture<Results> submitted = Objects.requireNonNull(module.submitted);
                 assertThat(runtime.devices().get(1).allocator().statistics().bytesLive())
-                        .as("its inputs, since it is made")
+                        .as("its inputs, since made")
                         .isGreaterThanOrEqualTo((long) SMALL * (COLUMNS + 1) * Float.BYTES);
                 after.signal();
                 submitted.get(50, TimeUnit.SECONDS).close();

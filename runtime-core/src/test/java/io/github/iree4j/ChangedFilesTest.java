@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Files of programs that change while they are in use. */
+/** Files of programs changing while in use. */
 @Timeout(300)
 @DisabledOnOs(
         value = OS.WINDOWS,

@@ -33,7 +33,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** When close() of a program has returned, its calls have ended and none of its memory is in use, whatever their state. */
+/**
+ * When close() of a program has returned, all calls have ended and no memory of the program is in use, in any state.
+ */
 @Timeout(300)
 class ClosingTest {
     /** wait: waits for a fence. spin: never returns. */
@@ -101,7 +103,7 @@ class ClosingTest {
                 .build());
     }
 
-    /** Programs that submit work and return before it is complete. */
+    /** Programs that submit work and return before the end of the work. */
     private Program worker() {
         VmModule module = NativeModule.builder("worker", 1, Object::new)
                 .function("hold", "0rr_v", (state, call) -> hold(call))
@@ -141,7 +143,7 @@ class ClosingTest {
                 Fence there = Fence.at(own, 1);
                 Fence over = Fence.at(own, 2)) {
             Buffer buffer = queue.alloca(call.ref(Fence.class), there, BufferParams.DEFAULT, SIZE, 0);
-            buffer.retain(); // like a kernel that uses it
+            buffer.retain(); // like a kernel in use of the result
             queue.hostCall(
                     there,
                     over,
@@ -369,7 +371,7 @@ class ClosingTest {
                     runtime.load(ProgramOptions.builder().module(module).build());
             self.set(program);
             if (blocking) {
-                program.function("end").invoke().close(); // has returned before it could be cancelled
+                program.function("end").invoke().close(); // has returned before a cancellation
             } else {
                 program.function("end")
                         .invokeAsync()

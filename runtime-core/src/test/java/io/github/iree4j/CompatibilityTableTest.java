@@ -22,7 +22,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The forms that {@code docs/conformance/programs.md} lists are those accepted, and the tests it names exist and use them. */
+/**
+ * The forms listed in {@code docs/conformance/programs.md} are the accepted forms, and the named tests exist and use
+ * the forms.
+ */
 class CompatibilityTableTest {
     private static final Path DOCUMENT = Path.of("../docs/conformance/programs.md");
     private static final Pattern FORM = Pattern.compile(

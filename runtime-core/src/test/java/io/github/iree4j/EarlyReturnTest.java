@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class EarlyReturnTest {
     private static final int ROWS = 40;
 
-    /** Tells which thread released it last. */
+    /** Reports the thread of the last release. */
     private static final class Owner implements RefCounted {
         private final AtomicInteger count = new AtomicInteger();
         private final CompletableFuture<String> last = new CompletableFuture<>();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What earlier calls have shown is used for those it says something about, and for no others. */
+/** The evidence of earlier calls is used for suitable calls only. */
 @Tag("long")
 @Timeout(300)
 class EvidencePressureTest {
@@ -87,7 +87,10 @@ class EvidencePressureTest {
         }
     }
 
-    /** What the host keeps on the device is not part of a call's need. Each call would wait for the host, longer than this test may take. */
+    /**
+     * Memory kept by the host on the device is not part of a call's need. Each call would wait for the host, longer
+     * than this test may take.
+     */
     @Test
     @Timeout(60)
     void anInputThatStaysOnTheDeviceIsNotCountedTwice() {
@@ -111,7 +114,7 @@ class EvidencePressureTest {
         }
     }
 
-    /** Nobody knows what a call needs that never succeeds; and each would wait for the host. */
+    /** Nobody knows the need of a call that never succeeds; and each would wait for the host. */
     @Test
     @Timeout(60)
     void callsThatFailDoNotWaitForWhatTheHostKeeps() {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Compiled programs whose kernels fault: the call fails, the next one succeeds. */
+/** Compiled programs with faulting kernels: the call fails, the next one succeeds. */
 @Timeout(900)
 class FaultyProgramsTest {
     private final IreeRuntime runtime = IreeRuntime.builder().taskWorkers(2).build();
@@ -74,7 +74,7 @@ class FaultyProgramsTest {
         }
     }
 
-    /** Moves a file that is in use to where calls do not look whether it has changed, as in one that changes while they run. */
+    /** Moves a file in use out of sight of the calls' checks, like a file that changes in mid-call. */
     private static Path hidden(Path file) throws IOException {
         Path other = Files.createDirectory(file.resolveSibling("hidden"));
         return Files.move(file, other.resolve(file.getFileName()));

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Programs whose parameters are in a file system that hangs after loading. */
+/** Programs with parameters in a file system that hangs after loading. */
 @Timeout(60)
 class HangingFilesTest {
     private static final Duration SHORT = Duration.ofMillis(20);
@@ -125,7 +125,7 @@ class HangingFilesTest {
     @Test
     void fileSystemThatHangsHoldsUpNoReadingOfFilesElsewhere() throws IOException {
         HangingFiles others = new HangingFiles();
-        others.hangOpensAfter(1); // to map the file, and not to read it
+        others.hangOpensAfter(1); // for mapping the file, and not reading
         Program hung = load(others.path(copy()));
         try (Program elsewhere = load(weights)) {
             FilesInUse.awaitRead(elsewhere);

@@ -31,8 +31,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Calls behind a call whose inputs wait in line: their order, and their end. An input or result takes 64 bytes; a queue operation without a
- * call takes the rest, unknown to the gate.
+ * Calls behind a call whose inputs wait in line: their order, and their end. An input or result takes 64 bytes; a queue
+ * operation without a call takes the rest, unknown to the gate.
  */
 @Timeout(60)
 class HeldInputsTest {
@@ -90,7 +90,7 @@ class HeldInputsTest {
         taken.clear();
     }
 
-    /** How a call behind the waiting one ends. */
+    /** The way in which a call behind the waiting call ends. */
     enum End {
         CANCEL,
         BY_NUMBER,
@@ -139,7 +139,7 @@ class HeldInputsTest {
         }
     }
 
-    /** The cancelled call has the memory that the call ahead of it lacks. */
+    /** The cancelled call has the memory missing in the call ahead. */
     @Test
     void aTensorOfACallCancelledBehindAWaitingCallIsReleased() {
         try (IreeRuntime runtime = open();
@@ -185,7 +185,7 @@ class HeldInputsTest {
         }
     }
 
-    /** The memory that the first lacks is released behind the fence that the second signals. */
+    /** The memory missing in the first call is released behind the fence signalled by the second. */
     @Test
     void aReadyCallIsMadeBeforeACallAheadOfItsFenceThatLacksMemory() {
         try (IreeRuntime runtime = open();
@@ -227,7 +227,7 @@ class HeldInputsTest {
         }
     }
 
-    /** A program with a function that runs {@link #code}. */
+    /** A program with a function for {@link #code}. */
     private Program around(IreeRuntime runtime) {
         return runtime.load(ProgramOptions.builder()
                 .module(JavaModule.of(new AdmissionTest.Nested(_ -> code.getAsInt())))
@@ -281,7 +281,10 @@ class HeldInputsTest {
         }
     }
 
-    /** A call of the other program, made by nobody, waits for memory of the outer call, which waits for the nested call. */
+    /**
+     * A call of the other program, made by nobody, waits for memory of the outer call, and the outer call waits for the
+     * nested call.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aNestedCallElsewhereIsNotMadeBehindACallThatLacksMemoryOfTheOuterCall(boolean blocks) {
@@ -321,7 +324,7 @@ class HeldInputsTest {
         }
     }
 
-    /** The outer call waits for the second, which is made behind the first, which lacks memory of the outer call. */
+    /** The outer call waits for the second, made behind the first, which lacks memory of the outer call. */
     @Test
     void aNestedCallBehindOneThatLacksMemoryOfTheOuterCallIsMadeSoon() {
         try (IreeRuntime runtime = open(Duration.ofMillis(50)); // the program might give up its state
@@ -346,7 +349,7 @@ class HeldInputsTest {
         }
     }
 
-    /** At random moments a call is being admitted, has no memory, or waits for its fence. */
+    /** At random moments a call is being admitted, has no memory, or waits for a fence. */
     @Test
     @Tag("long")
     void aCallAheadOfItsFenceThatLacksMemoryEndsOnceWhenItIsLate() {

@@ -31,7 +31,7 @@ class ImportedMemoryTest extends ProgramFixture {
             memory.setAtIndex(ValueLayout.JAVA_FLOAT, 0, 5);
             assertThat(same.tensor(0).toFloatArray()).containsExactly(5, 0, 0, 0);
             assertThat(runtime.monitor().leaks().bytesLive())
-                    .as("bytes that the device had to allocate")
+                    .as("bytes allocated by the device")
                     .isZero();
         }
     }

@@ -20,10 +20,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A call that is late says what it waited for, in the same words however it was made. */
+/** A late call names its wait, in the same words however made. */
 @Timeout(300)
 class LateCallsTest {
-    private static final Duration LIMIT = Duration.ofMillis(400); // time for the call to come to its wait
+    private static final Duration LIMIT = Duration.ofMillis(400); // time for the call to reach its wait
     private static final Tensor FOUR = Tensor.of(new float[] {1, 2, 3, 4}, 4);
 
     private final IreeRuntime runtime = IreeRuntime.create();

@@ -12,7 +12,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What application tests report about unclosed objects. */
+/** Reports of application tests about unclosed objects. */
 class LeakCheckTest {
     private static final float[] VALUES = {1, 2};
 

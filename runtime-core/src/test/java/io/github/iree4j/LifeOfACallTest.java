@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/life-of-a-call.md names classes that exist, each once. */
+/** docs/life-of-a-call.md names existing classes, each once. */
 class LifeOfACallTest {
     private static final Pattern NAME = Pattern.compile("`([A-Z]\\w+)[^`]*`");
 

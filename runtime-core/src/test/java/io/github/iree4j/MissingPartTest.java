@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The core's own tests run without the parts that an application may leave out. */
+/** The core's own tests run without the optional parts of an application. */
 class MissingPartTest {
     @ParameterizedTest
     @CsvSource({
@@ -69,7 +69,7 @@ class MissingPartTest {
         }
     }
 
-    /** Programs of 2023 select their code while being loaded, and first miss it in a call. */
+    /** Programs of 2023 select their code during loading, and miss the code first in a call. */
     @ParameterizedTest
     @CsvSource({
         "20231004.665/vmvx/add.vmfb, vmvx-bytecode-fb, iree4j-vmvx",

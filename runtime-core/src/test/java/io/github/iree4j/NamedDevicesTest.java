@@ -57,7 +57,7 @@ class NamedDevicesTest {
         assertThat(devices.select(List.of("far", "local"))).containsExactly(devices.require("far"), own);
         assertThat(opened).hasSize(1);
         assertThat(devices.open()).containsExactly(own, opened.getFirst());
-        assertThat(devices.select(List.of())).as("of programs that name none").containsExactly(own);
+        assertThat(devices.select(List.of())).as("of programs without a name").containsExactly(own);
         assertThat(seen).containsExactly(own, opened.getFirst());
         assertThat(devices.nameOf(opened.getFirst())).isEqualTo("far");
         assertThat(devices.find("far@0")).containsSame(opened.getFirst());

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Submitted calls, each with a fence of its own. */
+/** Submitted calls, each with a separate fence. */
 @Timeout(300)
 class OwnFenceTest {
     private final IreeRuntime runtime = IreeRuntime.create();

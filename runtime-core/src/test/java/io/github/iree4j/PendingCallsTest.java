@@ -25,8 +25,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 class PendingCallsTest {
     /**
-     * wait: waits for a fence. barrier: a function with fences, whose device waits for one and signals the other. yield:
-     * gives way as often as asked for.
+     * wait: waits for a fence. barrier: a function with fences, on a device that waits for one fence and signals the
+     * other. yield: gives way as often as asked for.
      */
     private static final String WAITER = """
             vm.module @waiter version 0
@@ -343,7 +343,7 @@ class PendingCallsTest {
         assertThat(program.monitor().pendingCalls(10)).isEmpty();
     }
 
-    /** Else a recording taken in between says that nobody signals the point. */
+    /** Otherwise a recording taken in between reports an unsignalled point. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aCallIsListedUntilItsFenceHasAnOutcome(boolean succeeds) {
@@ -367,7 +367,7 @@ class PendingCallsTest {
             }
             assertThat(seen.join()).singleElement().satisfies(call -> {
                 assertThat(call.state()).as("keeps no turn").isEqualTo(State.BEFORE_RESULTS);
-                assertThat(call.waits()).as("not for its own signal").isEmpty();
+                assertThat(call.waits()).as("not for the point's own signal").isEmpty();
             });
             CompletableFuture<StatusCode> outcome = new CompletableFuture<>();
             done.whenReached(_ -> outcome.complete(done.query()));

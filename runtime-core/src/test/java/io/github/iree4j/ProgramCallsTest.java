@@ -345,7 +345,7 @@ class ProgramCallsTest extends ProgramFixture {
                     future.get().close();
                 }
             }
-        } // closeRuntime() checks that no bytes are left
+        } // closeRuntime() checks for leftover bytes
         awaitEndOfCalls();
     }
 
@@ -387,7 +387,7 @@ class ProgramCallsTest extends ProgramFixture {
         }
     }
 
-    /** Calls that were cancelled end on their own threads; a closed program is freed after the last. */
+    /** Cancelled calls end on separate threads; a closed program is freed after the last. */
     private void awaitEndOfCalls() {
         while (!runtime.programs().isEmpty()) {
             Thread.onSpinWait();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Loading of modules that match each other and of those that do not. */
+/** Loading of matching and of unmatched modules. */
 class ProgramLoadingTest {
     private static final String QUADRUPLE = """
             vm.module @main version 0
@@ -39,7 +39,7 @@ class ProgramLoadingTest {
     @AfterEach
     void nothingIsLeft() {
         runtime.close();
-        assertThat(open).as("states of modules that are still open").hasValue(0);
+        assertThat(open).as("states of open modules").hasValue(0);
         assertThat(runtime.programs()).isEmpty();
     }
 

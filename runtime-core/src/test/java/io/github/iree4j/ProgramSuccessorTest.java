@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Holders of a program that was replaced call its successor. */
+/** Holders of a replaced program call its successor. */
 @Timeout(300)
 class ProgramSuccessorTest {
     private final IreeRuntime runtime = IreeRuntime.create();
@@ -33,7 +33,7 @@ class ProgramSuccessorTest {
         LeakCheck.assertNone(runtime);
     }
 
-    /** A program whose function {@code number} returns this number plus its argument. */
+    /** A program with a function {@code number} that returns this number plus its argument. */
     private Program numbered(int number) {
         return runtime.load(ProgramOptions.builder()
                 .module(NativeModule.builder("numbers", 1, Object::new)

@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Programs of modules that are written in Java, so that a test decides when a call continues. */
+/** Programs of modules written in Java, for tests that decide when a call continues. */
 @Timeout(300)
 class ProgramTest extends ProgramFixture {
     // -- values

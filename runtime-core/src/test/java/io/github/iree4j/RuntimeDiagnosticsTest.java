@@ -17,7 +17,7 @@ import io.github.iree4j.hal.virtual.VirtualDevice;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Diagnostics of work that makes no progress. */
+/** Diagnostics of work without progress. */
 @Timeout(300)
 class RuntimeDiagnosticsTest {
 
@@ -98,7 +98,7 @@ class RuntimeDiagnosticsTest {
     void fencesOfTheRuntimeAreListedAsLongAsTheyAreOpen() {
         try (IreeRuntime runtime = IreeRuntime.create()) {
             try (Fence fence = runtime.createFence("uploaded")) {
-                System.gc(); // drops what nobody else keeps
+                System.gc(); // drops everything kept by nobody else
                 assertThat(runtime.monitor().timelines()).containsExactly(fence.semaphore(0));
             }
             assertThat(runtime.monitor().timelines()).isEmpty();

@@ -20,7 +20,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The workers of a runtime: their number, places, and end when it is closed. */
+/** The workers of a runtime: the number, places, and end of workers on close. */
 @Timeout(300)
 class RuntimeWorkersTest {
     /** Runs an action on a worker. */
@@ -68,7 +68,7 @@ class RuntimeWorkersTest {
         }
     }
 
-    /** Its name is in its description. */
+    /** The name is in the description. */
     private static long workerThreads(IreeRuntime runtime) {
         String prefix = runtime.monitor().workers().executor().toString().split("'")[1] + "-worker-";
         return Thread.getAllStackTraces().keySet().stream()
@@ -151,6 +151,6 @@ class RuntimeWorkersTest {
         while (executor.liveProcesses() > 0) {
             Thread.onSpinWait();
         }
-        executor.close(); // already closed, or waits until it is
+        executor.close(); // already closed, or in a wait for the close
     }
 }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Programs that name one archive share its mapping; the operating system reports the number of mappings. */
+/** Programs with the same archive share the mapping; the operating system reports the number of mappings. */
 @EnabledOnOs(OS.LINUX)
 class SharedArchivesTest {
     @TempDir

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The fence of a call has one outcome, known to the call until then. */
+/** The fence of a call has a single outcome, known to the call until then. */
 @Timeout(300)
 class SignalOfACallTest {
     private final IreeRuntime runtime = IreeRuntime.create();
@@ -142,7 +142,7 @@ class SignalOfACallTest {
         go.countDown();
     }
 
-    /** The call comes after a call that has the turn, so that the continuation is there before the results. */
+    /** The call comes after a call in its turn, so the continuation is there before the results. */
     @Test
     void aContinuationThatClosesTheProgramDoesNotWaitForItsOwnCall() throws Exception {
         Program program = program();
@@ -179,7 +179,7 @@ class SignalOfACallTest {
         return isFreed;
     }
 
-    /** A way of ending a call before its inputs are there. */
+    /** A way of ending a call before the inputs are there. */
     enum Abandoning {
         BY_CANCEL,
         BY_FAILURE,
@@ -314,7 +314,7 @@ class SignalOfACallTest {
         assertThat(made.get().failure().orElseThrow()).hasMessageContaining("refused");
     }
 
-    /** One result for two components. */
+    /** A single result for two components. */
     record Two(Tensor first, Tensor second) {}
 
     @Test

@@ -33,10 +33,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Calls submitted to timelines, before any of their waits is reached. */
+/** Calls submitted to timelines, before any of the waits is reached. */
 @Timeout(300)
 class SubmissionTest {
-    /** Functions with fences: one fills an element of the buffer they are given, the other copies it to the next. */
+    /**
+     * Functions with fences: the first fills an element of the given buffer, the second copies the element to the next.
+     */
     private static final String DEVICE_FUNCTIONS = """
             vm.module @device version 0
             vm.type !hal.device
@@ -151,7 +153,7 @@ class SubmissionTest {
 
     private void note(Object state, VmCall call) {
         int number = call.i32();
-        order.add(number); // calls of one program have happens-before between them
+        order.add(number); // calls of the same program have happens-before between them
         runtime.device().queue(0).barrier(call.ref(Fence.class), call.ref(Fence.class), 0);
         call.returnI32(number);
     }
@@ -234,7 +236,7 @@ class SubmissionTest {
 
             third.get().close(); // has no waits, so nothing delays it
             assertThat(second).isNotDone();
-            assertThat(timeline.value()).as("one of four has signalled c").isZero();
+            assertThat(timeline.value()).as("a single signaller of four has signalled c").isZero();
             assertThat(x.toIntArray()).containsExactly(0, 0, 0, 9, 0);
 
             a.signal();

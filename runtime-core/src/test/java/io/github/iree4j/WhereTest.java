@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/where.md names places and tests that exist. */
+/** docs/where.md names existing places and tests. */
 class WhereTest {
     private static final Path ROOT = Path.of("..");
     private static final Path PAGE = ROOT.resolve("docs/where.md");
@@ -59,7 +59,7 @@ class WhereTest {
         return CODE.matcher(cell).results().map(each -> each.group(1)).toList();
     }
 
-    /** A file of the shim, or a type with one of its methods. */
+    /** A file of the shim, or a type with a method. */
     private static boolean exists(String place) throws IOException {
         if (place.startsWith("native-shim/")) {
             return Files.exists(ROOT.resolve(place));

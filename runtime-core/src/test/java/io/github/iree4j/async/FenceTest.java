@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** What fences promise, signal and retain. */
+/** Promises, signals and references of fences. */
 class FenceTest {
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
     private static final Frontier FRONTIER = Frontier.producedBy(Axis.of(1, 0, CausalDomain.QUEUE, 1), 5);
@@ -110,7 +110,7 @@ class FenceTest {
         }
     }
 
-    /** FENCE-3: what follows one point of a fence finds all of them signalled. */
+    /** FENCE-3: a follower of one point of a fence finds all points signalled. */
     @Test
     void callbackOfOnePointSignalsTheOtherTimelineFurther() {
         for (boolean first : new boolean[] {true, false}) {
@@ -224,7 +224,10 @@ class FenceTest {
         assertThat(over).containsExactly(true);
     }
 
-    /** FENCE-3: fences that share timelines, in other orders, are signalled at once by several threads without a deadlock. */
+    /**
+     * FENCE-3: fences with common timelines, in other orders, are signalled at once by several threads without a
+     * deadlock.
+     */
     @Test
     void fencesThatShareTimelinesAreSignalledConcurrently() throws InterruptedException {
         int rounds = Effort.rounds(20_000);
@@ -252,7 +255,7 @@ class FenceTest {
         c.close();
     }
 
-    /** FENCE-3: a thread that looks at the timelines in any order finds the second as far as the first. */
+    /** FENCE-3: a thread looking at the timelines in any order finds the second as far as the first. */
     @Test
     void readersSeeAllPointsOrNone() throws InterruptedException {
         long rounds = Effort.rounds(200_000);

@@ -32,7 +32,7 @@ class FrontierTrackerTest {
     private final long third = allocator.allocate(CausalDomain.HOST);
     private final FrontierTracker tracker = FrontierTracker.create();
 
-    /** The outcomes that callbacks received: "reached", or the code of the failure. */
+    /** The outcomes received by callbacks: "reached", or the code of the failure. */
     private static final class Log implements Consumer<@Nullable IreeException> {
         final List<String> calls = new ArrayList<>();
 
@@ -239,7 +239,7 @@ class FrontierTrackerTest {
         tracker.whenCompleted(frontier(first, 5), log);
         assertThat(log.calls).containsExactly("ABORTED: device is lost");
         assertThat(tracker.completed(first))
-                .as("what retired before stays retired")
+                .as("an earlier retirement stays")
                 .isEqualTo(5);
     }
 
@@ -265,7 +265,7 @@ class FrontierTrackerTest {
                 }
                 long each = (threads.getCurrentThreadAllocatedBytes() - before) / count;
                 assertThat(each)
-                        .as("bytes allocated per axis; an exception with its stack takes 2,500")
+                        .as("bytes allocated per axis; an exception with a stack takes 2,500")
                         .isLessThan(attempt == 0 ? 1000 : 500);
             }
         }

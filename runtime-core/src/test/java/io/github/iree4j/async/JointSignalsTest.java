@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Joint values, which have several signallers. */
+/** Joint values, with several signallers. */
 @Timeout(300)
 class JointSignalsTest {
     private final TimelineSemaphore semaphore = TimelineSemaphore.create(0);
@@ -112,7 +112,7 @@ class JointSignalsTest {
         semaphore.signal(2, Frontier.producedBy(queue(2), 1));
         assertThat(semaphore.isTainted(2)).isFalse();
         assertThat(semaphore.frontierAt(2))
-                .as("a join that lost entries claims nothing")
+                .as("a join with lost entries claims nothing")
                 .isEqualTo(Frontier.EMPTY);
     }
 

@@ -245,7 +245,7 @@ class ProactorTest {
         assertThat(proactor.isClosed()).isFalse();
         source.finish(operation);
         proactor.poll();
-        assertThat(events).as("it ended before it could be cancelled").containsExactly("operation 5");
+        assertThat(events).as("over before the cancellation").containsExactly("operation 5");
         assertThat(source.calls).containsExactly("stop CANCELLED", "close");
         assertThat(proactor.isClosed()).isTrue();
     }

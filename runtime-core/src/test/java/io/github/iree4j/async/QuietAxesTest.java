@@ -146,7 +146,7 @@ class QuietAxesTest {
 
     @Test
     void quietDoesNotEndAWaitForCompletion() {
-        tracker.quiesce(first, 1); // of an axis that is about to fail
+        tracker.quiesce(first, 1); // of an axis about to fail
         tracker.whenCompleted(Frontier.of(first, 1), this::called);
         tracker.quiesce(first, 2);
         assertThat(calls).isEmpty();

@@ -16,7 +16,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The history that a timeline keeps of its signals and promises. */
+/** A timeline's history of signals and promises. */
 class SemaphoreHistoryTest {
     private static final long A = axis(1);
     private static final long B = axis(2);
@@ -229,7 +229,7 @@ class SemaphoreHistoryTest {
         Frontier evicted = Frontier.producedBy(A, 1).tainted();
         semaphore.signal(2, evicted);
         assertThat(semaphore.isTainted(2))
-                .as("lost entries, but its producer is known")
+                .as("lost entries, but a known producer")
                 .isFalse();
         assertThat(semaphore.frontierAt(2)).isSameAs(evicted);
     }
@@ -377,7 +377,10 @@ class SemaphoreHistoryTest {
         assertThat(semaphore.frontierAt(1)).isEqualTo(Frontier.producedBy(A, 1));
     }
 
-    /** Signals between a waiter's first check of the value and its registration; {@code crowdExecutor()} is called at that point. */
+    /**
+     * Signals between a waiter's first check of the value and its registration; {@code crowdExecutor()} is called at
+     * this point.
+     */
     @Test
     void aValueThatIsReachedWhileAWaiterRegistersCallsIt() {
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0)) {

@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class SemaphoreScopeTest {
-    private final Object pair = new Object(); // two devices that signal each other
+    private final Object pair = new Object(); // two devices with signals to each other
     private final Object left = new Object();
     private final Object right = new Object();
     private final Object far = new Object();

@@ -30,7 +30,7 @@ class HeldCallsTest {
         held.make(
                 null,
                 _ -> {
-                    await(both); // so that the same thread makes the next one
+                    await(both); // for the same thread to make the next call
                     throw new AssertionError("thrown on purpose");
                 },
                 CALL,
@@ -94,7 +94,7 @@ class HeldCallsTest {
                 isBrief);
     }
 
-    /** A call that has memory for its inputs once the latch is open. */
+    /** A call with memory for its inputs once the latch is open. */
     private static HeldCalls.Making shortUntil(CountDownLatch memory, Runnable making) {
         return mayWait -> {
             if (mayWait) {
@@ -147,7 +147,7 @@ class HeldCallsTest {
         assertThat(both.await(10, TimeUnit.SECONDS)).isTrue();
         assertThat(order).isEqualTo(inOrder ? List.of(1, 2) : List.of(2, 1));
         assertThat(attempts)
-                .as("whether the thread that makes the calls in order waits")
+                .as("whether the thread for ordered calls waits")
                 .isEqualTo(inOrder ? List.of(true) : List.of(false, true));
     }
 

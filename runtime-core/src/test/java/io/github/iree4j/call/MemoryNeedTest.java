@@ -12,7 +12,10 @@ import io.github.iree4j.monitor.PendingCall;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The predicted need of a call decides whether it waits for admission ({@link AdmissionGate}): a guess that is far too high costs a second. */
+/**
+ * The predicted need of a call decides about a wait for admission ({@link AdmissionGate}): a far too high guess costs a
+ * second.
+ */
 class MemoryNeedTest {
     private final AdmissionGate gate = PoolSet.builder(new HostSlabProvider(), FrontierTracker.create())
             .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, 64))
@@ -148,7 +151,7 @@ class MemoryNeedTest {
         assertThat(MemoryNeeds.expected(List.of(), copied(10))).isEqualTo("memory of earlier calls");
     }
 
-    /** The call is looked at all the time, as by a reader of problems, while it is admitted. */
+    /** The call is looked at all the time, as by a reader of problems, during the admission. */
     @Test
     void aCallAdmittedDuringALookIsNotShortOfMemory() throws Exception {
         AdmissionGate bounded = PoolSet.builder(new HostSlabProvider(), FrontierTracker.create())
@@ -181,7 +184,7 @@ class MemoryNeedTest {
             need.failed(2_000 + i);
         }
         assertThat(need.estimate(copied(100)).most()).isEqualTo(need.of(copied(100)));
-        assertThat(need.of(copied(100))).as("the most that it held").isEqualTo(2_002);
+        assertThat(need.of(copied(100))).as("the most held").isEqualTo(2_002);
         need.learn(copied(100), 300);
         assertThat(need.of(copied(100))).isEqualTo(300);
         assertThat(need.estimate(copied(200)).most()).as("unknown again").isEqualTo(128 * 600);

@@ -130,7 +130,7 @@ class AxisTest {
             same += session == AxisAllocator.session(1, start.plusSeconds(i + 1)) ? 1 : 0;
         }
         assertThat(same)
-                .as("of 1000 restarts, those that repeat the session before")
+                .as("of 1000 restarts, the repetitions of the previous session")
                 .isLessThan(15);
         assertThat(seen).hasSizeGreaterThan(200);
     }

@@ -139,7 +139,7 @@ class FrontierAccumulatorTest {
             FrontierAccumulator accumulator = new FrontierAccumulator(allocator.allocate(CausalDomain.QUEUE), 2);
             long own = accumulator.axis();
             if (evicted) {
-                accumulator.join(Frontier.producedBy(other, 5), completed); // of a device that is lost
+                accumulator.join(Frontier.producedBy(other, 5), completed); // of a lost device
                 accumulator.join(Frontier.producedBy(third, 7), completed);
             } else {
                 accumulator.join(Frontier.producedBy(other, 5).tainted(), completed);
@@ -172,7 +172,7 @@ class FrontierAccumulatorTest {
                 .isFalse();
     }
 
-    /** Taint is a window: it opens when more is in flight than fits and closes each time all that has completed. */
+    /** Taint is a window: a window opens when more is in flight than fits and closes each time all has completed. */
     @Test
     void taintComesAndGoesOverAMillionOperationsOnMoreAxesThanFit() {
         int axisCount = 30;

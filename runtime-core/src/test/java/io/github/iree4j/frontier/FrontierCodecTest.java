@@ -132,6 +132,6 @@ class FrontierCodecTest {
                 throw new AssertionError("seed %d, round %d".formatted(seed, round), e);
             }
         }
-        assertThat(read).as("inputs that survived, seed " + seed).isBetween(1, 99_999);
+        assertThat(read).as("surviving inputs, seed " + seed).isBetween(1, 99_999);
     }
 }

@@ -27,7 +27,7 @@ class FrontierFootprintTest {
         return epochs;
     }
 
-    /** Object with epochs and axes of its own: 24 + (16 + 12 * 8) + (16 + 12 * 4). */
+    /** Object with separate epochs and axes: 24 + (16 + 12 * 8) + (16 + 12 * 4). */
     @Test
     void frontierOfTwelveEntriesTakesAtMost200BytesIncludingItsArrays() {
         AllocatedBytes.assumeDefaultLayout();

@@ -18,7 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Java modules that call functions of earlier modules, and of the program that calls them. */
+/** Java modules with calls of functions of earlier modules, and of the calling program. */
 class CallbackTest {
     private final IreeRuntime runtime = IreeRuntime.create();
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How Java types and exceptions map to those of programs, and who owns a module's objects. */
+/** Mapping of Java types and exceptions to types and exceptions of programs, and ownership of a module's objects. */
 class JavaModuleTest {
     record Mixed(double d, float f, long l, int i, boolean z) {}
 
@@ -354,7 +354,7 @@ class JavaModuleTest {
         assertThat(CLOSED).hasValue(0);
     }
 
-    // -- classes that cannot be modules
+    // -- classes unfit to be modules
 
     static final class Unannotated {}
 
@@ -421,7 +421,7 @@ class JavaModuleTest {
 
     static final class Types2 extends Base {
         @Override
-        String greet(String name) { // not annotated again, as in proxies that frameworks make
+        String greet(String name) { // not annotated again, as in proxies made by frameworks
             return "HELLO " + name;
         }
     }

@@ -16,7 +16,10 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A module with its own type, like IREE's {@code custom_module/basic}: strings that a program creates, measures and prints. */
+/**
+ * A module with a type of its own, like IREE's {@code custom_module/basic}: strings created, measured and printed by a
+ * program.
+ */
 class StringModuleTest {
     private final IreeRuntime runtime = IreeRuntime.create();
 
@@ -123,7 +126,7 @@ class StringModuleTest {
         }
     }
 
-    /** Imports from a module that may also be offered. */
+    /** Imports from a module perhaps offered. */
     @IreeModule("custom")
     static final class Printer {
         final List<String> printed = new ArrayList<>();

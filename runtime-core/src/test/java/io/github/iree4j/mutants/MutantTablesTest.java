@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whether the tables of mutants are about the code that there is: {@code bin/mutate} runs them. */
+/** Whether the tables of mutants match the present code: run by {@code bin/mutate}. */
 class MutantTablesTest {
     @BeforeEach
     void sourcesAreThere() {

@@ -259,7 +259,9 @@ class CpuLibraryTest {
                 () -> library.dispatch(FAIL_AT, state, 0, 1, MemorySegment.NULL, 0));
     }
 
-    /** Found by this test: while calls counted as references, two that overlapped kept a closed library alive forever. */
+    /**
+     * Found by this test: while calls counted as references, two overlapping calls kept a closed library alive forever.
+     */
     @Test
     void closingDuringCallsLetsThemFinish() throws Exception {
         for (int round = 0; round < Effort.rounds(200); round++) {

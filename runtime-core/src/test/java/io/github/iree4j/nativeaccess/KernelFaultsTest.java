@@ -20,7 +20,7 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Kernels that store to invalid addresses fail their call, and nothing else. */
+/** Kernels with stores to invalid addresses fail their call, and nothing else. */
 @Timeout(1800)
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no views of constants")
 class KernelFaultsTest {

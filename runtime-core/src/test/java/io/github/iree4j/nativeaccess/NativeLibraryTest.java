@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(600)
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no POSIX permissions and Unix attributes")
 class NativeLibraryTest {
-    /** Prints whether native code is available, or why not; runs in its own JVM. */
+    /** Prints whether native code is available, or why not; runs in a separate JVM. */
     static final class Probe {
         private Probe() {}
 
@@ -56,7 +56,7 @@ class NativeLibraryTest {
         }
     }
 
-    /** Uses every native method; runs with {@code -Xcheck:jni}, which reports on standard output. */
+    /** Uses every native method; runs with {@code -Xcheck:jni}, and reports on standard output. */
     static final class Exercise {
         private Exercise() {}
 
@@ -83,7 +83,7 @@ class NativeLibraryTest {
     @Test
     void jniIsUsedCorrectly() throws Exception {
         List<String> command = probeCommand(Exercise.class, "-Xcheck:jni", "--enable-native-access=ALL-UNNAMED");
-        // The JVM may also report, at any moment, that this library has handlers of signals: kernels may fail.
+        // The JVM may also report, at any moment, signal handlers of this library: kernels may fail.
         assertThat(output(command)).contains("done\n").doesNotContain("WARNING").doesNotContain("FATAL");
     }
 
@@ -150,7 +150,7 @@ class NativeLibraryTest {
                 .startsWith("available");
     }
 
-    /** In its own namespace, where any user may mount. */
+    /** In a separate namespace, where any user may mount. */
     @Test
     void noexecVolumesAreRecognised(@TempDir Path directory) throws Exception {
         Process mount = new ProcessBuilder(
@@ -210,7 +210,7 @@ class NativeLibraryTest {
         assertThat(NativePlatform.isMusl("7f1-7f2 rw-p 00000000 00:00 0 ")).isFalse();
         assertThat(NativePlatform.isMusl("7f1-7f2 rw-p 00000000 00:00 0 [heap]"))
                 .isFalse();
-        // The JVM of this test runs on one of the two, and has a library for it.
+        // The JVM of this test runs on either of the two, and has a library for it.
         assertThat(NativePlatform.name()).isIn(NativePlatform.RELEASED);
     }
 
@@ -327,7 +327,7 @@ class NativeLibraryTest {
                 .hasMessageContaining("cannot write to directory '" + file + "'");
     }
 
-    /** For two applications in one JVM, or a restart by development tools. */
+    /** For two applications in a JVM, or a restart by development tools. */
     @Test
     void aSecondClassLoaderGetsItsOwnLibrary() throws Exception {
         NativeLibrary.ensureAvailable();

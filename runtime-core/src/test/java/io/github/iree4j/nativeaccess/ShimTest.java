@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** Declarations that exist in both C and Java agree. */
+/** Declarations in both C and Java agree. */
 class ShimTest {
     @BeforeAll
     static void load() {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** PLACE-1: what is known of files that were touched; the test runs what reads and compares them. */
+/** PLACE-1: the knowledge about touched files; the test runs the readers and comparisons. */
 class FilesInPlaceTest {
     @TempDir
     Path directory;
@@ -190,7 +190,7 @@ class FilesInPlaceTest {
         Files.move(other, path, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    /** Files whose file system answers a look when the test runs the thread. */
+    /** Files on a file system that answers a look when the test runs the thread. */
     private FilesInPlace elsewhere(ArrayDeque<Runnable> thread, Duration patience) throws IOException {
         FilesInPlace all = new FilesInPlace(_ -> Runnable::run, _ -> thread::add, comparing::add, patience);
         all.add(FileInPlace.elsewhere("file '" + path + "'", path));

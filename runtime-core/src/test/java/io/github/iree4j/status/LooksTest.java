@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** PLACE-2: who asks, and which look answers; the test runs the thread that looks. */
+/** PLACE-2: the askers, and the answering look; the test runs the looking thread. */
 class LooksTest {
     private final ArrayDeque<Runnable> thread = new ArrayDeque<>();
     private int looks;
@@ -68,7 +68,7 @@ class LooksTest {
         assertThat(thread).as("further looks").isEmpty();
         Looks<?> same = file[0];
         assertThat(same.ask())
-                .as("the look has ended, so that the next may be answered")
+                .as("the look has ended, for the next to be answered")
                 .isNotSameAs(later[1]);
     }
 

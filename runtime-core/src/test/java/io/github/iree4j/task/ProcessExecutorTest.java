@@ -136,7 +136,7 @@ class ProcessExecutorTest {
         });
     }
 
-    /** TASK-3, TASK-8, TASK-9, TASK-14: each is completed and released once, after its last drain. */
+    /** TASK-3, TASK-8, TASK-9, TASK-14: each is completed and released once, after the last drain. */
     @Test
     void processesSubmittedByManyThreadsAllEnd() throws InterruptedException {
         List<TestProcess> all = new ArrayList<>();
@@ -158,7 +158,7 @@ class ProcessExecutorTest {
         assertThat(executor.liveProcesses()).isZero();
     }
 
-    /** TASK-6, TASK-9: drained by several workers concurrently, never after its release. */
+    /** TASK-6, TASK-9: drained by several workers concurrently, never after the release. */
     @Test
     void severalWorkersShareTheTilesOfAProcess() {
         AtomicInteger claimed = new AtomicInteger();
@@ -194,7 +194,7 @@ class ProcessExecutorTest {
         all.forEach(TestProcess::awaitReleased);
     }
 
-    /** TASK-1, TASK-2, TASK-4: woken and cancelled concurrently, it ends once. */
+    /** TASK-1, TASK-2, TASK-4: woken and cancelled concurrently, a process ends once. */
     @Test
     void processWokenAndCancelledAtOnceEndsOnce() throws InterruptedException {
         for (int round = 0; round < 300; round++) {
@@ -318,7 +318,7 @@ class ProcessExecutorTest {
         next.awaitReleased();
     }
 
-    /** A process leaves the table just before its release, or, on the submitting thread, after it. */
+    /** A process leaves the table just before the release, or, on the submitting thread, after it. */
     private void awaitNoneLive() {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (executor.liveProcesses() > 0) {

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What workers scan, in which order, and which workers they wake; the test controls every step. */
+/** The scans of workers, their order, and the woken workers; the test controls every step. */
 class SteppedExecutorTest {
     private SteppedExecutor stepped = ProcessExecutor.builder(4).buildStepped();
     private final List<String> log = new ArrayList<>();
@@ -182,7 +182,7 @@ class SteppedExecutorTest {
         return DrainResult.IDLE;
     }
 
-    /** TASK-18: the worker begins with a process that was on the list before. */
+    /** TASK-18: the worker begins with a process already on the list. */
     @Test
     void anotherWorkerIsWokenForAProcessBehindOneThatWasThereBefore() {
         TestProcess second = logging(ProcessOptions.named("second").suspended(1), DrainResult.COMPLETED);
@@ -274,7 +274,7 @@ class SteppedExecutorTest {
         assertThat(stepped.executor().aggregateBudget()).isZero();
     }
 
-    /** TASK-11: as many as are wanted; the thread that made the work wakes two, those wake the others. */
+    /** TASK-11: as many as are wanted; the thread that made the work wakes two, and these wake the others. */
     @Test
     void wakingSpreadsAsATree() {
         rebuild(ProcessExecutor.builder(16));
@@ -354,7 +354,7 @@ class SteppedExecutorTest {
         assertThat(busy.drains).hasValue(0);
     }
 
-    /** TASK-10, TASK-13: one slot, several processes. */
+    /** TASK-10, TASK-13: a single slot, several processes. */
     @Test
     void overflowIsPlacedInOrderAsSlotsBecomeFree() {
         rebuild(ProcessExecutor.builder(1).computeSlots(1));

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The life cycle of one process; a stepped executor drains it on command. */
+/** The life cycle of a process; a stepped executor drains on command. */
 class TaskProcessTest {
     private final SteppedExecutor stepped =
             ProcessExecutor.builder(1).name("stepped").buildStepped();
@@ -49,7 +49,7 @@ class TaskProcessTest {
         TestProcess process = suspended(0);
         assertThat(process.state()).isEqualTo(ProcessState.RUNNABLE);
         assertThat(process.wakeBudget()).isEqualTo(1);
-        assertThat(process.drains).as("not before it is submitted").hasValue(0);
+        assertThat(process.drains).as("not before the submission").hasValue(0);
     }
 
     @Test
@@ -240,7 +240,7 @@ class TaskProcessTest {
         assertThat(sleeper.drains).hasValue(1);
     }
 
-    /** TASK-1: of 8 threads that signal one event each, one makes it runnable. */
+    /** TASK-1: of 8 threads with a signal of an event each, one makes the process runnable. */
     @Test
     void eventsFromManyThreadsMakeItRunnableOnce() throws InterruptedException {
         for (int round = 0; round < 200; round++) {
@@ -255,7 +255,7 @@ class TaskProcessTest {
         }
     }
 
-    /** TASK-4: of 8 threads that fail it, one succeeds. */
+    /** TASK-4: of 8 threads that fail the process, one succeeds. */
     @Test
     void failuresFromManyThreadsLeaveOne() throws InterruptedException {
         for (int round = 0; round < 200; round++) {

@@ -126,7 +126,7 @@ class TopologyTest {
     void affinityAndCpusetRestrict() {
         machine.twoSockets().allowed("2-5,18-21").file("/sys/fs/cgroup/cpuset.cpus.effective", "4-9,20-25");
         assertThat(processors(machine.topology("auto"))).containsExactly(List.of(4, 20), List.of(5, 21));
-        // A core with only one usable thread counts as well.
+        // A core with a single usable thread counts as well.
         machine.allowed("4,21");
         assertThat(processors(machine.topology("auto"))).containsExactly(List.of(4), List.of(21));
     }
@@ -141,7 +141,7 @@ class TopologyTest {
     @Test
     void slowCoresAreDistinguishedFromFastOnes() {
         machine.bigLittle();
-        assertThat(firsts(machine.topology("auto"))).isEqualTo("4,5,6,7,0,1,2,3"); // fast ones first
+        assertThat(firsts(machine.topology("auto"))).isEqualTo("4,5,6,7,0,1,2,3"); // fast cores first
         assertThat(firsts(machine.topology("cores=performance"))).isEqualTo("4,5,6,7");
         assertThat(firsts(machine.topology("cores=efficiency"))).isEqualTo("0,1,2,3");
         assertThat(firsts(machine.topology("max=5"))).isEqualTo("4,5,6,7,0");

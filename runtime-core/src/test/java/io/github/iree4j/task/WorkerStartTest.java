@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** A worker gets its thread with its first work. */
+/** A worker gets a thread with the first work. */
 class WorkerStartTest {
     private static final AtomicInteger NAMES = new AtomicInteger();
 

@@ -18,7 +18,7 @@ class BlocksTest {
         return random.longs(rank, least, most + 1).toArray();
     }
 
-    /** The place of each element by its indices. */
+    /** The place of each element by the indices. */
     private static Map<String, Integer> places(long[] shape) {
         Map<String, Integer> places = new HashMap<>();
         int count = (int) Arrays.stream(shape).reduce(1, (a, b) -> a * b);

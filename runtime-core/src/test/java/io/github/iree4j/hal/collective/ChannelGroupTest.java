@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a group knows of its participants, and what they and the waiters for its axis are told. */
+/** The group's knowledge of its participants, and the reports to participants and waiters for the axis. */
 class ChannelGroupTest {
     private static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
@@ -36,7 +36,7 @@ class ChannelGroupTest {
         tracker.close();
     }
 
-    /** Checks that participants agree, and moves nothing. */
+    /** Checks for agreement of participants, and moves nothing. */
     private static GroupWork begin(ChannelGroup group) {
         return meetings -> meetings.forEach(each -> group.over(each, ChannelGroup.attempt(() -> Agreement.of(each))));
     }

@@ -23,14 +23,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What every backend's memory must do. */
+/** The contract of every backend's memory. */
 public abstract class BufferContract extends DeviceContract {
     /** On a backend, closed after each test. */
     protected BufferContract(Backend backend) {
         super(backend);
     }
 
-    /** Memory of a test that counts how often it is freed. */
+    /** Memory of a test with a count of frees. */
     private static final class Owner extends Resource {
         private int freed;
 
@@ -75,7 +75,7 @@ public abstract class BufferContract extends DeviceContract {
         }
     }
 
-    /** However a driver aligns what it allocates. */
+    /** In any alignment of allocations by a driver. */
     @Test
     void memoryIsAlignedAsAskedFor() {
         for (long alignment : new long[] {64, 512, 1024, 4096, 65536}) {
@@ -201,7 +201,7 @@ public abstract class BufferContract extends DeviceContract {
         }
     }
 
-    /** Whether or not it can be mapped. */
+    /** Mappable or not. */
     @Test
     void partsAreReadAndWrittenByTheHost() {
         for (BufferParams params : new BufferParams[] {PARAMS, BufferParams.DEFAULT}) {

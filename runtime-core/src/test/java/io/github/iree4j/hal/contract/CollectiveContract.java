@@ -23,7 +23,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Who meets whom in collectives, in which order, and what participants are told when one of them disagrees, fails or leaves. */
+/**
+ * Meetings in collectives, their order, and the reports to participants when one of them disagrees, fails or leaves.
+ */
 public abstract class CollectiveContract extends CollectiveFixture {
     /** On a backend, closed after each test. */
     protected CollectiveContract(Backend backend) {

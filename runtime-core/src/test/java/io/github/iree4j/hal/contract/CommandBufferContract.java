@@ -25,7 +25,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What every backend's command buffers must do. */
+/** The contract of every backend's command buffers. */
 public abstract class CommandBufferContract extends DeviceContract {
     private static final int BOTH = CommandBuffer.TRANSFER | CommandBuffer.DISPATCH;
     private static final int[] NONE = {};
@@ -49,7 +49,7 @@ public abstract class CommandBufferContract extends DeviceContract {
         execute(commands, BindingTable.of(slots)).await();
     }
 
-    /** Without one between them commands may run at once. */
+    /** Without a barrier in between commands may run at once. */
     private static void barrier(CommandBuffer commands) {
         commands.executionBarrier(CommandBuffer.STAGE_COMMAND_RETIRE, CommandBuffer.STAGE_COMMAND_ISSUE, 0);
     }
@@ -526,7 +526,7 @@ public abstract class CommandBufferContract extends DeviceContract {
         }
     }
 
-    /** Each dispatch reads its counts when those before it have written them. */
+    /** Each dispatch reads its counts after the writes of the earlier dispatches. */
     @Test
     void countsMayBeUpdatedFilledOrComputedByTheCommandsBefore() {
         Executable kernels = closed(kernels(device));
@@ -580,7 +580,10 @@ public abstract class CommandBufferContract extends DeviceContract {
         assertThat(read(out)).containsExactly(0, 1, -1);
     }
 
-    /** Two entry points of one executable, fixed buffers and slots in one dispatch, more workgroups than a worker takes at once. */
+    /**
+     * Two entry points of the same executable, fixed buffers and slots in a dispatch, more workgroups than a worker
+     * takes at once.
+     */
     @Test
     void aPipelineOfDispatchesIsReusedWithOtherInputs() {
         Executable kernels = closed(kernels(device));

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What every backend's queues must do with host calls that complete later. */
+/** The contract of every backend's queues for host calls with a later completion. */
 public abstract class DeferredCallContract extends DeviceContract {
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
@@ -35,7 +35,7 @@ public abstract class DeferredCallContract extends DeviceContract {
         super(backend);
     }
 
-    /** Submits a call that is to be completed, and returns its completion once it has begun. */
+    /** Submits a call to be completed, and returns the completion after the begin. */
     private HostCallCompletion begun(Fence signal) {
         CompletableFuture<HostCallCompletion> given = new CompletableFuture<>();
         queue.deferredHostCall(null, signal, given::complete);
@@ -125,7 +125,7 @@ public abstract class DeferredCallContract extends DeviceContract {
         DEFERRED
     }
 
-    /** SCHED-7: on a stream the call becomes ready with what it waits for, before the host knows how that ended. */
+    /** SCHED-7: on a stream the call becomes ready with its waits, before the host knows their outcome. */
     @ParameterizedTest
     @EnumSource(Kind.class)
     void aCallIsNotMadeWhenWhatItWaitsForFailsWhoeverKnowsFirst(Kind kind) {
@@ -217,7 +217,7 @@ public abstract class DeferredCallContract extends DeviceContract {
         assertThat(queue.counters().retired()).isEqualTo(done + 2);
     }
 
-    /** SCHED-6: the call ends once, by whichever of the queue and the host is done with it last. */
+    /** SCHED-6: the call ends once, by the later of the queue and the host. */
     @Test
     void aCallThatIsCompletedWhileItsBeginningReturnsSignalsOnce() {
         for (int round = 0; round < Effort.rounds(400); round++) {

@@ -14,7 +14,7 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 
-/** What every backend's executables and single dispatches must do. */
+/** The contract of every backend's executables and single dispatches. */
 public abstract class ExecutableContract extends DeviceContract {
     private static final int[] NONE = {};
 
@@ -169,7 +169,7 @@ public abstract class ExecutableContract extends DeviceContract {
         assertThat(read(all)[36]).isZero();
     }
 
-    /** What the signal of a failed kernel says: the kernel's status, or that the device is lost. */
+    /** The message of a failed kernel's signal: the kernel's status, or the loss of the device. */
     private void assertKernelFails(int export, StatusCode code, String message) {
         assume(Capability.FAILING_KERNELS);
         Fence done = fence();
@@ -197,7 +197,7 @@ public abstract class ExecutableContract extends DeviceContract {
             Fence lost = closed(Fence.adopt(TimelineSemaphore.create(0), 1));
             queue.barrier(null, lost, 0);
             assertFails(lost, StatusCode.ABORTED, "is lost");
-            device.close(); // the next one is another
+            device.close(); // the next call is another
             openDevice();
         }
         Executable kernels = closed(kernels(device));

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What fences over every backend's timelines must do. */
+/** The contract of fences over every backend's timelines. */
 public abstract class FenceContract extends DeviceContract {
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
@@ -164,7 +164,7 @@ public abstract class FenceContract extends DeviceContract {
         assertThat(calls).hasValue(0);
     }
 
-    /** A point that work of the device signals, and one that the host does. */
+    /** A point signalled by work of the device, and a point signalled by the host. */
     @Test
     void severalThreadsWaitForTheHostAndTheDevice() throws Exception {
         for (boolean hostFirst : new boolean[] {true, false}) {
@@ -270,7 +270,7 @@ public abstract class FenceContract extends DeviceContract {
         }
     }
 
-    /** FENCE-3: the points of an operation's fence are one event for the work that waits for one of them. */
+    /** FENCE-3: the points of an operation's fence are a single event for work behind any point. */
     @Test
     void workBehindOnePointOfAnOperationSignalsTheOtherTimelinesFurther() {
         for (int points : new int[] {2, 8}) {
@@ -290,7 +290,7 @@ public abstract class FenceContract extends DeviceContract {
         }
     }
 
-    /** FENCE-3: and for a thread that polls one of them. */
+    /** FENCE-3: and for a thread that polls a point. */
     @Test
     void aThreadThatSeesOnePointOfAnOperationSignalsTheOtherTimelinesFurther() {
         for (int round = 0; round < Effort.rounds(2_000); round++) {

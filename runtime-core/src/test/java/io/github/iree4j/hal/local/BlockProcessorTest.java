@@ -75,7 +75,7 @@ class BlockProcessorTest {
         device.close();
     }
 
-    /** Executables whose workgroups are counted, or run code of a test. */
+    /** Executables with counted workgroups, or with code of a test. */
     private static final class Counting implements ExecutableLoader, LoadedExecutable {
         static final String FORMAT = "counting";
         static final int COUNT = 0;
@@ -123,7 +123,7 @@ class BlockProcessorTest {
         public void close() {}
     }
 
-    /** Threads that drain one processor until its execution is over. */
+    /** Threads that drain a processor until the end of its execution. */
     private final class Drainers extends BlockProcessor {
         private final int threads;
         private CountDownLatch over = new CountDownLatch(1);
@@ -192,7 +192,7 @@ class BlockProcessorTest {
         }
     }
 
-    /** The dispatches of an execution as they are reported, by one thread at a time. */
+    /** The dispatches of an execution as reported, by one thread at a time. */
     private final class Dispatches implements DispatchObserver {
         private final LongSupplier clock;
         private final List<Integer> indices = new ArrayList<>();
@@ -287,8 +287,7 @@ class BlockProcessorTest {
         assertThat(counting.calls.get()).as("calls, of several workgroups each").isLessThan(20 * 10_000 / 4);
     }
 
-    // BLOCK-2: a region is opened once, after its predecessors are complete.
-    // BLOCK-3: it sees what those wrote.
+    // BLOCK-2: a region is opened once, after its predecessors are complete. BLOCK-3: the tile sees the earlier writes.
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
     void regionsRunOneAfterTheOther(int threads) throws Exception {
@@ -503,7 +502,7 @@ class BlockProcessorTest {
         assertThat(counting.runs.get(2)).isEqualTo(2000);
     }
 
-    // BLOCK-4: the thread reporting a region sees what each thread has noted about its tiles.
+    // BLOCK-4: the thread reporting a region sees the notes of each thread about its tiles.
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
     void aDispatchIsReportedOnceWithTheTimesOfAllItsTiles(int threads) throws Exception {
@@ -518,7 +517,7 @@ class BlockProcessorTest {
         barrier();
         commands.finish();
         AtomicLong clock = new AtomicLong(1);
-        long[] first = new long[groups.length]; // what the tiles of a round have seen
+        long[] first = new long[groups.length]; // the writes seen by the tiles of a round
         long[] last = new long[groups.length];
         List<Set<Thread>> workers = new ArrayList<>();
         counting.body = (group, dispatch) -> {

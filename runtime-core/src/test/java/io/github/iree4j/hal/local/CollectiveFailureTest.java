@@ -22,7 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What participants of a collective are told when one of them disagrees, fails or leaves. */
+/** The reports to participants of a collective when one of them disagrees, fails or leaves. */
 class CollectiveFailureTest extends CollectiveFixture {
 
     @Test

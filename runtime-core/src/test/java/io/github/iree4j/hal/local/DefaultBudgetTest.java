@@ -148,7 +148,7 @@ class DefaultBudgetTest {
             assertThat(budget(alone, "b")).isEqualTo(GB);
             assertThat(budget(several, "c")).isEqualTo(GB);
             long together = budget(several, "a") + budget(several, "b") + budget(several, "d");
-            // The machine has other processes: what is available varies.
+            // The machine has other processes: the available amount varies.
             assertThat(together).isLessThan(most * 2);
             assertThat(budget(several, "a")).isLessThan(most * 2 / 3);
         }

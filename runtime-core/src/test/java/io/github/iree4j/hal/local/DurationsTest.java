@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** How long the workgroups of executables take, as far as it has been measured. */
+/** The durations of workgroups of executables, as far as measured. */
 class DurationsTest {
     private final LocalExecutable code = new LocalExecutable("test", new TaskQueueFixture.Kernel());
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** LANE-4: work of a call that the thread which made the call does itself. */
+/** LANE-4: work of a call done by the calling thread itself. */
 @Timeout(60)
 class OwnWorkTest extends TaskQueueFixture {
     private static final long WAKE_NANOS = 300_000;
@@ -64,7 +64,7 @@ class OwnWorkTest extends TaskQueueFixture {
         return dispatch(device, wait, code, groups);
     }
 
-    /** As {@link #dispatch}, in the call, once it is known how long such work takes. */
+    /** As {@link #dispatch}, in the call, once the duration of such work is known. */
     private Fence dispatchInCall(int groups, long duration) {
         known(code, groups, duration);
         return inCall(null, groups, duration);
@@ -155,7 +155,7 @@ class OwnWorkTest extends TaskQueueFixture {
         assertThat(threads).isEmpty();
     }
 
-    /** What was known of its duration may be wrong. */
+    /** The known duration may be wrong. */
     @Test
     void aThreadThatIsInterruptedDoesNotDoTheRestOfTheWork() {
         known(code, 200, 1_400);

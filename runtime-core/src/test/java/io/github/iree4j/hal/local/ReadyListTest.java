@@ -15,7 +15,7 @@ class ReadyListTest {
     private static final int THREADS = 3;
     private static final int EACH = 30_000;
 
-    /** An operation that knows its producer and its number. */
+    /** An operation with a known producer and number. */
     private static final class Numbered extends CommandOperation {
         final int thread;
         final int number;
@@ -53,7 +53,7 @@ class ReadyListTest {
         boolean add(Numbered operation);
     }
 
-    // READY-1: nothing is lost or taken twice, and the operations of one thread come in order.
+    // READY-1: nothing is lost or taken twice, and the operations of each thread come in order.
     @Test
     void whatThreadsAddIsTakenOnceAndInTheirOrder() throws Exception {
         ReadyList list = new ReadyList();
@@ -100,7 +100,7 @@ class ReadyListTest {
         }
     }
 
-    /** The operations of each producer, in the order in which one consumer took them. */
+    /** The operations of each producer, in the order of removal by a single consumer. */
     private static List<List<Integer>> race(Sink sink, Source source, int takers) throws Exception {
         List<List<Integer>> taken = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {

@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What ends running work: failures, and closing the device or its workers. */
+/** The ends of running work: failures, and closing the device or its workers. */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class TaskQueueClosingTest extends TaskQueueFixture {
     @Test
@@ -39,7 +39,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
                 failing.countDown();
                 throw lost;
             }
-            if (group > 10) { // its thread has run group 10 before, or another worker runs that
+            if (group > 10) { // the thread has run group 10 before, or another worker runs the group
                 failing.await();
             }
         };
@@ -140,7 +140,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
         closer.join();
         caller.join();
         assertThat(seen)
-                .as("kernels that had returned when the device was closed")
+                .as("kernels returned at the time of the device's close")
                 .hasValue(1);
     }
 

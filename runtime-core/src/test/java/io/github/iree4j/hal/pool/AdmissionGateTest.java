@@ -16,10 +16,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** GATE-1, GATE-2, GATE-3, GATE-5: which calls are admitted, in which order, and when waiting is pointless. The test advances the clock. */
+/**
+ * GATE-1, GATE-2, GATE-3, GATE-5: the admitted calls, their order, and pointless waits. The test advances the clock.
+ */
 @Timeout(300)
 class AdmissionGateTest extends GateLine {
-    /** Of 1,600 bytes, in which calls share slabs of 64. */
+    /** Of 1,600 bytes, with calls that share slabs of 64. */
     private AdmissionGate slabs() {
         return builder(1600)
                 .pool(PoolOptions.tlsf("t", 64, 64))
@@ -43,7 +45,7 @@ class AdmissionGateTest extends GateLine {
         call("b", 90);
         call("c", 85);
         call("d", 10);
-        assertThat(entered).as("who fits is answered meanwhile").containsExactly("a", "d");
+        assertThat(entered).as("a fitting call is answered meanwhile").containsExactly("a", "d");
         assertThat(gate.waiting()).isEqualTo(2);
         exit("a");
         assertThat(entered).containsExactly("a", "d", "b");
@@ -53,7 +55,7 @@ class AdmissionGateTest extends GateLine {
         assertThat(gate.waiting()).isZero();
     }
 
-    /** The larger of the two is not even tried, since a smaller one of another program has found no room. */
+    /** The larger call is not even tried, since a smaller call of another program has found no room. */
     @Test
     void aSmallerCallOfAProgramThatAsksForOrderStaysBehindALargerOne() {
         call("a", 80);
@@ -140,7 +142,7 @@ class AdmissionGateTest extends GateLine {
         }
         entered.clear();
         call("small", 10);
-        assertThat(entered).as("the large one has been overtaken often").isEmpty();
+        assertThat(entered).as("the large call has been overtaken often").isEmpty();
         assertThat(large.cancel()).isTrue();
         assertThat(large.cancel()).isFalse();
         assertThat(entered).containsExactly("small");
@@ -211,7 +213,7 @@ class AdmissionGateTest extends GateLine {
         assertThat(entered).containsExactly("a", "b", "c");
     }
 
-    /** What the host keeps is no secret of the line: it may be released between the looks at two calls. */
+    /** Memory kept by the host is no secret of the line: a release may come between the looks at two calls. */
     @Test
     void aCallThatNeedsAsMuchDoesNotGoInBeforeTheFirstWhenMemoryIsReleasedBetweenLooks() throws Exception {
         gate.keep(null, 50, false);
@@ -224,7 +226,7 @@ class AdmissionGateTest extends GateLine {
                 if (armed.getAndSet(false)) {
                     Thread other = Thread.ofPlatform().start(() -> gate.keep(null, -50, false));
                     releasing.set(other);
-                    while (other.getState() != Thread.State.BLOCKED) { // it has released, and wants to look too
+                    while (other.getState() != Thread.State.BLOCKED) { // released, and about to look too
                         Thread.onSpinWait();
                     }
                 }
@@ -325,7 +327,7 @@ class AdmissionGateTest extends GateLine {
     void aCallWhoseFenceIsReachedGetsNoMemoryBeforeThereIsRoomForItsWholeNeed() throws Exception {
         Admission a = ahead("a", 70);
         CompletableFuture<Boolean> held = new CompletableFuture<>();
-        assertThat(a.mayHold()).as("its requests are not due yet").isTrue();
+        assertThat(a.mayHold()).as("the requests are not due yet").isTrue();
         assertThat(a.whenMayHold(() -> held.complete(false))).isFalse();
         call("b", 40);
         a.due();
@@ -336,7 +338,7 @@ class AdmissionGateTest extends GateLine {
         call("c", 40);
         assertThat(entered).containsExactly("a", "b", "c");
         exit("b");
-        assertThat(held).as("it stands in line, which c has overtaken").isNotDone();
+        assertThat(held).as("in line, overtaken by c").isNotDone();
         call("d", 60);
         exit("c");
         assertThat(held.get()).isTrue();
@@ -402,13 +404,16 @@ class AdmissionGateTest extends GateLine {
         Admission a = gate.tryAdmitAhead("small", new Need(10));
         Admission b = gate.join("small", true, new Need(40), false, _ -> entered.add("b"));
         a.due();
-        assertThat(a.mayHold()).as("b waits for its inputs").isTrue();
+        assertThat(a.mayHold()).as("b waits for inputs").isTrue();
         assertThat(b.isAdmitted()).isFalse();
         a.exit();
         assertThat(b.isAdmitted()).isTrue();
     }
 
-    /** GATE-5: the other needs the whole quota, so it waits for the inputs of the first, though both joined at one moment. */
+    /**
+     * GATE-5: the other needs the whole quota, so it waits for the inputs of the first, though both joined at the same
+     * moment.
+     */
     @Test
     void aCallThatHoldsInputsIsServedBeforeOneThatBecameDueLaterAndHoldsNothing() {
         Admission holds = gate.tryAdmitAhead("small", new Need(10));
@@ -450,13 +455,13 @@ class AdmissionGateTest extends GateLine {
         assertThat(entered).containsExactly("a0");
         call("b", 80);
         assertThat(entered)
-                .as("no call that is ready waits for one that is not")
+                .as("no ready call waits for a call not ready")
                 .contains("b")
                 .hasSize(2);
         call("c", 80);
         calls.get("a9").due();
         exit("b");
-        assertThat(entered).as("the line of those that are ready").hasSize(3).endsWith("a9");
+        assertThat(entered).as("the line of ready calls").hasSize(3).endsWith("a9");
         exit("a9");
         assertThat(entered).hasSize(4).endsWith("c");
         exit("c");
@@ -522,7 +527,7 @@ class AdmissionGateTest extends GateLine {
         calls.get("a").due();
         call("b", 100);
         pass(HOST + 1);
-        assertThat(entered).as("a runs, so b waits for it").containsExactly("a");
+        assertThat(entered).as("a runs, so b waits").containsExactly("a");
         exit("a");
         assertThat(entered).containsExactly("a", "b");
         exit("b");

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** What hope a call gives whose fence is reached and that stands in line at the gate for the rest of its need; the test advances the clock. */
+/**
+ * The hope given by a call whose fence is reached, in line at the gate for the rest of its need; the test advances the
+ * clock.
+ */
 class DueCallsInKnotsTest extends KnotLine {
 
-    /** A call that holds its inputs and is due, and another that needs more than it was admitted for, of a consumer of one name. */
+    /** A due call with its inputs, and another that needs more than admitted, of consumers with the same name. */
     private void due(PoolSet set, String consumer, long need) {
         MemoryHolder due = new MemoryHolder("due", new OperationsUnderWay());
         Admission right = Objects.requireNonNull(set.gate().tryAdmitAhead("", new KnownNeed(HALF, HALF / 4)));

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Calls of which nobody knows what they need: alone at first, and for a while. */
+/** Calls with unknown needs: alone at first, and for a while. */
 @Timeout(300)
 class GuessedCallsTest extends GateLine {
     @Test
@@ -24,20 +24,20 @@ class GuessedCallsTest extends GateLine {
         assertThat(entered).containsExactly("a", "b");
         unknown.bytes = 60;
         exit("b");
-        assertThat(entered).as("the next goes in with what it has shown").containsExactly("a", "b", "c");
+        assertThat(entered).as("the next goes in with the need shown").containsExactly("a", "b", "c");
         assertThat(gate.committed()).isEqualTo(60);
     }
 
     /** A look may be so much late. */
     private static final long SOON = TimeUnit.MILLISECONDS.toNanos(10);
 
-    /** For which a first call is alone at most. */
+    /** The longest time of a first call alone. */
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
     private MemoryHolder holds(String name, long bytes) {
         MemoryHolder call = new MemoryHolder(name, new OperationsUnderWay());
         call.holdingIn(set).hold(bytes);
-        call.holdingIn(set).hold(-bytes); // the most is what counts
+        call.holdingIn(set).hold(-bytes); // the most counts
         return call;
     }
 
@@ -47,7 +47,7 @@ class GuessedCallsTest extends GateLine {
         holds("a", 30).admitted(calls.get("a"));
         call("b", 70);
         pass(HOST - 2);
-        assertThat(entered).as("it may still need everything").containsExactly("a");
+        assertThat(entered).as("perhaps still in need of everything").containsExactly("a");
         pass(2);
         assertThat(gate.committed()).isEqualTo(100);
         assertThat(entered).containsExactly("a", "b");
@@ -94,7 +94,7 @@ class GuessedCallsTest extends GateLine {
         pass(1);
         assertThat(entered).containsExactly("a", "b");
         call("c", 45);
-        assertThat(entered).as("it counts with its guess").containsExactly("a", "b");
+        assertThat(entered).as("counts with its guess").containsExactly("a", "b");
     }
 
     @Test
@@ -107,7 +107,7 @@ class GuessedCallsTest extends GateLine {
         assertThat(entered).containsExactly("a", "b");
     }
 
-    /** To be alone, or to have its fence reached, needs no memory; room for a guess does. */
+    /** Being alone, or with a reached fence, needs no memory; room for a guess does. */
     @Test
     void aCallIsOutsideSinceNobodyKnowsItsNeedUntilItsGuessHasNoRoom() {
         call("a", 95);
@@ -140,7 +140,7 @@ class GuessedCallsTest extends GateLine {
     void aGuessIsNoReasonToWaitForTheHost() {
         gate.keep(null, 90, false);
         call("a", "", new Need(-50));
-        assertThat(entered).as("there is room for its inputs").containsExactly("a");
+        assertThat(entered).as("there is room for the inputs").containsExactly("a");
         exit("a");
         gate.keep(null, 6, false);
         call("b", "", new Need(-50));
@@ -154,7 +154,7 @@ class GuessedCallsTest extends GateLine {
         call("a", "small", new Need(-10));
         assertThat(gate.committed()).isEqualTo(40);
         call("b", 60);
-        assertThat(entered).as("others have room beside it").containsExactly("a", "b");
+        assertThat(entered).as("others have room beside the call").containsExactly("a", "b");
         call("c", "small", new Need(-10));
         assertThat(entered).as("its consumer has none").containsExactly("a", "b");
         pass(HOST);
@@ -211,7 +211,7 @@ class GuessedCallsTest extends GateLine {
         call("first", "", new Need(-10));
         assertThat(entered).doesNotContain("ahead5").contains("first");
         exit("ahead0");
-        assertThat(entered).as("the first call has all that there is").doesNotContain("ahead5");
+        assertThat(entered).as("the first call has all room").doesNotContain("ahead5");
         pass(HOST);
         assertThat(entered).contains("ahead5");
     }

@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What pools of every kind record about the users of their memory, what they keep and what they return. */
+/** The records of pools of every kind about the users of memory, the memory kept and the memory returned. */
 class KeptMemoryTest extends MemoryLine {
     private static final List<PoolOptions> KINDS = List.of(
             PoolOptions.tlsf("tlsf", 64, 64), PoolOptions.passThrough("whole").withRetained(64));
@@ -69,7 +69,7 @@ class KeptMemoryTest extends MemoryLine {
         all.forEach(each -> each.release(Frontier.EMPTY));
         assertThat(slabs.bytesOut).isEqualTo(640);
         reserve(set, 640).release(Frontier.EMPTY);
-        assertThat(slabs.asked).as("what was kept served it").isEqualTo(3);
+        assertThat(slabs.asked).as("kept memory served the request").isEqualTo(3);
     }
 
     @Test
@@ -149,7 +149,7 @@ class KeptMemoryTest extends MemoryLine {
             assertThat(reserve(set, 640).slab().size()).as("number %d", i).isEqualTo(1280);
         }
         assertThat(reserve(set, 640).slab().size())
-                .as("no part is left, though none wastes more than that")
+                .as("no part is left, though none wastes more")
                 .isEqualTo(640);
     }
 
@@ -229,7 +229,7 @@ class KeptMemoryTest extends MemoryLine {
         List<Reservation> all = List.of(reserve(set, 64), reserve(set, 64), reserve(set, 64));
         all.forEach(each -> each.release(Frontier.EMPTY));
         assertThat(set.trim()).isEqualTo(192);
-        assertThat(stubborn.bytesOut).as("the slab that it refused").isEqualTo(64);
+        assertThat(stubborn.bytesOut).as("the refused slab").isEqualTo(64);
     }
 
     @Test
@@ -298,12 +298,12 @@ class KeptMemoryTest extends MemoryLine {
         assertThat(joined.size()).isEqualTo(1);
         assertThat(deaths.isTainted(joined)).isTrue();
         assertThat(deaths.isTainted(lastOf(OTHER)))
-                .as("its producer will end that")
+                .as("the end comes with the producer")
                 .isFalse();
         assertThat(deaths.isCompleted(Frontier.UNKNOWN)).as("something is owed").isFalse();
         Frontier awaited = deaths.toWaitFor(joined);
         assertThat(awaited.isTainted()).isFalse();
-        assertThat(awaited.epochOf(AXIS)).as("what was forgotten is waited for").isEqualTo(5);
+        assertThat(awaited.epochOf(AXIS)).as("the forgotten part is waited for").isEqualTo(5);
         assertThat(awaited.epochOf(OTHER)).isEqualTo(7);
         tracker.advance(OTHER, 7);
         assertThat(deaths.isCompleted(joined)).isFalse();

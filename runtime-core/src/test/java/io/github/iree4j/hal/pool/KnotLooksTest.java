@@ -13,7 +13,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** KNOT-1: when the line is looked at, and that there is always a next look. */
+/** KNOT-1: the times of looks at the line, and the guarantee of a next look. */
 class KnotLooksTest extends KnotLine {
     @Test
     void theNumberOfLooksDueWhileRequestsWaitIsBounded() {
@@ -43,7 +43,7 @@ class KnotLooksTest extends KnotLine {
         assertThat(failed).containsOnlyKeys("more for b");
     }
 
-    /** The call is the only one of its consumer; what the consumer asks for then, the host alone could release. */
+    /** The call is the only call of its consumer; then only the host could release memory for the consumer. */
     @Test
     void theHopeThatACallGivesEndsWithTheCall() {
         PoolSet set = limited(0);

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Waiting for memory: the order of the line, and who overtakes. */
+/** Waiting for memory: the order of the line, and permitted overtaking. */
 class LineTest extends MemoryLine {
     @Test
     void twoOf400MegabytesIn512FollowEachOtherAndOneOf600FailsAtOnce() {
@@ -76,7 +76,7 @@ class LineTest extends MemoryLine {
         ask(set, "big", 8 * 64);
         ask(set, "small", 64);
         assertThat(set.tryReserve(ReservationRequest.of(64)))
-                .as("nor does a request that cannot wait")
+                .as("nor does a request unable to wait")
                 .isNull();
         assertThat(order).containsExactly("holder");
         release("holder");
@@ -195,7 +195,7 @@ class LineTest extends MemoryLine {
         assertThat(reserved).isNotNull();
         Frontier before = reserved.death();
         reserved.release(Frontier.producedBy(AXIS, 1));
-        assertThat(reserved.death()).as("not the one of its next owner").isEqualTo(before);
+        assertThat(reserved.death()).as("not the next owner's").isEqualTo(before);
     }
 
     @Test
@@ -266,9 +266,9 @@ class LineTest extends MemoryLine {
         tracker.fail(AXIS, IreeException.of(StatusCode.UNAVAILABLE, "device lost"));
         assertThat(order).as("its work may still be running").containsExactly("first");
         tracker.quiesce(AXIS, 1);
-        assertThat(order).as("what used the memory comes after that").containsExactly("first");
+        assertThat(order).as("the use of the memory comes afterwards").containsExactly("first");
         tracker.quiesce(AXIS, 2);
-        assertThat(order).as("it may have been ended before its turn").containsExactly("first");
+        assertThat(order).as("perhaps ended before its turn").containsExactly("first");
         tracker.advance(OTHER, 1);
         assertThat(order).containsExactly("first", "second");
         release("second");

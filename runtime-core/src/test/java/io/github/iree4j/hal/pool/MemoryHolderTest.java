@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** GATE-2: what a call holds, with the calls that it makes, and how long its right to that lasts. */
+/** GATE-2: the memory held by a call, with its inner calls, and the duration of its right to memory. */
 @Timeout(60)
 class MemoryHolderTest extends KnotLine {
     private static MemoryHolder call(String name, @Nullable MemoryHolder outer) {
@@ -96,7 +96,7 @@ class MemoryHolderTest extends KnotLine {
         other.operationBegins();
         other.end();
         other.settle(() -> {});
-        assertThat(set.gate().committed()).as("its work is in flight").isEqualTo(HALF);
+        assertThat(set.gate().committed()).as("the work is in flight").isEqualTo(HALF);
         other.operationEnds();
         assertThat(set.gate().committed()).isZero();
     }
@@ -123,7 +123,7 @@ class MemoryHolderTest extends KnotLine {
         outer.end();
         outer.settle(() -> {
             learned.set(outer.peak(set.gate()));
-            assertThat(set.gate().committed()).as("it has its right still").isEqualTo(HALF);
+            assertThat(set.gate().committed()).as("the right is still there").isEqualTo(HALF);
         });
         askFor(set, inner, "of inner");
         assertThat(learned.get()).isZero();
@@ -162,7 +162,7 @@ class MemoryHolderTest extends KnotLine {
         return reservation[0];
     }
 
-    /** An input that a thread waits for. */
+    /** An input awaited by a thread. */
     private static CompletableFuture<Reservation> inputInLine(PoolSet set, MemoryHolder call) {
         long before = set.statistics().waiting();
         CompletableFuture<Reservation> input = new CompletableFuture<>();
@@ -179,7 +179,7 @@ class MemoryHolderTest extends KnotLine {
         return input;
     }
 
-    /** Each holds what the other lacks. */
+    /** Each holds the other's missing part. */
     @Test
     void ofTwoCallsThatWaitForMemoryOfTheirInputsTheYoungerFails() {
         PoolSet set = halves().build();

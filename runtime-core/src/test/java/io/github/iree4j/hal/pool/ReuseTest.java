@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** When memory is reused, and after which waits. */
+/** The time of reuse of memory, and the waits in front. */
 class ReuseTest {
     private static final long A = axis(1);
     private static final long B = axis(2);
@@ -117,7 +117,7 @@ class ReuseTest {
         marks.add(new NativeTimepoint("queue", C, 2, Frontier.of(B, 3).merge(Frontier.of(C, 2))));
         Reservation again = pool.tryReserve(request(64, Frontier.EMPTY));
         assertThat(again).isNotNull();
-        // C's mark implies B's, and B's implies A's; but that C's implies A's cannot be seen.
+        // C's mark implies B's, and B's implies A's; but the implication of A's by C's cannot be seen.
         assertThat(again.waits()).extracting(NativeTimepoint::axis).containsExactly(C);
     }
 
@@ -148,7 +148,7 @@ class ReuseTest {
 
     @Test
     void memoryFreedByAnOperationIsReusableAfterThatOperation() {
-        // One mark behind the free suffices, whatever the operation ran after, although its frontier had to drop
+        // A single mark behind the free suffices, whatever the operation ran after, although its frontier had to drop
         // entries.
         Pool pool = pool(64);
         MutableFrontier known = new MutableFrontier(3);
@@ -175,9 +175,9 @@ class ReuseTest {
         assertThat(again.waits()).isEmpty();
         NativeTimepoint mark = new NativeTimepoint("queue", A, 6, Frontier.producedBy(A, 6));
         assertThat(again.revalidate(Frontier.EMPTY, (axis, epoch) -> mark)).isTrue();
-        assertThat(again.waits()).as("it no longer runs after the last user").containsExactly(mark);
+        assertThat(again.waits()).as("no longer after the last user").containsExactly(mark);
         assertThat(again.revalidate(Frontier.of(A, 5), NativeTimepoints.NONE)).isTrue();
-        assertThat(again.waits()).as("it runs after the last user again").isEmpty();
+        assertThat(again.waits()).as("after the last user again").isEmpty();
     }
 
     @Test

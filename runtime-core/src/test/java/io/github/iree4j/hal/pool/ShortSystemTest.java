@@ -82,7 +82,7 @@ class ShortSystemTest extends KnotLine {
         ask(call("runs"), "runs", HALF);
         ask(call("large"), "large", 30 * HALF);
         pass(LONG);
-        assertThat(failed).as("who runs may release something").isEmpty();
+        assertThat(failed).as("running work may release something").isEmpty();
         slabs.system = 31 * HALF;
         pass(DeadlockDetector.CONFIRM_NANOS + 1);
         assertThat(got).containsKey("large");

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** Who holds what is in the log, and not in messages, which services pass on to their clients. */
+/** The holders are in the log, and not in messages, which services pass on to clients. */
 class ShortageLogTest extends KnotLine {
     private final Logger log = (Logger) LoggerFactory.getLogger(ShortageLog.class);
     private final ListAppender<ILoggingEvent> appender = new ListAppender<>();

@@ -133,7 +133,8 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     /**
-     * A set with a request in line, whose slab the test acquires by running an exchange, as another thread would without deferred callbacks.
+     * A set with a request in line, whose slab the test acquires by running an exchange, as another thread would
+     * without deferred callbacks.
      */
     private PoolSet waitingForAnotherThread(List<Runnable> growths, ReservationListener waiter) {
         PoolSet set = builder(1024)
@@ -258,7 +259,7 @@ class SlabSupplyTest extends MemoryLine {
         }
     }
 
-    /** A thread that cannot wait for releases. */
+    /** A thread unable to wait for releases. */
     private static final class Caller {
         private final List<Object> outcome = new ArrayList<>();
         private final Thread thread;
@@ -273,7 +274,7 @@ class SlabSupplyTest extends MemoryLine {
             });
         }
 
-        /** Returns once it waits for a slab, or is over. */
+        /** Returns in the wait for a slab, or after the end. */
         void startAndWait() {
             thread.start();
             while (!isWaiting(thread) && thread.getState() != Thread.State.TERMINATED) {
@@ -281,7 +282,7 @@ class SlabSupplyTest extends MemoryLine {
             }
         }
 
-        /** The size of its reservation, or why it has none. */
+        /** The size of the reservation, or the reason for its absence. */
         Object outcome() throws InterruptedException {
             thread.join();
             return outcome.getFirst();
@@ -353,7 +354,7 @@ class SlabSupplyTest extends MemoryLine {
         };
         set.trim();
         assertThat(failed).isEmpty();
-        assertThat(growths).as("not by the thread that returns one").hasSize(1);
+        assertThat(growths).as("not by a returning thread").hasSize(1);
         runAll(growths);
         assertThat(got).containsOnlyKeys("second");
     }
@@ -365,7 +366,7 @@ class SlabSupplyTest extends MemoryLine {
         slabs.system = 10 * 64;
         ask(set, "first", 5 * 64);
         release("first");
-        slabs.acquired = () -> CompletableFuture.runAsync(set::trim).join(); // by another thread it is back at once
+        slabs.acquired = () -> CompletableFuture.runAsync(set::trim).join(); // another thread is back at once
         ask(set, "second", 10 * 64);
         assertThat(got).containsOnlyKeys("second");
     }
@@ -498,12 +499,12 @@ class SlabSupplyTest extends MemoryLine {
         clock.addAndGet(600);
         release("b");
         got.remove("c").release(Frontier.producedBy(AXIS, 1));
-        assertThat(timer.pending).as("one alarm at a time").hasSize(1);
+        assertThat(timer.pending).as("a single alarm at a time").hasSize(1);
         assertThat(timer.next()).isEqualTo(1000);
         clock.addAndGet(400);
         timer.run();
-        assertThat(slabs.out).as("only one has been idle for so long").hasSize(2);
-        assertThat(timer.next()).as("until it is the others' turn").isEqualTo(600);
+        assertThat(slabs.out).as("only one slab has been idle for so long").hasSize(2);
+        assertThat(timer.next()).as("until the others' turn").isEqualTo(600);
         clock.addAndGet(600);
         timer.run();
         assertThat(slabs.out).as("the last user is not over").hasSize(1);
@@ -521,7 +522,7 @@ class SlabSupplyTest extends MemoryLine {
         assertThat(slabs.out).isEmpty();
     }
 
-    /** A timer that the test runs. */
+    /** A timer run by the test. */
     private static final class ManualTimer {
         final List<Runnable> pending = new ArrayList<>();
         private final List<Long> delays = new ArrayList<>();

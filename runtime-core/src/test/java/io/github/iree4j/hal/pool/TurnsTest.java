@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a request that has been overtaken often enough has a claim to, and what it has not. The test advances the clock. */
+/** The claim of a request overtaken often enough, and the limits of the claim. The test advances the clock. */
 class TurnsTest extends KnotLine {
     private static final long UNIT = 4096;
     private static final long LITTLE = 64;
@@ -37,7 +37,7 @@ class TurnsTest extends KnotLine {
         hold("busy", LITTLE);
     }
 
-    /** A request that goes past those in line unless there is a claim: of a consumer that has memory. */
+    /** A request allowed past the line unless there is a claim: of a consumer with memory. */
     private @Nullable Reservation reserve(long size) {
         return set.tryReserve(ReservationRequest.of(size).withConsumer("busy"));
     }
@@ -68,7 +68,7 @@ class TurnsTest extends KnotLine {
         call.leave(before);
     }
 
-    /** A request without a call, whose release is not announced. */
+    /** A request without a call, with an unannounced release. */
     private void hold(String name, long size) {
         got.put(
                 name,
@@ -88,7 +88,7 @@ class TurnsTest extends KnotLine {
         assertThat(reserve(UNIT)).isNotNull();
     }
 
-    /** Two units of one kind of memory, and eight of another. */
+    /** Two units of a kind of memory, and eight of another. */
     private PoolSet kinds(long budget) {
         PoolOptions pieces = PoolOptions.passThrough("p");
         return builder(budget)
@@ -123,7 +123,7 @@ class TurnsTest extends KnotLine {
         assertThat(reserve(2, 4 * UNIT)).isNotNull();
         assertThat(reserve(2, 3 * UNIT)).isNotNull();
         assertThat(reserve(2, UNIT))
-                .as("beside the two units that it waits for")
+                .as("beside the two units waited for")
                 .isNull();
     }
 
@@ -372,7 +372,7 @@ class TurnsTest extends KnotLine {
         assertThat(got.get("limited").size()).isEqualTo(4 * UNIT);
     }
 
-    /** A call has one input after the other granted, so that something always moves. */
+    /** A call with inputs granted one after the other, for constant movement. */
     @Test
     void callsThatFitDoNotFailForALargerRequestThatHoldsThemBack() {
         busy = false;
@@ -387,7 +387,7 @@ class TurnsTest extends KnotLine {
             calls.add(call);
         }
         release("holder");
-        release("busy"); // whose user is in no call, so that nobody would fail
+        release("busy"); // with a user outside of calls, so nobody would fail
         for (int i = 0; i < 4; i++) {
             MemoryHolder before = calls.get(i).enter();
             ask(set, "result " + i, LITTLE);

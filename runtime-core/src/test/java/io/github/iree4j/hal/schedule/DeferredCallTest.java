@@ -45,7 +45,7 @@ class DeferredCallTest {
         call.close();
     }
 
-    /** A call of a program on a queue of its own, whose hardware completes it on command. */
+    /** A call of a program on a separate queue, with hardware that completes the call on command. */
     private static final class Call implements AutoCloseable {
         private final FrontierTracker tracker = FrontierTracker.create();
         final SchedulingDomain domain =
@@ -125,7 +125,7 @@ class DeferredCallTest {
         }
     }
 
-    /** What ends a call otherwise. */
+    /** The other ends of a call. */
     enum Ending {
         CANCELLED,
         LOST,
@@ -271,7 +271,7 @@ class DeferredCallTest {
 
     @Test
     void aCallThatIsIssuedWhileItsDeviceIsLostFails() {
-        call.onIssue = () -> call.queue.lost(LOST); // before it is in flight, and so found
+        call.onIssue = () -> call.queue.lost(LOST); // before being in flight, and so found
         call.submit(null);
         call.run();
         call.assertFailed(Ending.LOST);
@@ -309,7 +309,7 @@ class DeferredCallTest {
         assertThat(call.operations.isNone()).isTrue();
     }
 
-    /** SCOPE-2: what another queue finds when it joins are promises, and there is none. */
+    /** SCOPE-2: another queue that joins finds promises, and there is none. */
     @Test
     void anotherQueueThatJoinsTheTimelineWaitsOnTheHost() {
         call.submit(null);

@@ -24,7 +24,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** Backends and operations that throw, and queues that are closed or lost concurrently: no signal is lost, and nothing runs too early. */
+/**
+ * Backends and operations that throw, and queues closed or lost concurrently: no signal is lost, and nothing runs too
+ * early.
+ */
 class HostileBackendTest {
     private static final IreeException CAUSE = IreeException.of(StatusCode.UNAVAILABLE, "unplugged");
 
@@ -281,7 +284,7 @@ class HostileBackendTest {
         }
     }
 
-    /** Submits work while it is retained, and throws wherever it can. */
+    /** Submits work while retained, and throws wherever possible. */
     private static final class Clumsy extends Nothing {
         private final Runnable meanwhile;
 
@@ -438,7 +441,7 @@ class HostileBackendTest {
 
     @Test
     void aWaitThatFailedIsTheRootCauseUnlessTheOperationWasCancelled() {
-        IreeException later = IreeException.of(StatusCode.DATA_LOSS, "for lack of its input");
+        IreeException later = IreeException.of(StatusCode.DATA_LOSS, "for lack of the input");
         for (boolean cancelled : List.of(false, true)) {
             QueueScheduler producer = queue(new RecordingStream());
             QueueScheduler consumer = queue(new RecordingStream());
@@ -529,7 +532,7 @@ class HostileBackendTest {
                 assertThat(outcomes).containsExactly("first OK", "second CANCELLED");
             } else {
                 assertThat(outcomes)
-                        .as("nothing on that queue is known before it has completed")
+                        .as("nothing on that queue is known before the completion")
                         .containsExactly("first CANCELLED", "second CANCELLED");
                 queue.completed(work, null);
             }

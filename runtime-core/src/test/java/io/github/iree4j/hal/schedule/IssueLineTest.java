@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Decided operations reach the backend once, in order, and behind their waits, whatever the backend does meanwhile. */
+/** Decided operations reach the backend once, in order, and behind their waits, in spite of the backend's doings. */
 class IssueLineTest {
     private final FrontierTracker tracker = FrontierTracker.create();
     private final SchedulingDomain domain =
@@ -38,7 +38,7 @@ class IssueLineTest {
         return fence;
     }
 
-    /** Takes as many operations as there is room for, and notes which are awaited. */
+    /** Takes as many operations as there is room for, and notes the awaited operations. */
     private final class Narrow extends RecordingStream {
         final QueueScheduler queue = QueueScheduler.create(domain, device, device, this);
         final List<Long> awaited = new ArrayList<>();
@@ -109,7 +109,7 @@ class IssueLineTest {
             @Override
             public void submit() {
                 super.submit();
-                // The line follows it now, and is about to be left. On a thread of its own, which holds no callbacks
+                // The line follows the queue now, and is about to be left. On a separate thread, with no callbacks held
                 // back.
                 CompletableFuture.runAsync(() -> first.take(1)).join();
             }

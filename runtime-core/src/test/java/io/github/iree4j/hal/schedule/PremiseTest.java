@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What proves a premise and what does not, which operations have premises, and what happens to operations that begin too early. */
+/** Proofs of a premise and non-proofs, operations with premises, and operations that begin too early. */
 class PremiseTest {
     private static final IreeException CAUSE = IreeException.of(StatusCode.ABORTED, "on purpose");
     private static final long WAITED = 3;
@@ -42,7 +42,7 @@ class PremiseTest {
     private final Premise promise = promise(producer);
     private final Premise memory = new Premise.Memory(Frontier.of(producer.axis(), EPOCH));
 
-    /** Reports its progress. */
+    /** Reports the progress. */
     private static final class Passing extends RecordingStream {
         private long passed;
         private boolean foreignPassed;
@@ -181,7 +181,7 @@ class PremiseTest {
         try (Fence wait = Fence.at(timeline, WAITED)) {
             Nothing early = new Nothing();
             early.wait = wait;
-            workers.assertPremises(early); // as if it had been handed over
+            workers.assertPremises(early); // as if handed over
             assertThat(early.failure())
                     .isNotNull()
                     .hasMessageContaining("does not hold: timeline")

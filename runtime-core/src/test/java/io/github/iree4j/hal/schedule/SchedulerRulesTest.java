@@ -24,7 +24,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an operation of an unordered queue knows of earlier ones, and how cancellation races with holding back. */
+/**
+ * The knowledge of an operation of an unordered queue about earlier operations, and the race of cancellation with
+ * holding back.
+ */
 class SchedulerRulesTest {
     private static final IreeException CANCELLED = IreeException.of(StatusCode.CANCELLED, "cancelled on purpose");
 
@@ -181,7 +184,7 @@ class SchedulerRulesTest {
         List<String> calls = new ArrayList<>();
         Nothing operation = new Nothing() {
             @Override
-            protected void retain() { // called when it has to wait, before that is visible
+            protected void retain() { // called for a wait, before the wait is visible
                 calls.add("retain");
                 workers.cancel(this, CANCELLED);
             }

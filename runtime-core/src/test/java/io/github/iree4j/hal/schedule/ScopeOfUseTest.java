@@ -22,7 +22,7 @@ import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** SCOPE-2: what one queue does for itself leaves no trace, and another queue that joins later finds everything. */
+/** SCOPE-2: work of a queue for itself leaves no trace, and another queue that joins later finds everything. */
 class ScopeOfUseTest {
     private static final int ROUNDS = 200;
 
@@ -46,7 +46,7 @@ class ScopeOfUseTest {
         return (FifoScheduler) QueueScheduler.create(domain, of, group, backend);
     }
 
-    /** Submits an operation that waits for a value, 0 for none, and signals the next. */
+    /** Submits an operation that waits for a value, 0 for no value, and signals the next. */
     private static void submit(QueueScheduler queue, TimelineSemaphore of, long wait, long signal) {
         try (Fence before = wait == 0 ? null : Fence.at(of, wait);
                 Fence after = Fence.at(of, signal)) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a scope accepts, reports and keeps. */
+/** The epochs accepted, reported and kept by a scope. */
 class SpeculationScopeTest {
     private final VirtualClock clock = VirtualClock.stepped();
     private final FrontierTracker tracker = FrontierTracker.create();
@@ -85,7 +85,7 @@ class SpeculationScopeTest {
         device.queue(0).barrier(null, at(tokens, 2), 0);
         assertThat(scope.epochAt(tokens, 2)).isEqualTo(1);
         assertThat(scope.epochAt(tokens, 1))
-                .as("to accept that would be to accept too much")
+                .as("accepting this would be too much")
                 .isZero();
         clock.runUntilIdle();
         assertThat(scope.epochAt(tokens, 2)).isEqualTo(1);
@@ -104,7 +104,7 @@ class SpeculationScopeTest {
         TimelineSemaphore between = closed(TimelineSemaphore.create(0));
         for (int i = 0;
                 i < count;
-                i++) { // a collective follows on each, which is no operation and tells nothing before it ends
+                i++) { // a collective follows on each, which is no operation and reports nothing before its end
             parts.submit(
                     at(i == 0 ? drafted : between, 2L * i + (i == 0 ? 1 : 0)), at(between, 2L * i + 1), Nothing::new);
         }
@@ -131,7 +131,7 @@ class SpeculationScopeTest {
         device.queue(1).barrier(at(first, 1), at(verified, 1), 0);
         device.queue(1).barrier(at(second, 1), at(verified, 2), 0);
         assertThat(scope.reject(2)).isEqualTo(1);
-        assertThat(second.failure()).as("verified would fail before it is at 1").isNull();
+        assertThat(second.failure()).as("verified would fail before reaching 1").isNull();
         scope.close();
         assertThat(second.failure()).isNotNull().extracting(IreeException::code).isEqualTo(StatusCode.CANCELLED);
     }

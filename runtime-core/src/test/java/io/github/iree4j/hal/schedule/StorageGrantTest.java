@@ -35,7 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** How an allocation gets its memory, releases memory that it must not use, and keeps none when it fails. */
+/** An allocation gets memory, releases unusable memory, and keeps none after a failure. */
 class StorageGrantTest {
     private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 1);
     private static final Frontier BEHIND = Frontier.of(AXIS, 1);
@@ -95,7 +95,7 @@ class StorageGrantTest {
         }
     }
 
-    /** An operation that requests storage, without a queue. */
+    /** An operation with a request for storage, without a queue. */
     private final class Asking {
         private final String name;
         private final Bytes buffer = new Bytes();
@@ -110,7 +110,7 @@ class StorageGrantTest {
             return grant.tryReservePresent(after, NativeTimepoints.NONE);
         }
 
-        /** Acts as a scheduler for an operation that is being submitted. */
+        /** Acts as a scheduler for an operation during the submission. */
         void waits(Frontier after) {
             assertThat(hasPresent(after)).isFalse();
             resumedWaits(after);
@@ -142,7 +142,7 @@ class StorageGrantTest {
     void anAllocationWhoseMemoryGoesBackAgainAndAgainIsServedBeforeThoseThatCameSince() {
         Reservation holder = taken(pools);
         Asking old = asking("old");
-        old.waits(BEHIND); // a promise that holds
+        old.waits(BEHIND); // a kept promise
         holder.release(Frontier.producedBy(AXIS, 1));
         assertThat(order).containsExactly("old");
         for (int round = 0; round < 3; round++) {
@@ -175,7 +175,7 @@ class StorageGrantTest {
         asking("young").waits(Frontier.EMPTY);
         assertThat(old.hasPresent(Frontier.EMPTY)).isFalse();
         order.clear();
-        tracker.advance(AXIS, 1); // before it joins the line again
+        tracker.advance(AXIS, 1); // before the return to the line
         old.resumedWaits(Frontier.EMPTY);
         assertThat(order).containsExactly("old");
     }
@@ -223,7 +223,7 @@ class StorageGrantTest {
             asking.grant.failed(CAUSE, Frontier.EMPTY);
             other.release(Frontier.EMPTY);
             assertThat(asking.grant.tryReserve(Frontier.EMPTY, NativeTimepoints.NONE))
-                    .as("its scheduler finds the failure")
+                    .as("the scheduler finds the failure")
                     .isTrue();
             assertThat(two.statistics().bytesLive()).isZero();
         }
@@ -277,7 +277,7 @@ class StorageGrantTest {
         asking.grant.failed(CAUSE, Frontier.EMPTY);
         assertThat(live()).isZero();
         assertThat(pools.tryReserve(ReservationRequest.of(SIZE)))
-                .as("its last user is in flight")
+                .as("the last user is in flight")
                 .isNull();
         tracker.advance(AXIS, 1);
         assertThat(pools.tryReserve(ReservationRequest.of(SIZE))).isNotNull();
@@ -291,7 +291,7 @@ class StorageGrantTest {
         asking.grant.failed(CAUSE, Frontier.producedBy(AXIS, 1));
         assertThat(live()).isZero();
         assertThat(pools.tryReserve(ReservationRequest.of(SIZE)))
-                .as("the operation may be using it")
+                .as("perhaps in use by the operation")
                 .isNull();
         tracker.advance(AXIS, 1);
         assertThat(pools.tryReserve(ReservationRequest.of(SIZE))).isNotNull();

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Operations that need memory, on a stream. */
+/** Operations in need of memory, on a stream. */
 @Timeout(300)
 class StorageRequestTest {
     private final FrontierTracker tracker = FrontierTracker.create();
@@ -43,7 +43,7 @@ class StorageRequestTest {
         tracker.close();
     }
 
-    /** Needs memory that arrives slowly. */
+    /** Needs slowly arriving memory. */
     private class Slow extends QueueOperation implements StorageRequest {
         private final boolean succeeds;
         private volatile boolean has;

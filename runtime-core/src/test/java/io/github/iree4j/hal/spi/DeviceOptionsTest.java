@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class DeviceOptionsTest {
-    /** The options that are durations. */
+    /** The options of durations. */
     enum Time {
         memoryIdle,
         memoryWait,

@@ -116,7 +116,7 @@ class StreamOrderedMemoryTest {
         int size = 3 * MB;
         Device device = open(kind, 2, 0);
         TimelineSemaphore timeline = closed(TimelineSemaphore.create(0));
-        long now = 1; // the host signals the start, so that everything is submitted before anything runs
+        long now = 1; // the host signals the start, so everything is submitted before anything runs
         List<Buffer> outputs = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             DeviceQueue queue = device.queue(i % 2);
@@ -236,7 +236,7 @@ class StreamOrderedMemoryTest {
 
     @Test
     void whereTheDeviceCannotWaitTheRequestStandsInLineUntilTheWorkIsOver() {
-        // An unordered queue beside a stream: it cannot wait for the stream's marks.
+        // An unordered queue beside a stream: no wait for the stream's marks is possible.
         VirtualDevice device = closed(VirtualDevice.builder()
                 .clock(clock)
                 .fifoQueues(1)
@@ -317,7 +317,7 @@ class StreamOrderedMemoryTest {
     void anAllocationMayPreferToWaitForMemoryThatWasFreed() {
         for (long flags : new long[] {0, DeviceQueue.ALLOCA_ALLOW_POOL_WAIT_FRONTIER}) {
             Device owner = open(Kind.STREAM, 1, 0);
-            Device other = open(Kind.STREAM, 1, 0); // its marks mean nothing to the first one's hardware
+            Device other = open(Kind.STREAM, 1, 0); // these marks mean nothing to the first stream's hardware
             Fence ready = fence();
             Buffer first = alloca(owner.queue(0), null, ready, 3 * MB);
             await(ready);
@@ -360,7 +360,7 @@ class StreamOrderedMemoryTest {
         }
     }
 
-    /** SCHED-5: the wait is promised, so that it holds nothing back, and fails later. */
+    /** SCHED-5: the wait is promised, so it holds nothing back, and fails later. */
     @ParameterizedTest
     @EnumSource(Kind.class)
     void anAllocationThatWaitsForMemoryFailsWithWhatItWaitsFor(Kind kind) {
@@ -389,7 +389,7 @@ class StreamOrderedMemoryTest {
         assertThat(device.allocator().poolStatistics().waiting()).isZero();
     }
 
-    /** SCHED-5: what is promised ends well while the allocation is in line, which says nothing about memory. */
+    /** SCHED-5: the promise ends well while the allocation is in line, which proves nothing about memory. */
     @ParameterizedTest
     @EnumSource(Kind.class)
     void anAllocationThatWaitsForMemoryStaysInLineWhenWhatItWaitsForIsReached(Kind kind) {
@@ -405,7 +405,7 @@ class StreamOrderedMemoryTest {
         clock.runUntilIdle();
         promised.await(Duration.ofSeconds(60));
         assertThat(end.query()).isEqualTo(StatusCode.DEFERRED);
-        if (kind != Kind.LOCAL) { // there it gets into the line on another thread
+        if (kind != Kind.LOCAL) { // there the line is joined on another thread
             assertThat(device.allocator().poolStatistics().waiting()).isOne();
         }
         held.close();
@@ -434,7 +434,7 @@ class StreamOrderedMemoryTest {
 
     @Test
     void aDeallocationThatMayRunBeforeTheAllocationGivesNothingAway() {
-        // Two streams and no order between them: in either order, the storage has one owner at a time.
+        // Two streams and no order between them: in either order, the storage has a single owner at a time.
         Device device = open(Kind.STREAM, 2, 10 * MB);
         Fence ready = fence();
         Fence early = fence();
@@ -480,8 +480,8 @@ class StreamOrderedMemoryTest {
 
     @Test
     void aRequestThatFitsIsServedOnceTheDeviceIsIdle() {
-        // Memory freed by the first waits for the third, which is behind the second: no other event could ever release
-        // it.
+        // Memory freed by the first waits for the third, behind the second: no other event could ever release the
+        // memory.
         for (Kind kind : Kind.values()) {
             Device device = open(kind, 1, 10 * MB);
             DeviceQueue queue = device.queue(0);

@@ -13,14 +13,14 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Claims about lanes that queues share. */
+/** Claims about lanes shared by queues. */
 class VirtualLanesTest {
     private final VirtualClock clock = VirtualClock.stepped();
     private final List<String> starts = new ArrayList<>();
     private final List<VirtualDevice> devices = new ArrayList<>();
     private final TimelineSemaphore failures = TimelineSemaphore.create(0);
 
-    /** Two ticks each; operations are ranked by their names. */
+    /** Two ticks each; operations are ranked by name. */
     private final VirtualScript script = new VirtualScript() {
         @Override
         public long rank(int queue, long number, QueueOperation operation) {

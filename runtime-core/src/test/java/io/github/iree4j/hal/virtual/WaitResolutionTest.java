@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What the scheduler decides about waits, read from its counters. */
+/** Decisions of the scheduler about waits, read from the counters. */
 class WaitResolutionTest {
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
@@ -244,7 +244,7 @@ class WaitResolutionTest {
         assertThat(frontier(mine, 1).isTainted()).isTrue();
         submit(device.queue(0), at(timeline, 1), at(mine, 2));
         assertThat(device.queue(0).counters().deviceWaits())
-                .as("a tainted value proves nothing, so it is waited for again")
+                .as("a tainted value proves nothing, so there is another wait")
                 .isEqualTo(2);
         clock.runUntilIdle();
         assertThat(mine.value()).as("the event has not fired").isZero();
@@ -389,7 +389,7 @@ class WaitResolutionTest {
         assertThat(quick.value()).isEqualTo(100);
         assertThat(slow.value()).isZero();
         assertThat(frontier(quick, 100).size())
-                .as("it knows nothing of its neighbour")
+                .as("nothing is known of the neighbour")
                 .isEqualTo(1);
         assertThat(device.queue(0).counters().inFlight()).isEqualTo(1);
         clock.runUntilIdle();

@@ -20,7 +20,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Devices, allocators, buffers and buffer views as programs see them. */
+/** Devices, allocators, buffers and buffer views as seen by programs. */
 class HalBufferImportsTest {
     private static final int DEVICE_MEMORY = MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE;
     private static final int MAPPED = BufferUsage.DEFAULT | BufferUsage.MAPPING;

@@ -13,7 +13,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Channels and collective commands as programs call them. */
+/** Channels and collective commands as called by programs. */
 class HalCollectiveImportsTest {
     private final HalFixture hal = new HalFixture();
 

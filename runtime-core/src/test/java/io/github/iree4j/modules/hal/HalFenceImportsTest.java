@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Fences as programs see them. */
+/** Fences as seen by programs. */
 class HalFenceImportsTest {
     private static final String AWAIT = "0iICrD_i";
 
@@ -42,7 +42,7 @@ class HalFenceImportsTest {
         hal.failure(StatusCode.INVALID_ARGUMENT, "fence.signal", "0r_v", fence);
     }
 
-    /** Else a program that asks until the fence is reached would ask for ever. */
+    /** Otherwise a program asking until the fence is reached would ask for ever. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void whoLooksAtAFenceHandsOnWhatTheThreadOfTheCallWasLeft(boolean waits) {

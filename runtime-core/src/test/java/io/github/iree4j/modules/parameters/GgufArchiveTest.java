@@ -40,7 +40,7 @@ class GgufArchiveTest {
                 .u64(offset);
     }
 
-    /** One tensor of 2x3 floats. */
+    /** A tensor of 2x3 floats. */
     private static FileBytes oneTensor(int version) {
         return tensor(header(version, 1, 0), "w", F32, 0, 3, 2).align(32).f32(1, 2, 3, 4, 5, 6);
     }

@@ -91,7 +91,7 @@ class ParametersModuleTest {
         done.close();
         timeline.close();
         assertThat(device.allocator().statistics().bytesLive()).isZero();
-        assertThat(model.isLive()).as("provider after its module's contexts").isFalse();
+        assertThat(model.isLive()).as("provider after the contexts of its module").isFalse();
         device.close();
     }
 
@@ -166,7 +166,7 @@ class ParametersModuleTest {
         bias.close();
         parameters.close();
         assertThat(floats(buffer))
-                .as("after the module and its providers are gone")
+                .as("after the end of the module and its providers")
                 .containsExactly(1, 2, 3, 4);
         buffer.release();
         assertThat(mapped.scope().isAlive()).as("mapping after the last buffer").isFalse();
@@ -272,7 +272,7 @@ class ParametersModuleTest {
         source.close();
     }
 
-    /** A module over one archive that programs may write. */
+    /** A module over a single archive writable by programs. */
     private ModuleCalls writable(Path file) {
         try (ParameterArchive archive = ParameterArchive.openWritable(file);
                 ParameterProvider provider = ParameterProvider.of("state", archive)) {
@@ -343,7 +343,7 @@ class ParametersModuleTest {
                 ParameterProvider provider = ParameterProvider.of("shrinking", archive);
                 ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(provider)))) {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-                channel.truncate(256); // accesses to the mapping behind that raise SIGBUS
+                channel.truncate(256); // accesses to the mapping behind raise SIGBUS
             }
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(

@@ -152,7 +152,7 @@ class SafetensorsArchiveTest {
         rejects("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4,8]}}", 4, "more than 2 data offsets");
     }
 
-    /** Texts that lenient readers accept but that are not JSON. */
+    /** Texts accepted by lenient readers but not JSON. */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -170,7 +170,7 @@ class ModuleVerifierTest {
         assertThat(several).as("with several findings, seed " + seed).isPositive();
     }
 
-    /** Returns why a runtime that knows every type refuses the module, or null. */
+    /** Returns the reason why a runtime with every type refuses the module, or null. */
     private static String load(byte[] module) {
         MemorySegment bytes = MemorySegment.ofArray(module);
         try {

@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The cost of compiling, and that nothing is left behind. */
+/** The cost of compiling, and the absence of leftovers. */
 @Timeout(600)
 class CompilationLimitsTest {
     private static final int FUNCTIONS = 4000;
@@ -59,7 +59,10 @@ class CompilationLimitsTest {
                 .isLessThan(64L << 20);
     }
 
-    /** A function with many constants, behind a function whose constants make each later constant an instruction longer. */
+    /**
+     * A function with many constants, behind a function with so many constants as to make each later constant an
+     * instruction longer.
+     */
     private static byte[] longFunction(int instructions) {
         StringBuilder text = new StringBuilder("vm.module @m version 0\n");
         for (int f = 0; f < 2; f++) {
@@ -73,7 +76,10 @@ class CompilationLimitsTest {
         return VmAssembler.assemble(text.toString());
     }
 
-    /** Alone in a class, a method near the limit may fit, since instructions with one of the first 256 constants are shorter. */
+    /**
+     * Alone in a class, a method near the limit may fit, since instructions with a constant of the first 256 are
+     * shorter.
+     */
     @Test
     void aMethodThatFitsTheLimitOnlyWithoutTheOtherMethodsIsSplit() {
         for (int instructions = 5_400; instructions < 5_520; instructions += 10) {
@@ -127,7 +133,7 @@ class CompilationLimitsTest {
                     System.gc();
                 }
                 assertThat(state.get())
-                        .as("what the host keeps for context " + i)
+                        .as("the host's bytes for context " + i)
                         .isNull();
             }
         }

@@ -32,7 +32,7 @@ class CompilerTest {
         return context.invocation(Objects.requireNonNull(context.function(name)));
     }
 
-    /** Which cannot define classes. */
+    /** Unable to define classes. */
     @Test
     void nativeImagesInterpret() {
         assertThat(Compilation.byDefault(Map.<String, String>of()::get)).isEqualTo(Compilation.BACKGROUND);

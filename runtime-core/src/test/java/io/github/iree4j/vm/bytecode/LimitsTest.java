@@ -240,7 +240,7 @@ class LimitsTest {
         }
     }
 
-    /** Bytes of bytecode above which HotSpot does not compile a method (-XX:HugeMethodLimit). */
+    /** Bytes of bytecode above the limit of HotSpot's compilation of a method (-XX:HugeMethodLimit). */
     @ParameterizedTest
     @ValueSource(classes = {Interpreter.class, WordLoop.class, Instructions.class, FloatInstructions.class})
     void interpreterIsSmallEnoughToBeCompiled(Class<?> type) throws Exception {

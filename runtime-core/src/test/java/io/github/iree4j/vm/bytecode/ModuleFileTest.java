@@ -325,7 +325,7 @@ class ModuleFileTest {
                 assertThat(module.segment().byteSize()).isEqualTo(17 << 20);
             } catch (IreeException e) {
                 assertThat(isZip).as(e.getMessage()).isTrue();
-                assertThat(e.code()).as("a zip without its end").isEqualTo(StatusCode.DATA_LOSS);
+                assertThat(e.code()).as("a zip with the end missing").isEqualTo(StatusCode.DATA_LOSS);
             }
         }
     }
@@ -366,7 +366,7 @@ class ModuleFileTest {
 
     @Test
     void functionsThatShareCodeManyTimesAreRejected() {
-        // Fifty functions of 4 KiB each that are all the first one.
+        // Fifty functions of 4 KiB each, all the same as the first.
         String filler = "  %i0 = vm.const.i32 1\n".repeat(600);
         StringBuilder text = new StringBuilder("vm.module @m\n");
         text.append("vm.func @f() -> () {\n").append(filler).append("  vm.return\n}\n");

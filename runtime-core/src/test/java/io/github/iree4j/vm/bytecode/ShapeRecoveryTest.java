@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What code proves about shapes: what holds on every way to a return, and nothing else. */
+/** Proofs of code about shapes: facts on every way to a return, and nothing else. */
 class ShapeRecoveryTest {
     private static final String HEAD = """
             vm.type i32
@@ -284,7 +284,7 @@ class ShapeRecoveryTest {
     void manyBlocksAndRegistersEndInTime() {
         StringBuilder text = new StringBuilder(check("%r0", "%i1", "%i4"));
         int blocks = 900; // more would be skipped at once
-        for (int i = 1; i < blocks; i++) { // each may go back to all before it
+        for (int i = 1; i < blocks; i++) { // each may go back to all earlier blocks
             text.append("  %%i%d:%d = vm.add.i64 %%i4:5, %%i6:7\n".formatted(2 * i + 10, 2 * i + 11));
             text.append("  vm.cond_br %%i0, ^bb%d(), ^bb%d()\n^bb%d:\n".formatted(i, Math.max(1, i / 2), i));
         }

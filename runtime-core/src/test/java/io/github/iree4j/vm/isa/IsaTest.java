@@ -22,7 +22,7 @@ class IsaTest {
             }
             int op = field.getInt(null);
             assertThat(seen.add(op))
-                    .as("%s has a number of its own", field.getName())
+                    .as("%s has a separate number", field.getName())
                     .isTrue();
             Opcode opcode = Objects.requireNonNull(ISA.opcode(op), field.getName());
             assertThat(opcode.mnemonic().toUpperCase(java.util.Locale.ROOT).replace('.', '_'))

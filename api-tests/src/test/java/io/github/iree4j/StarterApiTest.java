@@ -19,5 +19,5 @@ class StarterApiTest extends PublicApiTest {
 
     /** No test here: without a descriptor, every package counts as exported. */
     @Override
-    void noPromisedTypeNeedsOneThatIsNot() {}
+    void noPromisedTypeNeedsAMarkedType() {}
 }

@@ -52,7 +52,7 @@ class AdmissionTest {
     }
 
     @Test
-    void aCallWhoseInputsFitAndWhoseResultDoesNotFailsWithWhatItHolds() {
+    void aCallWithFittingInputsAndATooLargeResultFailsNamingTheMemoryHeld() {
         try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(160).build();
                 Program program = add(runtime)) {
             for (int i = 0; i < 3; i++) {
@@ -71,7 +71,7 @@ class AdmissionTest {
     }
 
     @Test
-    void ofAsynchronousCallsThatTogetherExceedAQuotaSomeAreAnsweredAndOthersFailAndNoneHangs() throws Exception {
+    void ofAsynchronousCallsTogetherOverAQuotaSomeAreAnsweredAndOthersFailAndNoneHangs() throws Exception {
         try (IreeRuntime runtime =
                 IreeRuntime.builder().memoryQuota("add", 5 * 64).build()) {
             List<Program> programs = new ArrayList<>();
@@ -108,7 +108,7 @@ class AdmissionTest {
     }
 
     @Test
-    void aProgramWhoseInitialiserDoesNotFitIsRefusedAndLeavesNothing() {
+    void aProgramWithATooLargeInitialiserIsRefusedAndLeavesNothing() {
         int refused = 0;
         for (int limit = 16; limit <= 128; limit += 16) {
             try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(limit).build()) {
@@ -209,7 +209,7 @@ class AdmissionTest {
     }
 
     @Test
-    void whatTheHostKeepsIsWaitedForOnlyForAWhile() {
+    void memoryKeptByTheHostIsWaitedForOnlyForAWhile() {
         DeviceOptions options = DeviceOptions.builder()
                 .memoryLimit(4 * 64)
                 .memoryHostWait(Duration.ofMillis(50))
@@ -228,7 +228,7 @@ class AdmissionTest {
     }
 
     @Test
-    void aCallWaitsForResultsThatAreAboutToBeClosed() throws Exception {
+    void aCallWaitsForResultsAboutToBeClosed() throws Exception {
         try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(3 * 64).build();
                 Program program = add(runtime);
                 Program other = add(runtime)) {
@@ -267,7 +267,7 @@ class AdmissionTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"invoke", "join", "within"})
-    void aCallThatAJavaFunctionMakesFailsAtOnceWhenTheCallAroundItHoldsWhatItLacks(String how) {
+    void aNestedCallFailsAtOnceWhenTheOuterCallHoldsTheMissingMemory(String how) {
         try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(3 * 64).build();
                 Program inner = add(runtime)) {
             ProgramFunction add = inner.function("add");
@@ -307,7 +307,7 @@ class AdmissionTest {
     }
 
     @Test
-    void sixClientsThatTogetherExceedTheLimitAreAllAnswered() throws Exception {
+    void sixClientsTogetherOverTheLimitAreAllAnswered() throws Exception {
         try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(5 * 64).build()) {
             List<Program> programs = new ArrayList<>();
             for (int i = 0; i < 6; i++) {
@@ -348,7 +348,7 @@ class AdmissionTest {
      */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void aCallThatExceedsItsQuotaByItselfIsJudgedBesideAProgramThatKeepsTheDeviceBusy(int buffers) {
+    void aCallOverItsQuotaByItselfIsJudgedBesideABusyProgram(int buffers) {
         DeviceOptions options = DeviceOptions.builder()
                 .memoryQuota("add", buffers * 64)
                 .memoryHostWait(Duration.ofMillis(50))

@@ -89,7 +89,7 @@ class ApartResultsTest {
     }
 
     @Test
-    void dividingReadsTheDeviceOnceAndThePartsDoNotNeedIt() {
+    void dividingReadsTheDeviceOnceAndThePartsDoNotNeedTheDevice() {
         List<Results> parts = call().divide(1, 2);
         assertThat(memory.reads()).isEqualTo(1);
         memory.lose(IreeException.of(StatusCode.ABORTED, "the device is lost"));
@@ -115,7 +115,7 @@ class ApartResultsTest {
     }
 
     @Test
-    void whatTheDeviceDoesNotSendIsNotDivided() {
+    void bytesNotSentByTheDeviceAreNotDivided() {
         memory.lose(IreeException.of(StatusCode.ABORTED, "the device is lost"));
         try (Results results = call()) {
             assertThatExceptionOfType(IreeException.class)

@@ -89,7 +89,7 @@ class BrokenPartsTest {
     }
 
     @Test
-    void partWhoseServiceWasLostInAMergedJarIsReportedAsSuch() throws Exception {
+    void partWithAServiceLostInAMergedJarIsReportedAsSuch() throws Exception {
         String lost = "META-INF/services/" + DriverProvider.class.getName();
         try (Application application = new Application(classPath(), lost)) {
             assertThat((Optional<?>) application

@@ -70,7 +70,7 @@ class CallContextTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aCallHasTheContextOfTheThreadThatMadeIt(boolean asynchronous) {
+    void aCallHasTheContextOfItsMakersThread(boolean asynchronous) {
         SchedulingDomain domain = domain();
         domain.contexts(trace::get);
         trace.set("span 1");
@@ -82,7 +82,7 @@ class CallContextTest {
     }
 
     @Test
-    void aDomainThatNothingTracesHasNone() {
+    void anUntracedDomainHasNoContext() {
         call(domain(), true);
         assertThat(seen.contexts).containsExactly("none");
     }

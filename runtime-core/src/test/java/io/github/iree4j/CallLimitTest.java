@@ -86,7 +86,7 @@ class CallLimitTest {
 
     @ParameterizedTest
     @EnumSource
-    void everyWayToCallHasIt(Way way) {
+    void everyWayToCallHasTheLimit(Way way) {
         program.setTimeout(BRIEF);
         isLate(catchThrowable(() -> spin(program, way)));
     }

@@ -52,7 +52,7 @@ class CallerWorkTest {
 
     @ParameterizedTest
     @CsvSource({"cpu/mlp", "cpu/while_tensor", "cpu-async/while_tensor", "cpu/matmul_f32", "cpu-async/matmul_f32"})
-    void aThreadThatWaitsForACallWakesNobodyForSmallWork(String name) throws Exception {
+    void aThreadWaitingForACallWakesNobodyForSmallWork(String name) throws Exception {
         try (ProcessExecutor workers = ProcessExecutor.builder(2)
                         .name("sleeping")
                         .wakeCost(Duration.ofNanos(500_000))

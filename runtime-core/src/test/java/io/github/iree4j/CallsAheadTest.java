@@ -81,7 +81,7 @@ class CallsAheadTest {
     /** Of the large call nothing is known, or only the peak of a call before. */
     @ParameterizedTest
     @CsvSource({"1.05,true", "1.1,true", "1.5,true", "3,true", "1.5,false", "3,false"})
-    void aLargeCallIsAnsweredThatManySmallOnesWaitFor(double budget, boolean isKnown) throws Exception {
+    void aLargeCallAwaitedByManySmallCallsIsAnswered(double budget, boolean isKnown) throws Exception {
         try (IreeRuntime runtime = open(budget);
                 Program small = load(runtime);
                 Program large = load(runtime);
@@ -118,7 +118,7 @@ class CallsAheadTest {
     /** The inputs of the call ahead are in longer slabs of an earlier call. */
     @ParameterizedTest
     @CsvSource({"9009,10000", "9009,10032", "9009,10100", "7001,7900", "15000,16000"})
-    void aCallIsAnsweredThatACallAheadInLongerSlabsWaitsFor(int ahead, int before) throws Exception {
+    void aCallAwaitedByACallAheadInLongerSlabsIsAnswered(int ahead, int before) throws Exception {
         int large = 32768;
         try (IreeRuntime runtime = openAdd(471_859); // 1.2 times the need of the large call
                 Program early = runtime.load(Fixtures.file("3.13.0/cpu-async/dynamic_add.vmfb"));
@@ -140,7 +140,7 @@ class CallsAheadTest {
     }
 
     @Test
-    void aCallThatCanNeverFitKeepsNoCallFromStartingAheadOfItsFence() throws Exception {
+    void anImpossibleCallKeepsNoCallFromStartingAheadOfItsFence() throws Exception {
         try (IreeRuntime runtime = openAdd(16 << 20);
                 Program early = runtime.load(Fixtures.file("3.13.0/cpu-async/dynamic_add.vmfb"));
                 Program other = runtime.load(Fixtures.file("3.13.0/cpu/dynamic_add.vmfb"));
@@ -210,7 +210,7 @@ class CallsAheadTest {
     }
 
     @Test
-    void aCallThatAJavaFunctionMakesAheadOfItsFenceAsksAtItsFirstDeviceOnly() throws Exception {
+    void aNestedCallAheadOfItsFenceAsksAtItsFirstDeviceOnly() throws Exception {
         try (IreeRuntime runtime = IreeRuntime.builder()
                         .device("full", "local://", limited(1 << 20))
                         .device("first", "local://", limited(1 << 30))

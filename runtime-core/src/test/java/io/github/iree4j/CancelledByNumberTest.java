@@ -51,7 +51,7 @@ class CancelledByNumberTest {
             """;
 
     @Test
-    void aCallThatGoesOnAgainAndAgainIsSeenAllTheTime() throws Exception {
+    void aRepeatedlyContinuedCallIsSeenAllTheTime() throws Exception {
         try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
                 Program program = runtime.load(ProgramOptions.builder()
                         .module("waiting", VmAssembler.assemble(WAITING))
@@ -135,7 +135,7 @@ class CancelledByNumberTest {
 
     // END-3
     @Test
-    void onlyTheCallOfThatNumberEndsAndItsThreadIsNotInterruptedAfterwards() throws Exception {
+    void onlyTheCallOfThisNumberEndsAndItsThreadIsNotInterruptedAfterwards() throws Exception {
         Set<Long> cancelled = ConcurrentHashMap.newKeySet();
         List<IreeException> failures = new ArrayList<>();
         AtomicBoolean over = new AtomicBoolean();

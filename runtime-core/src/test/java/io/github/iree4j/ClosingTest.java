@@ -182,7 +182,7 @@ class ClosingTest {
     }
 
     @Test
-    void callsThatWaitForTheirInputsEnd() {
+    void callsWaitingForTheirInputsEnd() {
         Program program = waiter(false);
         CompletableFuture<Results> call =
                 program.function("wait").call(CallOptions.DEFAULTS.after(gate).signal(done), (Object) null);
@@ -193,7 +193,7 @@ class ClosingTest {
     }
 
     @Test
-    void suspendedCallsAndThoseInLineEnd() {
+    void suspendedCallsAndCallsInLineEnd() {
         for (boolean overlapping : new boolean[] {false, true}) {
             // END-1: some have begun to wait, others are about to.
             Program program = waiter(overlapping);
@@ -208,7 +208,7 @@ class ClosingTest {
     }
 
     @Test
-    void threadsThatWaitInACallOrForTheirTurnEnd() throws InterruptedException {
+    void threadsWaitingInACallOrForTheirTurnEnd() throws InterruptedException {
         for (boolean overlapping : new boolean[] {false, true}) {
             Program program = waiter(overlapping);
             ConcurrentLinkedQueue<Throwable> thrown = new ConcurrentLinkedQueue<>();
@@ -239,7 +239,7 @@ class ClosingTest {
     }
 
     @Test
-    void codeThatNeverReturnsEnds() {
+    void endlessCodeEnds() {
         Program program = waiter(false);
         CompletableFuture<Results> endless = program.function("spin").invokeAsync();
         CompletableFuture<Results> behind = program.function("wait").invokeAsync((Object) null);
@@ -249,7 +249,7 @@ class ClosingTest {
     }
 
     @Test
-    void aFunctionInJavaThatBlocksIsInterrupted() throws InterruptedException {
+    void aBlockingFunctionInJavaIsInterrupted() throws InterruptedException {
         Program program = worker();
         CompletableFuture<Results> call = program.function("block").invokeAsync();
         entered.await();
@@ -259,7 +259,7 @@ class ClosingTest {
     }
 
     @Test
-    void workThatHasNotBegunIsTakenBackWithItsMemory() throws Exception {
+    void workNotBegunIsTakenBackWithItsMemory() throws Exception {
         Program program = worker();
         program.function("hold")
                 .call(CallOptions.DEFAULTS.after(gate).signal(done))
@@ -277,7 +277,7 @@ class ClosingTest {
     }
 
     @Test
-    void workThatHasBegunEndsBeforeCloseReturns() throws Exception {
+    void workBegunEndsBeforeCloseReturns() throws Exception {
         Program program = worker();
         program.function("slow").call(CallOptions.DEFAULTS.signal(done)).get().close();
         entered.await();
@@ -295,7 +295,7 @@ class ClosingTest {
     }
 
     @Test
-    void whatACancelledCallLeftBehindIsAwaited() throws Exception {
+    void leftoversOfACancelledCallAreAwaited() throws Exception {
         Program program = worker();
         CompletableFuture<Results> call = program.function("slow").invokeAsync();
         entered.await();
@@ -310,7 +310,7 @@ class ClosingTest {
     }
 
     @Test
-    void othersWhoSignalTheSameFenceAreNotWaitedFor() throws Exception {
+    void otherSignallersOfTheSameFenceAreNotWaitedFor() throws Exception {
         Program program = worker();
         Program other = worker();
         try (Timeline open = runtime.createTimeline();
@@ -361,7 +361,7 @@ class ClosingTest {
     }
 
     @Test
-    void closingFromWithinItsOwnCallOrACallbackWaitsForNothing() throws Exception {
+    void closingFromWithinACallOrACallbackWaitsForNothing() throws Exception {
         AtomicReference<Program> self = new AtomicReference<>();
         VmModule module = NativeModule.builder("suicidal", 1, Object::new)
                 .function("end", "0v_v", (state, call) -> self.get().close())
@@ -412,7 +412,7 @@ class ClosingTest {
     }
 
     @Test
-    void aCallGivenUpBeforeItBegunToWaitForItsInputsEnds() {
+    void aCallGivenUpBeforeTheWaitForItsInputsEnds() {
         Program program = waiter(false);
         for (int i = 0; i < 200; i++) {
             CompletableFuture<Results> call = program.function("wait")

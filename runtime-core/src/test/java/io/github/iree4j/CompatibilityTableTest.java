@@ -68,7 +68,7 @@ class CompatibilityTableTest {
     }
 
     @Test
-    void everyFormIsUsedByTheTestThatItsRowNames() throws IOException {
+    void everyFormIsUsedByTheTestOfItsRow() throws IOException {
         Map<String, String> texts = sources();
         for (Form form : forms()) {
             String text = texts.get(form.test() + ".java");
@@ -94,7 +94,7 @@ class CompatibilityTableTest {
     }
 
     @Test
-    void everyTestThatIsNamedIsThere() throws IOException {
+    void everyNamedTestIsThere() throws IOException {
         Map<String, String> texts = sources();
         Matcher named = TEST.matcher(Files.readString(DOCUMENT));
         int count = 0;
@@ -107,7 +107,7 @@ class CompatibilityTableTest {
     }
 
     @Test
-    void versionsOfBytecodeAreThoseThatThereAreTablesFor() throws IOException {
+    void versionsOfBytecodeMatchTheTables() throws IOException {
         List<String> versions = Isa.all().stream().map(isa -> "" + isa.major()).toList();
         List<String> written = new ArrayList<>();
         Matcher rows = Pattern.compile("^\\| (\\d\\d) \\| ", Pattern.MULTILINE).matcher(Files.readString(DOCUMENT));

@@ -31,7 +31,7 @@ class ConformanceTableTest {
 
     @ParameterizedTest
     @CsvSource({"tasks.md, 80", "hal.md, 180", "async.md, 150"})
-    void everyTestThatIsNamedExists(String page, int least) throws IOException {
+    void everyNamedTestExists(String page, int least) throws IOException {
         Map<String, String> sources = sources();
         List<String> missing = new ArrayList<>();
         int named = 0;

@@ -229,7 +229,7 @@ class CoroutineTest {
     // -- where code runs
 
     @Test
-    void theThreadThatSignalsRunsNothingOfTheCall() throws Exception {
+    void theSignallingThreadRunsNothingOfTheCall() throws Exception {
         try (Program program = program(true);
                 Fence fence = timeline.at(1)) {
             CompletableFuture<Results> future = program.function("wait").invokeAsync(1, fence);
@@ -251,7 +251,7 @@ class CoroutineTest {
     }
 
     @Test
-    void callsThatYieldLetOthersGoFirst() throws Exception {
+    void yieldingCallsLetOthersGoFirst() throws Exception {
         try (Program spinning = program(true);
                 Program program = program(true)) {
             List<CompletableFuture<Results>> endless = new ArrayList<>();
@@ -267,7 +267,7 @@ class CoroutineTest {
     // -- turns
 
     @Test
-    void callsOfAProgramWithStateKeepItUntilTheyReturn() throws Exception {
+    void callsOfAProgramWithStateKeepTheStateUntilTheyReturn() throws Exception {
         try (Program program = program(false);
                 Fence one = timeline.at(1);
                 Fence two = timeline.at(2)) {
@@ -284,7 +284,7 @@ class CoroutineTest {
     }
 
     @Test
-    void callsThatMayOverlapDoWhileOneWaits() throws Exception {
+    void overlappingCallsRunDuringAWait() throws Exception {
         try (Program program = program(true);
                 Fence fence = timeline.at(1)) {
             CompletableFuture<Results> first = program.function("count").invokeAsync(fence);
@@ -300,7 +300,7 @@ class CoroutineTest {
     }
 
     @Test
-    void callsMayBeSubmittedBeforeThoseThatTheyWaitFor() throws Exception {
+    void callsMayBeSubmittedBeforeTheCallsAwaited() throws Exception {
         List<Timeline> timelines = new ArrayList<>();
         try (Program program = program(false)) {
             ProgramFunction function = program.function("between");
@@ -330,7 +330,7 @@ class CoroutineTest {
     }
 
     @Test
-    void aCallThatIsNotMadeAheadEndsWithItsFenceOrItsFuture() {
+    void aCallNotMadeAheadEndsWithItsFenceOrItsFuture() {
         try (Program program = program(false);
                 Fence wait = timeline.at(1);
                 Timeline other = runtime.createTimeline();
@@ -380,7 +380,7 @@ class CoroutineTest {
     }
 
     @Test
-    void executorThatIsClosedTooEarlyEndsWaitingCalls() {
+    void executorClosedTooEarlyEndsWaitingCalls() {
         try (Program program = program(true);
                 Fence fence = timeline.at(1)) {
             CompletableFuture<Results> waiting = program.function("wait").invokeAsync(1, fence);

@@ -57,7 +57,7 @@ class EarlyReturnTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"3.13.0/cpu/outer.vmfb", "3.13.0/cpu-async/outer.vmfb"})
-    void noWorkerReleasesWhatOthersOwn(String module) throws Exception {
+    void noWorkerReleasesObjectsOfOthers(String module) throws Exception {
         try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
                 Program program = runtime.load(Fixtures.file(module))) {
             for (int i = 0; i < 20; i++) {

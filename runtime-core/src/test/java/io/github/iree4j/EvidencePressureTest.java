@@ -56,7 +56,7 @@ class EvidencePressureTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {1.1, 1.5, 2})
-    void inputsOnTheDeviceSayLittleOfCallsThatBringTheirs(double budget) throws Exception {
+    void inputsOnTheDeviceSayLittleOfCallsWithCopiedInputs(double budget) throws Exception {
         Queue<Throwable> wrong = new ConcurrentLinkedQueue<>();
         try (IreeRuntime runtime =
                 IreeRuntime.builder().memoryLimit((long) (budget * NEED)).build()) {
@@ -93,7 +93,7 @@ class EvidencePressureTest {
      */
     @Test
     @Timeout(60)
-    void anInputThatStaysOnTheDeviceIsNotCountedTwice() {
+    void anInputStayingOnTheDeviceIsNotCountedTwice() {
         DeviceOptions options = DeviceOptions.builder()
                 .memoryLimit((long) (1.05 * NEED))
                 .memoryWait(Duration.ofMinutes(20))
@@ -117,7 +117,7 @@ class EvidencePressureTest {
     /** Nobody knows the need of a call that never succeeds; and each would wait for the host. */
     @Test
     @Timeout(60)
-    void callsThatFailDoNotWaitForWhatTheHostKeeps() {
+    void failingCallsDoNotWaitForMemoryKeptByTheHost() {
         DeviceOptions options = DeviceOptions.builder()
                 .memoryLimit(2 * NEED)
                 .memoryWait(Duration.ofMinutes(20))

@@ -107,7 +107,7 @@ class HangingFilesTest {
     }
 
     @Test
-    void callWhoseFileHangsWhenItsResultsAreReadyGivesNone() {
+    void callWithAHangingFileAtItsEndGivesNoResults() {
         AtomicBoolean armed = new AtomicBoolean();
         Program traced = runtime.load(ProgramOptions.builder()
                 .module(Fixtures.file("3.13.0/cpu/weights.vmfb"))
@@ -123,7 +123,7 @@ class HangingFilesTest {
     }
 
     @Test
-    void fileSystemThatHangsHoldsUpNoReadingOfFilesElsewhere() throws IOException {
+    void aHangingFileSystemHoldsUpNoReadingElsewhere() throws IOException {
         HangingFiles others = new HangingFiles();
         others.hangOpensAfter(1); // for mapping the file, and not reading
         Program hung = load(others.path(copy()));
@@ -136,7 +136,7 @@ class HangingFilesTest {
     }
 
     @Test
-    void callsThatWaitForAComparisonThatHangsEndWhenTheyAreCancelledLateOrInterrupted() throws Exception {
+    void callsWaitingForAHangingComparisonEndWhenCancelledLateOrInterrupted() throws Exception {
         FilesInUse.awaitRead(program);
         files.hangOpensAfter(0);
         FileChange.TOUCHED.to(weights);
@@ -162,7 +162,7 @@ class HangingFilesTest {
     }
 
     @Test
-    void closingEndsACallThatWaitsForAComparisonThatHangs() throws Exception {
+    void closingEndsACallInAWaitForAHangingComparison() throws Exception {
         FilesInUse.awaitRead(program);
         files.hangOpensAfter(0);
         FileChange.TOUCHED.to(weights);

@@ -99,7 +99,7 @@ class HeldInputsTest {
 
     @ParameterizedTest
     @EnumSource
-    void aCallThatIsEndedBehindAWaitingCallLeavesNothing(End end) {
+    void aCallEndedBehindAWaitingCallLeavesNothing(End end) {
         try (IreeRuntime runtime = open();
                 Program program = load(runtime, "cpu/add");
                 Timeline timeline = runtime.createTimeline();
@@ -187,7 +187,7 @@ class HeldInputsTest {
 
     /** The memory missing in the first call is released behind the fence signalled by the second. */
     @Test
-    void aReadyCallIsMadeBeforeACallAheadOfItsFenceThatLacksMemory() {
+    void aReadyCallIsMadeBeforeACallAheadOfItsFenceWithoutMemory() {
         try (IreeRuntime runtime = open();
                 Program program = load(runtime, "cpu-async/dynamic_add");
                 Timeline timeline = runtime.createTimeline();
@@ -207,7 +207,7 @@ class HeldInputsTest {
     }
 
     @Test
-    void theFailureOfItsFenceEndsACallThatLacksMemoryAheadOfTheFence() {
+    void theFailureOfItsFenceEndsACallWithoutMemoryAheadOfTheFence() {
         try (IreeRuntime runtime = open();
                 Program program = load(runtime, "cpu-async/add");
                 Timeline timeline = runtime.createTimeline();
@@ -287,7 +287,7 @@ class HeldInputsTest {
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aNestedCallElsewhereIsNotMadeBehindACallThatLacksMemoryOfTheOuterCall(boolean blocks) {
+    void aNestedCallElsewhereIsNotMadeBehindACallInNeedOfMemoryOfTheOuterCall(boolean blocks) {
         try (IreeRuntime runtime = open();
                 Program inner = runtime.load(ProgramOptions.builder()
                         .module(Fixtures.file("3.13.0/cpu/add.vmfb"))
@@ -326,7 +326,7 @@ class HeldInputsTest {
 
     /** The outer call waits for the second, made behind the first, which lacks memory of the outer call. */
     @Test
-    void aNestedCallBehindOneThatLacksMemoryOfTheOuterCallIsMadeSoon() {
+    void aNestedCallBehindACallInNeedOfMemoryOfTheOuterCallIsMadeSoon() {
         try (IreeRuntime runtime = open(Duration.ofMillis(50)); // the program might give up its state
                 Program state = load(runtime, "cpu/state_tensor");
                 Program outer = around(runtime)) {
@@ -352,7 +352,7 @@ class HeldInputsTest {
     /** At random moments a call is being admitted, has no memory, or waits for a fence. */
     @Test
     @Tag("long")
-    void aCallAheadOfItsFenceThatLacksMemoryEndsOnceWhenItIsLate() {
+    void aLateCallAheadOfItsFenceWithoutMemoryEndsOnce() {
         try (IreeRuntime runtime = open();
                 Program program = load(runtime, "cpu-async/add");
                 Timeline timeline = runtime.createTimeline();
@@ -378,7 +378,7 @@ class HeldInputsTest {
     }
 
     @Test
-    void aBlockingCallInACallbackMakesTheEarlierCallsThatTheThreadHasToMake() {
+    void aBlockingCallInACallbackMakesTheEarlierCallsDueOnItsThread() {
         try (IreeRuntime runtime = open();
                 Program program = load(runtime, "cpu/state_tensor");
                 TimelineSemaphore timeline = TimelineSemaphore.create(0);
@@ -400,7 +400,7 @@ class HeldInputsTest {
     }
 
     @Test
-    void aCallThatWaitsForItsQuotaKeepsNoInputsOfOthersFromTheDevice() {
+    void aCallWaitingForItsQuotaKeepsNoInputsOfOthersFromTheDevice() {
         try (IreeRuntime runtime = open(Duration.ofMinutes(5), 4 * UNIT);
                 Program limited = runtime.load(ProgramOptions.builder()
                         .module(Fixtures.file("3.13.0/cpu/add.vmfb"))

@@ -22,7 +22,7 @@ class ImportedMemoryTest extends ProgramFixture {
     private Path directory;
 
     @Test
-    void importedMemoryIsUsedWhereItLies() {
+    void importedMemoryIsUsedInPlace() {
         MemorySegment memory = Arena.ofAuto().allocate(16, 64);
         memory.setAtIndex(ValueLayout.JAVA_FLOAT, 0, 1);
         try (Program program = program();
@@ -72,7 +72,7 @@ class ImportedMemoryTest extends ProgramFixture {
     }
 
     @Test
-    void memoryThatMayBeClosedIsRefusedWithTheRemedy() {
+    void closeableMemoryIsRefusedWithTheRemedy() {
         try (Arena arena = Arena.ofShared()) {
             assertFails(
                     StatusCode.INVALID_ARGUMENT,

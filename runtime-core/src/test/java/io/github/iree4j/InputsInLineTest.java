@@ -197,7 +197,7 @@ class InputsInLineTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aCallWhoseInputsLackMemoryIsSaidToWaitForMemory(boolean overlaps) {
+    void aCallWithoutMemoryForItsInputsIsReportedAsWaitingForMemory(boolean overlaps) {
         load("cpu", overlaps);
         CompletableFuture<Results> call = program.function("add").invokeAsync(FOUR, FOUR);
         awaitInput(device());
@@ -210,7 +210,7 @@ class InputsInLineTest {
     }
 
     @Test
-    void aBlockingCallWhoseInputsLackMemoryIsSaidToWaitForMemory() {
+    void aBlockingCallWithoutMemoryForItsInputsIsReportedAsWaitingForMemory() {
         load("cpu", false);
         CompletableFuture<Results> call = blocking(() -> program.function("add").invoke(FOUR, FOUR));
         awaitInput(device());
@@ -249,7 +249,7 @@ class InputsInLineTest {
 
     @ParameterizedTest
     @EnumSource
-    void aWaitThatIsEndedLeavesNothing(End end) {
+    void anEndedWaitLeavesNothing(End end) {
         load("cpu", false);
         Buffer rest = take(device().queue(0), BufferParams.DEFAULT, UNIT);
         ProgramFunction add = program.function("add");
@@ -338,7 +338,7 @@ class InputsInLineTest {
      */
     @ParameterizedTest
     @ValueSource(ints = {1, 2}) // with 1 there is room for the first input of the inner call
-    void anInputOfACallThatTheHolderOfTheMemoryWaitsForFailsSoon(int units) {
+    void anInputOfACallAwaitedByTheHolderOfTheMemoryFailsSoon(int units) {
         load("cpu", false);
         unforeseen.close();
         List<Results> wrong = new ArrayList<>();
@@ -366,7 +366,7 @@ class InputsInLineTest {
      */
     @Test
     @Tag("long")
-    void everyCallIsAnsweredBesideCallsThatHoldMoreThanForeseen() throws Exception {
+    void everyCallIsAnsweredBesideCallsHoldingMoreThanForeseen() throws Exception {
         program = runtime.load(Fixtures.file("3.13.0/cpu/nothing.vmfb"));
         unforeseen = take(device().queue(0), BufferParams.DEFAULT, UNIT);
         long seed = Effort.seed(InputsInLineTest.class, "needs", 1);

@@ -85,7 +85,7 @@ class LateCallsTest {
 
     @ParameterizedTest
     @EnumSource
-    void withoutMemoryItSaysForHowMuch(Way way) {
+    void withoutMemoryTheMessageHasTheAmountAwaited(Way way) {
         DeviceOptions options = DeviceOptions.builder()
                 .memoryLimit(4 * 64)
                 .memoryHostWait(Duration.ofMinutes(5))
@@ -113,13 +113,13 @@ class LateCallsTest {
 
     @ParameterizedTest
     @EnumSource
-    void inAProgramThatWaitsItSaysForWhichPoint(Way way) {
+    void inAWaitingProgramTheMessageHasThePointAwaited(Way way) {
         assertLate(way, waiter, "wait", point, never);
     }
 
     @ParameterizedTest
     @EnumSource
-    void behindAnotherCallItSaysForItsTurn(Way way) {
+    void behindAnotherCallTheMessageHasTheTurnAwaited(Way way) {
         CompletableFuture<Results> other = waiter.function("wait").invokeAsync(never);
         while (waiter.monitor().pendingCalls(1).getFirst().state() != PendingCall.State.SUSPENDED) {
             Thread.onSpinWait();
@@ -129,7 +129,7 @@ class LateCallsTest {
     }
 
     @Test
-    void beforeItsInputsAreThereItSaysForWhichPoint() {
+    void beforeTheInputsAreThereTheMessageHasThePointAwaited() {
         ProgramFunction wait = waiter.function("wait");
         CallOptions options = CallOptions.DEFAULTS.after(never).timeout(LIMIT);
         assertLate(catchThrowable(() -> wait.call(options, never).join()), wait, point);

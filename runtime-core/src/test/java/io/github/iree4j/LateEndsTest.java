@@ -73,7 +73,7 @@ class LateEndsTest {
 
     @ParameterizedTest
     @EnumSource
-    void theNextCallHasTheMemoryOfOneWhoseEndIsStillToCome(Way way) throws Exception {
+    void theNextCallHasTheMemoryOfACallBeforeItsEnd(Way way) throws Exception {
         long peak = peak(way);
         try (IreeRuntime runtime =
                         IreeRuntime.builder().memoryLimit(peak * 6 / 5).build();

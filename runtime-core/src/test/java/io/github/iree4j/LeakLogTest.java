@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 /** Log lines about objects dropped without being closed. */
 class LeakLogTest {
     @Test
-    void withoutPlacesOfCreationTheLineHasTheCallAndThePropertyThatRecordThem() {
+    void withoutPlacesOfCreationTheLineHasTheCallAndThePropertyToRecordThem() {
         Logger log = (Logger) LoggerFactory.getLogger(Leaks.class);
         ListAppender<ILoggingEvent> lines = new ListAppender<>();
         lines.start();

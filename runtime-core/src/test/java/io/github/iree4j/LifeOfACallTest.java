@@ -18,7 +18,7 @@ class LifeOfACallTest {
     private static final Pattern NAME = Pattern.compile("`([A-Z]\\w+)[^`]*`");
 
     @Test
-    void namesEachClassOnceAndNoneThatIsGone() throws IOException {
+    void namesEachClassOnceAndOnlyExistingClasses() throws IOException {
         Path page = Path.of("..", "docs", "life-of-a-call.md");
         assumeTrue(Files.exists(page), "docs/life-of-a-call.md is not beside this module");
         Set<String> classes = new HashSet<>();

@@ -46,7 +46,7 @@ class NamedDevicesTest {
     }
 
     @Test
-    void oneIsOpenedOnceAndOnlyWhenItIsNamed() {
+    void aDeviceIsOpenedOnceAndOnlyWhenNamed() {
         assertThat(devices.select(List.of())).containsExactly(own);
         assertThat(devices.open()).containsExactly(own);
         assertThat(devices.find("far")).isEmpty();
@@ -64,7 +64,7 @@ class NamedDevicesTest {
     }
 
     @Test
-    void aLostOneIsReplacedWhenItIsNamedAgainAndClosedWhenNothingUsesIt() {
+    void aLostDeviceIsReplacedWhenNamedAgainAndClosedWhenUnused() {
         devices.require("far");
         VirtualDevice first = opened.getFirst();
         first.lose(GONE);
@@ -81,7 +81,7 @@ class NamedDevicesTest {
     }
 
     @Test
-    void oneThatCannotBeOpenedIsTriedAgain() {
+    void anUnopenableDeviceIsTriedAgain() {
         devices = devices(source -> {
             if (opened.isEmpty()) {
                 opened.add(device("never"));
@@ -96,7 +96,7 @@ class NamedDevicesTest {
     }
 
     @Test
-    void oneThatIsOpenedWhileTheRuntimeClosesIsClosed() {
+    void aDeviceOpenedWhileTheRuntimeClosesIsClosed() {
         devices = devices(source -> {
             devices.close();
             return open();
@@ -106,7 +106,7 @@ class NamedDevicesTest {
     }
 
     @Test
-    void anUnknownNameIsAnsweredWithThoseOfAllMachines() {
+    void anUnknownNameIsAnsweredWithTheNamesOfAllMachines() {
         assertThatThrownBy(() -> devices.require("gpu")).hasMessageContaining("[local, far]");
     }
 }

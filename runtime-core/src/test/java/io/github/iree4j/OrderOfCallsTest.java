@@ -37,7 +37,7 @@ class OrderOfCallsTest {
 
     /** The first in line is a sleeping thread of another program. */
     @Test
-    void aBlockingCallIsMadeBehindAnAsynchronousOneThatIsInLine() throws Exception {
+    void aBlockingCallIsMadeBehindAnAsynchronousCallInLine() throws Exception {
         try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(limit).build();
                 Program state = runtime.load(Fixtures.file("3.13.0/cpu/state_tensor.vmfb"));
                 Program other = runtime.load(Fixtures.file("3.13.0/cpu/outer.vmfb"))) {

@@ -55,7 +55,7 @@ class PeaksTest {
     }
 
     @Test
-    void aStreamKnowsHowManyOperationsItWasGiven() {
+    void aStreamKnowsTheNumberOfItsOperations() {
         VirtualClock clock = VirtualClock.stepped();
         try (VirtualDevice device =
                 VirtualDevice.builder().clock(clock).fifoQueues(1).build()) {

@@ -63,7 +63,7 @@ class PressureTest {
     }
 
     @BeforeAll
-    static void peakOfOneCall() {
+    static void peakOfACall() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(Fixtures.file(Way.BLOCKING.module()))) {
             block(program, 1);
@@ -83,7 +83,7 @@ class PressureTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {1.05, 1.2, 1.5, 2, 3})
-    void oneCallerIsAnswered(double budget) {
+    void aSingleCallerIsAnswered(double budget) {
         try (IreeRuntime runtime = open(budget);
                 Program program = runtime.load(Fixtures.file(Way.BLOCKING.module()))) {
             for (int i = 0; i < CALLS; i++) {

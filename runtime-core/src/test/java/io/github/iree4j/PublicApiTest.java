@@ -296,12 +296,12 @@ class PublicApiTest {
     }
 
     @Test
-    void theListingSaysWhatIsPromised() throws IOException {
+    void theListingHasThePromisedTypes() throws IOException {
         compare(listing(false), "public-api.txt", "the promise to applications");
     }
 
     @Test
-    void theListingSaysWhatIsMarked() throws IOException {
+    void theListingHasTheMarkedTypes() throws IOException {
         compare(listing(true), "marked-api.txt", "the public parts marked @NotForApplications");
     }
 
@@ -324,7 +324,7 @@ class PublicApiTest {
     }
 
     @Test
-    void noPromisedTypeNeedsOneThatIsNot() throws IOException {
+    void noPromisedTypeNeedsAMarkedType() throws IOException {
         Set<String> promised = promised();
         Set<String> missing = new TreeSet<>();
         for (String line :

@@ -44,7 +44,7 @@ class RepositoryTest {
     private static final int LONGEST = 180;
 
     @Test
-    void nothingNamesAPlaceOutsideOfIt() throws IOException {
+    void nothingNamesAPlaceOutside() throws IOException {
         List<String> found = new ArrayList<>();
         for (Path file : files(MADE)) {
             if (Files.size(file) < 1 << 20) {

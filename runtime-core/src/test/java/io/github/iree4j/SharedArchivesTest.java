@@ -39,7 +39,7 @@ class SharedArchivesTest {
     }
 
     @Test
-    void programsThatNameOneArchiveMapItOnceUntilTheLastIsClosed() throws IOException {
+    void programsWithTheSameArchiveMapItOnceUntilTheLastIsClosed() throws IOException {
         Path archive = archive();
         ProgramOptions options = ProgramOptions.builder()
                 .module(Fixtures.file("3.11.0/cpu/scale.vmfb"))

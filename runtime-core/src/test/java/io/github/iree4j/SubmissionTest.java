@@ -260,7 +260,7 @@ class SubmissionTest {
     }
 
     @Test
-    void whatTheHostDoesHasItsPlaceOnAnAxis() throws Exception {
+    void workOfTheHostHasItsPlaceOnAnAxis() throws Exception {
         try (Program program = program();
                 Fence first = timeline.at(1);
                 Fence second = timeline.at(2);
@@ -293,7 +293,7 @@ class SubmissionTest {
     }
 
     @Test
-    void pointsThatAreReachedTakeNoFurtherSignal() throws Exception {
+    void reachedPointsTakeNoFurtherSignal() throws Exception {
         try (Program program = program();
                 Tensor x = onDevice(0, 0, 0, 0, 0);
                 Fence done = timeline.at(1)) {
@@ -381,7 +381,7 @@ class SubmissionTest {
     }
 
     @Test
-    void whatAFunctionFailsWithFailsItsFence() {
+    void failuresOfAFunctionFailItsFence() {
         try (Program program = program();
                 Timeline second = runtime.createTimeline();
                 Timeline third = runtime.createTimeline();
@@ -398,7 +398,7 @@ class SubmissionTest {
     }
 
     @Test
-    void aTimelineThatIsGivenUpCancelsWhatWaitsForIt() {
+    void anAbandonedTimelineCancelsItsWaiters() {
         Timeline given = runtime.createTimeline();
         try (Program program = program();
                 Fence done = timeline.at(1)) {
@@ -412,7 +412,7 @@ class SubmissionTest {
     }
 
     @Test
-    void aProgramThatForgetsItsFenceFailsTheFuture() {
+    void aProgramForgettingItsFenceFailsTheFuture() {
         try (Program program = program()) {
             assertThat(program.function("forgetful").invokeAsync())
                     .failsWithin(java.time.Duration.ofSeconds(50))
@@ -422,7 +422,7 @@ class SubmissionTest {
     }
 
     @Test
-    void whatCannotBeSubmittedIsRefusedAndLeavesNothingBehind() {
+    void impossibleSubmissionsAreRefusedAndLeaveNothingBehind() {
         Program program = program();
         Tensor x = onDevice(0);
         Fence closed = timeline.at(1);
@@ -442,7 +442,7 @@ class SubmissionTest {
     // -- cancellation
 
     @Test
-    void cancellingWhatStillWaitsFailsItsFenceAtOnce() {
+    void cancellingAWaitingCallFailsItsFenceAtOnce() {
         try (Program program = program();
                 Timeline after = runtime.createTimeline();
                 Fence a = timeline.at(1);
@@ -459,7 +459,7 @@ class SubmissionTest {
     }
 
     @Test
-    void cancellingWhatRunsFailsItsFence() throws Exception {
+    void cancellingARunningCallFailsItsFence() throws Exception {
         try (Program program = program();
                 Fence done = timeline.at(1)) {
             CompletableFuture<Results> future = program.function("stay").call(CallOptions.DEFAULTS.signal(done));
@@ -470,7 +470,7 @@ class SubmissionTest {
     }
 
     @Test
-    void aCallThatEndsAheadOfItsFenceNoLongerWaitsForIt() throws Exception {
+    void aCallEndedAheadOfItsFenceNoLongerWaitsForIt() throws Exception {
         try (Program program = program();
                 Timeline after = runtime.createTimeline();
                 Fence a = timeline.at(1);

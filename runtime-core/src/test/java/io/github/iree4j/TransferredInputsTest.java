@@ -131,7 +131,7 @@ class TransferredInputsTest {
     }
 
     @Test
-    void programsFreeWhatWasTransferredToThemInOrder() {
+    void programsFreeTransferredTensorsInOrder() {
         Tensor input = made();
         assertThat(live()).isEqualTo(BYTES);
         assertThat(invokeInt("free", input.transfer()))
@@ -141,7 +141,7 @@ class TransferredInputsTest {
     }
 
     @Test
-    void programsCannotFreeWhatWasLentToThem() {
+    void programsCannotFreeLentTensors() {
         try (Tensor input = made()) {
             assertThat(invokeInt("free", input))
                     .as("the program is the last owner")
@@ -183,7 +183,7 @@ class TransferredInputsTest {
     }
 
     @Test
-    void submittedWorkFreesWhatWasTransferredBetweenItsFencesAndNothingThatWasLent() {
+    void submittedWorkFreesTransferredTensorsBetweenItsFencesAndNoLentTensor() {
         Tensor given = made();
         try (Tensor lent = made();
                 Timeline timeline = runtime.createTimeline();
@@ -218,7 +218,7 @@ class TransferredInputsTest {
     }
 
     @Test
-    void whatAnotherResultSharesStaysUntilItIsClosed() {
+    void memorySharedByAnotherResultStaysUntilItsClose() {
         Tensor input = made();
         try (Program keeper = runtime.load(ProgramOptions.builder()
                         .module(NativeModule.builder("keeper", 1, Object::new)

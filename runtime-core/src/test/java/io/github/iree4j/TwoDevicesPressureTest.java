@@ -129,7 +129,7 @@ class TwoDevicesPressureTest {
 
     /** At whatever moment: at a gate, between two gates, made, or over. */
     @Test
-    void callsThatAreCancelledLeaveNothingAtEitherDevice() throws Exception {
+    void cancelledCallsLeaveNothingAtEitherDevice() throws Exception {
         long[] peaks = peaks();
         long most = Math.max(peaks[0], peaks[1]);
         long seed = Effort.seed(TwoDevicesPressureTest.class, "cancelled calls", 1);

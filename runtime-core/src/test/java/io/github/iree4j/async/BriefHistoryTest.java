@@ -69,7 +69,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void oneQueueKeepsOnlyItsLastSignalAndPromise() {
+    void aQueueAloneKeepsOnlyItsLastSignalAndPromise() {
         promise(1, 100);
         assertThat(timeline.historySize()).isZero();
         assertThat(timeline.frontierAt(1)).as("true, though less tight").isEqualTo(own(100));
@@ -88,7 +88,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void aTimelineOfOneValueIsExactWithoutRecall() {
+    void aTimelineOfASingleValueIsExactWithoutRecall() {
         promise(1, 1);
         timeline.checkUse(other);
         assertEpochs(1, 1);
@@ -150,7 +150,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void aPromiseBelowAnEarlierOneOfTheSameQueueIsRecorded() {
+    void aPromiseBelowAnEarlierPromiseOfTheSameQueueIsRecorded() {
         promise(5, 6);
         assertThat(timeline.promise(3, own(7))).isTrue();
         assertThat(timeline.promise(5, own(8))).as("promised already").isFalse();

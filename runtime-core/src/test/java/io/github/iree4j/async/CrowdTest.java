@@ -83,7 +83,7 @@ class CrowdTest {
     }
 
     @Test
-    void waitersOfOneExecutorAreOneTaskInOrderOfRegistration() {
+    void waitersOfAnExecutorAreASingleTaskInOrderOfRegistration() {
         Executor here = handedOver::add;
         try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
             List<String> expected = new ArrayList<>();
@@ -143,7 +143,7 @@ class CrowdTest {
     }
 
     @Test
-    void eachIsCalledOnItsOwnExecutor() {
+    void eachWaiterIsCalledOnItsOwnExecutor() {
         Executor here = handedOver::add;
         Executor there = handedToAnother::add;
         try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {

@@ -80,7 +80,7 @@ class ExternalTimepointsTest {
     }
 
     @Test
-    void oneEventMayReachSeveralTimelines() {
+    void anEventMayReachSeveralTimelines() {
         SystemEvent event = event();
         try (TimelineSemaphore other = TimelineSemaphore.create(0)) {
             ExternalTimepoints.importEvent(event, semaphore, 1);
@@ -179,7 +179,7 @@ class ExternalTimepointsTest {
     }
 
     @Test
-    void anEventThatComesTooLateFailsTheTimeline() {
+    void aLateEventFailsTheTimeline() {
         SystemEvent event = event();
         ExternalTimepoints.importEvent(event, semaphore, 2);
         semaphore.signal(3);

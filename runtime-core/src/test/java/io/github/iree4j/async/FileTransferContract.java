@@ -183,7 +183,7 @@ abstract class FileTransferContract {
     }
 
     @Test
-    void whatIsWrittenIsInTheFile() throws IOException {
+    void writtenBytesAreInTheFile() throws IOException {
         Path path = file(bytes(100));
         byte[] contents = bytes(3000);
         try (AsyncFile file = io.open(path, false, true)) {

@@ -101,7 +101,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void axisHasOneOwner() {
+    void axisHasASingleOwner() {
         assertThatThrownBy(() -> tracker.register(first))
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.ALREADY_EXISTS))
@@ -133,7 +133,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void waitersOfOneAxisAreCalledInOrderOfTheirEpochs() {
+    void waitersOfAnAxisAreCalledInOrderOfTheirEpochs() {
         List<Integer> order = new ArrayList<>();
         for (int epoch : new int[] {3, 1, 2, 3, 1}) {
             tracker.whenCompleted(frontier(first, epoch), failure -> order.add(epoch));
@@ -156,7 +156,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void waiterCanBeCancelledAfterItMovedToAnotherAxis() {
+    void waiterCanBeCancelledAfterAMoveToAnotherAxis() {
         Cancellation wait = tracker.whenCompleted(frontier(first, 1, second, 1), log);
         tracker.advance(first, 1);
         assertThat(wait.cancel()).isTrue();
@@ -219,7 +219,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void failedAxisFailsOnlyFrontiersThatMentionIt() {
+    void failedAxisFailsOnlyItsFrontiers() {
         Log others = new Log();
         tracker.whenCompleted(frontier(first, 1, second, 1), log);
         tracker.whenCompleted(frontier(first, 1), others);
@@ -233,7 +233,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void waitForAFailedAxisFailsEvenIfItsEpochWasReached() {
+    void waitForAFailedAxisFailsEvenAfterItsEpochWasReached() {
         tracker.advance(first, 5);
         tracker.fail(first, IreeException.of(StatusCode.ABORTED, "device is lost"));
         tracker.whenCompleted(frontier(first, 5), log);
@@ -272,7 +272,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void retiredAxisKeepsWhatItReachedAndCancelsTheRest() {
+    void retiredAxisKeepsItsProgressAndCancelsTheRest() {
         Log reached = new Log();
         tracker.advance(first, 5);
         tracker.whenCompleted(frontier(first, 6), log);

@@ -129,7 +129,7 @@ class ProactorTest {
     }
 
     @Test
-    void aTimerThatAddsATimerDoesNotKeepTheOwnerBusyForever() {
+    void aTimerAddingATimerDoesNotKeepTheOwnerBusyForever() {
         AtomicInteger count = new AtomicInteger();
         Completion[] again = new Completion[1];
         again[0] = (_, failure) -> {
@@ -281,7 +281,7 @@ class ProactorTest {
     }
 
     @Test
-    void aSourceThatFailsToStopIsNotCalledAgain() {
+    void aSourceFailingToStopIsNotCalledAgain() {
         source.broken = new IllegalStateException("broken for good");
         source.slowToStop = true;
         source.begin(1, note("operation"));

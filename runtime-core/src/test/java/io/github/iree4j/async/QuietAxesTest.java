@@ -62,7 +62,7 @@ class QuietAxesTest {
     }
 
     @Test
-    void workOnAFailedAxisIsOverOnceItIsQuiet() {
+    void workOnAFailedAxisIsOverOnceTheAxisIsQuiet() {
         tracker.fail(first, LOST);
         assertThat(tracker.isComplete(Frontier.of(first, 2)))
                 .as("may still be running")
@@ -186,7 +186,7 @@ class QuietAxesTest {
     }
 
     @Test
-    void theEndOfDependenciesThatALostOperationForgotIsUnknown() {
+    void theEndOfDependenciesForgottenByALostOperationIsUnknown() {
         Frontier lost = produced(first, 5, Frontier.of(second, 1).tainted());
         tracker.fail(first, LOST);
         tracker.advance(second, 1);

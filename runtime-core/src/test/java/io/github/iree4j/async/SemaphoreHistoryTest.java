@@ -70,7 +70,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void aValueBetweenTwoSignalsInheritsTheUpperOne() {
+    void aValueBetweenTwoSignalsInheritsTheUpperSignal() {
         semaphore.signal(2, Frontier.producedBy(A, 1));
         semaphore.signal(6, Frontier.producedBy(A, 2));
         assertThat(semaphore.lookup(4, found)).isTrue();
@@ -79,7 +79,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void anOldValueThatLeftTheHistoryInheritsTheOldestKept() {
+    void anOldValueOutsideTheHistoryInheritsTheOldestKept() {
         TimelineSemaphore small = TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withHistoryCapacity(3));
         for (int i = 1; i <= 10; i++) {
             small.signal(i, Frontier.producedBy(A, i));
@@ -199,7 +199,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void externalSignalsTaintUntilTheNextInternalOne() {
+    void externalSignalsTaintUntilTheNextInternalSignal() {
         Frontier ours = Frontier.producedBy(A, 1);
         semaphore.signal(1, ours);
         semaphore.signalExternal(3);
@@ -263,7 +263,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void valuesThatAreStillToComeAreNotTainted() {
+    void futureValuesAreNotTainted() {
         semaphore.signal(3, Frontier.producedBy(A, 3));
         semaphore.taintAbove(9);
         assertThat(semaphore.isTainted(3)).isFalse();
@@ -382,7 +382,7 @@ class SemaphoreHistoryTest {
      * this point.
      */
     @Test
-    void aValueThatIsReachedWhileAWaiterRegistersCallsIt() {
+    void aValueReachedWhileAWaiterRegistersCallsTheWaiter() {
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0)) {
             List<Long> called = new ArrayList<>();
             timeline.whenReached(1, new CrowdTimepoint() {

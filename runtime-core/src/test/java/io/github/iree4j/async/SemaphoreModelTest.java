@@ -118,7 +118,7 @@ class SemaphoreModelTest {
     }
 
     @Test
-    void everyAnswerMatchesATimelineThatNeverForgets() {
+    void everyAnswerMatchesATimelineWithEndlessMemory() {
         for (int round = 0; round < 200; round++) {
             long seed = Effort.seed(20261120) + round;
             run(new Random(seed), "seed " + seed);

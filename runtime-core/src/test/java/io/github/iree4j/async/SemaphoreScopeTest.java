@@ -30,7 +30,7 @@ class SemaphoreScopeTest {
     }
 
     @Test
-    void everyScopeAllowsItsUsesAndNoWiderOne() {
+    void everyScopeAllowsItsUsesAndNoWiderUse() {
         List<QueuePlace> places = List.of(leftFirst, leftSecond, rightQueue, farQueue);
         for (SemaphoreScope scope : SemaphoreScope.values()) {
             TimelineSemaphore semaphore = semaphore(scope);

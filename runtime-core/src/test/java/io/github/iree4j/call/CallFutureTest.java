@@ -51,7 +51,7 @@ class CallFutureTest {
     }
 
     @Test
-    void aThreadThatWaitsRunsTheEnd() throws Exception {
+    void aWaitingThreadRunsTheEnd() throws Exception {
         CallFuture<Object> future = future();
         Object results = results();
         Thread waiting =

@@ -24,7 +24,7 @@ class HeldCallsTest {
     private final List<Thread> makers = Collections.synchronizedList(new ArrayList<>());
 
     @Test
-    void aCallThatCannotBeMadeKeepsNoOtherFromBeingMade() throws Exception {
+    void anImpossibleCallKeepsNoOtherFromBeingMade() throws Exception {
         CountDownLatch both = new CountDownLatch(1);
         CountDownLatch made = new CountDownLatch(2);
         held.make(
@@ -51,7 +51,7 @@ class HeldCallsTest {
     }
 
     @Test
-    void anAdmittingThreadMakesOneCallAndLeavesTheOthers() throws Exception {
+    void anAdmittingThreadMakesASingleCallAndLeavesTheOthers() throws Exception {
         CountDownLatch made = new CountDownLatch(3);
         withLocks(() -> {
             for (int i = 0; i < 3; i++) {
@@ -64,7 +64,7 @@ class HeldCallsTest {
     }
 
     @Test
-    void aLongCallIsNotMadeByTheAdmittingThreadNorOneBehindIt() throws Exception {
+    void aLongCallAndACallBehindItAreNotMadeByTheAdmittingThread() throws Exception {
         CountDownLatch made = new CountDownLatch(2);
         withLocks(() -> {
             make(made, false);
@@ -110,7 +110,7 @@ class HeldCallsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aCallThatWaitsForMemoryOfItsInputsKeepsLaterCallsBackOnlyWhereTheOrderMatters(boolean inOrder)
+    void aCallWaitingForMemoryOfItsInputsKeepsLaterCallsBackOnlyIfTheOrderMatters(boolean inOrder)
             throws Exception {
         HeldCalls calls = new HeldCalls("iree4j-test", inOrder);
         CountDownLatch memory = new CountDownLatch(1);

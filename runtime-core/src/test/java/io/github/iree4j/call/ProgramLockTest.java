@@ -31,7 +31,7 @@ class ProgramLockTest {
     }
 
     @Test
-    void placesGetItInTheOrderTheyCame() {
+    void placesGetTheTurnInTheOrderOfArrival() {
         Listener first = new Listener();
         Listener second = new Listener();
         Listener third = new Listener();

@@ -51,7 +51,7 @@ class CoveredSoundnessTest {
     private record Tally(int wrong, int incomplete, int covered, int tainted) {}
 
     @Test
-    void coveredFrontiersAreSoundAndUntaintedOnesComplete() {
+    void coveredFrontiersAreSoundAndUntaintedFrontiersComplete() {
         int covered = 0;
         int tainted = 0;
         long base = Effort.seed(CoveredSoundnessTest.class, PROGRAMS + " programs", 20260802);
@@ -74,12 +74,12 @@ class CoveredSoundnessTest {
     }
 
     @Test
-    void theModelCatchesACheckThatIgnoresTaint() {
+    void theModelCatchesACheckIgnoringTaint() {
         assertThat(firstWrong(Mutant.IGNORES_TAINT)).isLessThan(PROGRAMS);
     }
 
     @Test
-    void theModelCatchesACheckThatIgnoresAbsentAxes() {
+    void theModelCatchesACheckIgnoringAbsentAxes() {
         assertThat(firstWrong(Mutant.IGNORES_ABSENT_AXES)).isLessThan(PROGRAMS);
     }
 

@@ -19,7 +19,7 @@ class FrontierAccumulatorTest {
     private final CompletedEpochs completed = axis -> done.getOrDefault(axis, 0L);
 
     @Test
-    void operationInheritsEverythingJoinedBeforeIt() {
+    void operationInheritsEverythingJoinedBefore() {
         FrontierAccumulator accumulator = new FrontierAccumulator(queue);
         accumulator.join(Frontier.producedBy(other, 5), completed);
         accumulator.issue(1, completed);
@@ -89,7 +89,7 @@ class FrontierAccumulatorTest {
     }
 
     @Test
-    void externalTaintEndsWhenTheOperationAfterItHasCompleted() {
+    void externalTaintEndsWhenTheNextOperationHasCompleted() {
         FrontierAccumulator accumulator = new FrontierAccumulator(queue);
         accumulator.join(Frontier.UNKNOWN, completed);
         assertThat(accumulator.snapshot(completed).isTainted()).isTrue();
@@ -134,7 +134,7 @@ class FrontierAccumulatorTest {
     }
 
     @Test
-    void taintOfALostAxisEndsWithTheOperationAfterIt() {
+    void taintOfALostAxisEndsWithTheNextOperation() {
         for (boolean evicted : new boolean[] {true, false}) {
             FrontierAccumulator accumulator = new FrontierAccumulator(allocator.allocate(CausalDomain.QUEUE), 2);
             long own = accumulator.axis();

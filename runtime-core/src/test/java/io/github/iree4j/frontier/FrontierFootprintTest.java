@@ -38,7 +38,7 @@ class FrontierFootprintTest {
     }
 
     @Test
-    void frontierOfOneEntryIsOneObjectOf32Bytes() {
+    void frontierOfASingleEntryIsASingleObjectOf32Bytes() {
         AllocatedBytes.assumeDefaultLayout();
         Frontier first = Frontier.producedBy(axes(1, 1)[0], 1);
         long[] next = {1};
@@ -47,7 +47,7 @@ class FrontierFootprintTest {
     }
 
     @Test
-    void snapshotsOfOneQueueShareTheirAxes() {
+    void snapshotsOfAQueueShareTheirAxes() {
         AllocatedBytes.assumeDefaultLayout();
         MutableFrontier gathered = new MutableFrontier();
         gathered.merge(Frontier.ofSorted(axes(12, 1), epochs(12), 0));

@@ -122,7 +122,7 @@ class FrontierLawsTest {
     }
 
     @Test
-    void dominanceIsAPartialOrderOnUntaintedFrontiersWithMergeAsItsJoin() {
+    void dominanceIsAPartialOrderOnUntaintedFrontiersWithMergeAsJoin() {
         forAll("partial order", (frontiers, random) -> {
             Frontier a = frontiers.plain(4);
             Frontier b = frontiers.plain(4);
@@ -160,7 +160,7 @@ class FrontierLawsTest {
     }
 
     @Test
-    void uncoveredIsWhatIsMissingForDominanceWhenNothingHasCompleted() {
+    void uncoveredIsTheRestMissingForDominanceWhenNothingHasCompleted() {
         forAll("missing for dominance", (frontiers, random) -> {
             Frontier a = frontiers.any(8);
             Frontier b = frontiers.any(8);
@@ -184,7 +184,7 @@ class FrontierLawsTest {
      * mistake.
      */
     @Test
-    void lawOfTheTaintedRightSideCatchesDominanceThatForgetsTheTaint() {
+    void lawOfTheTaintedRightSideCatchesDominanceWithoutTaint() {
         assertThat(violations((left, right) -> left.dominatesEntries(right))).isPositive();
     }
 

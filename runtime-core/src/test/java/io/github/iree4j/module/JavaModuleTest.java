@@ -233,7 +233,7 @@ class JavaModuleTest {
     }
 
     @Test
-    void functionsOfOneNameDifferByConvention() {
+    void functionsWithTheSameNameDifferByConvention() {
         assertThat(calls.<Integer>one("overloaded", "0i_i", 5)).isEqualTo(5);
         assertThat(calls.<Long>one("overloaded", "0I_I", 5L)).isEqualTo(5);
     }
@@ -286,7 +286,7 @@ class JavaModuleTest {
         "io, INTERNAL",
         "status, DATA_LOSS"
     })
-    void exceptionsBecomeStatusesThatNameTheMethod(String what, StatusCode code) {
+    void exceptionsBecomeStatusesNamingTheMethod(String what, StatusCode code) {
         try (ModuleCalls failing = new ModuleCalls(JavaModule.of(new Failing()))) {
             IreeException failure = failing.failure(code, "fail", "0r_v", VmBuffer.ofUtf8(what));
             assertThat(failure)
@@ -330,7 +330,7 @@ class JavaModuleTest {
     }
 
     @Test
-    void eachContextHasItsOwnObjectWhichIsClosedWithIt() {
+    void eachContextHasASeparateObjectClosedWithIt() {
         CLOSED.set(0);
         JavaModule module = JavaModule.of(Counter.class, Counter::new);
         try (Context a = Context.create(List.of(module), ContextOptions.DEFAULTS);
@@ -383,7 +383,7 @@ class JavaModuleTest {
     }
 
     @Test
-    void classesThatCannotBeModulesAreRefusedWithAReason() {
+    void classesUnfitToBeModulesAreRefusedWithAReason() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> JavaModule.of(new Unannotated()))
                 .withMessageContaining("not annotated @IreeModule");
@@ -404,7 +404,7 @@ class JavaModuleTest {
     }
 
     @Test
-    void aMethodOfASubclassReplacesTheOneItOverrides() {
+    void aMethodOfASubclassReplacesTheOverriddenMethod() {
         try (ModuleCalls loud = new ModuleCalls(JavaModule.of(new Types2()))) {
             assertThat(((VmBuffer) Objects.requireNonNull(loud.one("greet", "0r_r", VmBuffer.ofUtf8("you")))).utf8())
                     .isEqualTo("HELLO you");

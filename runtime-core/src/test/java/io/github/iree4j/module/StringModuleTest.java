@@ -112,7 +112,7 @@ class StringModuleTest {
     }
 
     @Test
-    void anOptionalImportThatTheClassLacksIsAbsent() {
+    void anOptionalImportMissingInTheClassIsAbsent() {
         Strings strings = new Strings();
         assertThat(run(strings)).isEqualTo(5);
         assertThat(strings.printed).containsExactly("hello", "optimized");
@@ -197,7 +197,7 @@ class StringModuleTest {
     }
 
     @Test
-    void anAddedModuleTakesPrecedenceOverAnOfferedOne() {
+    void anAddedModuleTakesPrecedenceOverAnOfferedModule() {
         Strings added = new Strings();
         Strings offered = new Strings();
         try (Program program = runtime.load(ProgramOptions.builder()
@@ -213,7 +213,7 @@ class StringModuleTest {
     }
 
     @Test
-    void aTypeThatNoModuleRegistersIsRefusedByName() {
+    void aTypeOfNoModuleIsRefusedByName() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> runtime.load(ProgramOptions.builder()
                         .module("main", VmAssembler.assemble(MAIN))
@@ -222,7 +222,7 @@ class StringModuleTest {
     }
 
     @Test
-    void aSignatureThatDiffersNamesTheImportAndTheMethod() {
+    void aDifferentSignatureNamesTheImportAndTheMethod() {
         String wrong = MAIN.replace("@custom.string.length cconv \"0r_I\"", "@custom.string.length cconv \"0r_i\"")
                 .replace("-> (i64)", "-> (i32)")
                 .replace("%i2:3", "%i2");

@@ -187,7 +187,7 @@ class TensorModuleTest {
     }
 
     @Test
-    void tensorsThatJavaMethodsReturnAreOnTheAccountOfTheProgram() {
+    void tensorsReturnedByJavaMethodsAreOnTheAccountOfTheProgram() {
         try (Program program = load(new Doubler());
                 Results results = program.function("main").invoke(new int[] {1, 2, 3})) {
             assertThat(results.size()).isEqualTo(1);
@@ -220,7 +220,7 @@ class TensorModuleTest {
     }
 
     @Test
-    void aMethodThatReturnsAFutureMakesTheProgramWait() throws Exception {
+    void aMethodReturningAFutureMakesTheProgramWait() throws Exception {
         Doubler module = new Doubler();
         try (Program program = load(module)) {
             CompletableFuture<Results> call = program.function("later").invokeAsync(40);

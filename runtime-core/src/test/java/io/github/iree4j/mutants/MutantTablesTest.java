@@ -31,7 +31,7 @@ class MutantTablesTest {
     }
 
     @Test
-    void everyTestThatAMutantNamesIsThere() throws IOException {
+    void everyTestNamedByAMutantIsThere() throws IOException {
         for (Path module : MutantTables.modules()) {
             Map<String, List<Path>> tests;
             try (var files = Files.walk(module.resolve("src/test/java"))) {
@@ -49,7 +49,7 @@ class MutantTablesTest {
     }
 
     @Test
-    void everyMutantThatIsListedAsEquivalentIsInATable() {
+    void everyMutantListedAsEquivalentIsInATable() {
         assertThat(MutantTables.ids()).containsAll(MutantTables.equivalent().keySet());
     }
 }

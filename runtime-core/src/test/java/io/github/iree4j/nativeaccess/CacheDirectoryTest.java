@@ -102,7 +102,7 @@ class CacheDirectoryTest {
     }
 
     @Test
-    void directoryInOneOfAnotherUserIsRefused() throws IOException {
+    void directoryInADirectoryOfAnotherUserIsRefused() throws IOException {
         Path other = Files.createDirectory(directory.resolve("other"));
         Path cache = Files.createDirectories(other.resolve("between/cache"));
         Files.setPosixFilePermissions(cache, PosixFilePermissions.fromString("rwx------"));
@@ -112,7 +112,7 @@ class CacheDirectoryTest {
     }
 
     @Test
-    void directoryThatOthersCanWriteIsRefused() throws IOException {
+    void directoryWritableByOthersIsRefused() throws IOException {
         Path cache = Files.createDirectory(directory.resolve("cache"));
         Files.setPosixFilePermissions(cache, PosixFilePermissions.fromString("rwxrwxrwx"));
         refused(cache, "can be written by others (rwxrwxrwx)");

@@ -90,7 +90,7 @@ class CpuLibraryTest {
     }
 
     @Test
-    void slicesOfOneDispatchRunOnManyThreads() throws Exception {
+    void slicesOfADispatchRunOnManyThreads() throws Exception {
         try (CpuLibrary library = TestKernels.basic();
                 Arena arena = Arena.ofShared()) {
             for (int round = 0; round < 100; round++) {
@@ -200,7 +200,7 @@ class CpuLibraryTest {
     }
 
     @Test
-    void librariesThatCannotRunReportWhy() {
+    void unrunnableLibrariesReportWhy() {
         loadFails("old_version", StatusCode.INCOMPATIBLE, "version is 2, versions 3 to 6 can be run");
         loadFails("sanitized", StatusCode.UNIMPLEMENTED, "sanitizer 1 (address)");
         loadFails("required_import", StatusCode.UNAVAILABLE, "'iree_uk_mmt4d'");

@@ -41,7 +41,7 @@ class KernelFaultsTest {
     }
 
     @Test
-    void virtualThreadsThatChangeCarriersFaultIndependently() throws Exception {
+    void virtualThreadsChangingCarriersFaultIndependently() throws Exception {
         try (FaultyKernels kernels = new FaultyKernels(directory)) {
             List<Thread> threads = new ArrayList<>();
             List<String> wrong = new ArrayList<>();
@@ -72,7 +72,7 @@ class KernelFaultsTest {
     }
 
     @Test
-    void codeThatFaultsDuringLoadingIsRefused() {
+    void codeFaultingDuringLoadingIsRefused() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> CpuLibrary.load("x", TestKernels.elf("faulty_initializer"), new int[0]))
                 .withMessageStartingWith("executable 'x': its initializer was stopped: it ")

@@ -74,7 +74,7 @@ class NativeLibraryTest {
             CpuLibraryTest cpu = new CpuLibraryTest();
             cpu.addsFourFloats();
             cpu.wrongArgumentsAreRefusedBeforeTheKernelRuns();
-            cpu.librariesThatCannotRunReportWhy();
+            cpu.unrunnableLibrariesReportWhy();
             System.out.println("done");
         }
     }
@@ -130,14 +130,14 @@ class NativeLibraryTest {
     }
 
     @Test
-    void aConfiguredFileThatIsMissingIsNamedAndNothingElseIsTried() throws Exception {
+    void aMissingConfiguredFileIsNamedAndNothingElseIsTried() throws Exception {
         assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.library-path=/nowhere/lib.so"))
                 .contains("UNAVAILABLE: native library '/nowhere/lib.so' does not exist")
                 .contains("iree.native.library-path");
     }
 
     @Test
-    void aConfiguredFileThatIsNotALibraryIsNamed(@TempDir Path directory) throws Exception {
+    void aConfiguredFileOfNoLibraryIsNamed(@TempDir Path directory) throws Exception {
         Path file = Files.writeString(directory.resolve(NativeLibrary.FILE_NAME), "not a library");
         assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.library-path=" + directory))
                 .contains("UNAVAILABLE: native library '" + file + "' cannot be loaded");
@@ -174,7 +174,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void platformsAreNamedAsOsMavenPluginNamesThem() {
+    void platformsAreNamedAsByOsMavenPlugin() {
         assertThat(NativePlatform.name("Linux", "amd64")).isEqualTo("linux-x86_64");
         assertThat(NativePlatform.name("Linux", "aarch64")).isEqualTo("linux-aarch_64");
         assertThat(NativePlatform.name("Mac OS X", "aarch64")).isEqualTo("osx-aarch_64");
@@ -184,7 +184,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void aPlatformsLibraryHasTheNameThatItsLoaderExpects() {
+    void aPlatformsLibraryHasTheNameExpectedByItsLoader() {
         assertThat(NativePlatform.RELEASED)
                 .map(NativePlatform::fileName)
                 .containsExactly(
@@ -198,7 +198,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void theCLibraryIsThatOfTheMappingsOfTheJvm() {
+    void theCLibraryIsTheLibraryOfTheMappingsOfTheJvm() {
         assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00014000 fe:01 530 /lib/ld-musl-x86_64.so.1"))
                 .isTrue();
         assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00014000 fe:01 530 /usr/lib/libc.so"))
@@ -215,7 +215,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void aLibraryThatDiffersFromItsChecksumIsRefused(@TempDir Path parent) throws Exception {
+    void aLibraryWithAnotherChecksumIsRefused(@TempDir Path parent) throws Exception {
         Path folder = Files.createDirectories(parent.resolve("META-INF/native/plan9-pdp11"));
         Files.write(folder.resolve(NativeLibrary.FILE_NAME), new byte[] {1, 2, 3});
         Path sum = folder.resolve(NativeLibrary.FILE_NAME + ".sha256");
@@ -280,7 +280,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void extractionRefusesDirectoriesThatOthersCanWrite(@TempDir Path parent) throws Exception {
+    void extractionRefusesDirectoriesWritableByOthers(@TempDir Path parent) throws Exception {
         Path directory = Files.createDirectory(parent.resolve("open"));
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
         assertThatThrownBy(() -> new NativeExtraction(new byte[] {1}).extractTo(directory))
@@ -305,7 +305,7 @@ class NativeLibraryTest {
 
     /** Volumes mounted by a container platform may be writable by all users. */
     @Test
-    void aConfiguredDirectoryThatOthersCanWriteGetsAPrivateSubdirectory(@TempDir Path parent) throws Exception {
+    void aConfiguredDirectoryWritableByOthersGetsAPrivateSubdirectory(@TempDir Path parent) throws Exception {
         Path directory = Files.createDirectory(parent.resolve("open"));
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
         assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.extract-dir=" + directory))
@@ -329,7 +329,7 @@ class NativeLibraryTest {
 
     /** For two applications in a JVM, or a restart by development tools. */
     @Test
-    void aSecondClassLoaderGetsItsOwnLibrary() throws Exception {
+    void aSecondClassLoaderGetsASeparateLibrary() throws Exception {
         NativeLibrary.ensureAvailable();
         URL[] classPath = Arrays.stream(System.getProperty("java.class.path").split(java.io.File.pathSeparator))
                 .map(NativeLibraryTest::url)

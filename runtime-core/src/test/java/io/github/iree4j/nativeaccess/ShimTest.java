@@ -26,7 +26,7 @@ class ShimTest {
     /** These tests run on Linux. */
     @Test
     @EnabledOnOs(OS.LINUX)
-    void linuxHasEachCapabilityThatJavaKnowsAndNoOther() {
+    void linuxHasEachCapabilityKnownToJavaAndNoOther() {
         assertThat(SystemCapability.values()).allMatch(SystemCapability::isPresent);
         assertThat(Integer.bitCount(Shim.capabilities())).isEqualTo(SystemCapability.values().length);
     }

@@ -18,7 +18,7 @@ class LooksTest {
     }
 
     @Test
-    void oneLookAnswersAllWhoAskedBeforeItBegan() {
+    void aLookAnswersAllEarlierQuestions() {
         Looks<Integer> file = looks(Duration.ofDays(1));
         CompletableFuture<Integer> first = file.ask();
         CompletableFuture<Integer> second = file.ask();
@@ -30,7 +30,7 @@ class LooksTest {
     }
 
     @Test
-    void whoAsksDuringALookGetsALaterOne() {
+    void aQuestionDuringALookGetsALaterLook() {
         CompletableFuture<?>[] during = new CompletableFuture<?>[1];
         Looks<?>[] file = new Looks<?>[1];
         file[0] = new Looks<>(
@@ -51,7 +51,7 @@ class LooksTest {
     }
 
     @Test
-    void nobodyWaitsBehindALookThatIsLate() throws Exception {
+    void nobodyWaitsBehindALateLook() throws Exception {
         CompletableFuture<?>[] later = new CompletableFuture<?>[2];
         Looks<?>[] file = new Looks<?>[1];
         file[0] = new Looks<>(
@@ -73,7 +73,7 @@ class LooksTest {
     }
 
     @Test
-    void questionWhoseLookHasNotBegunInTimeHasNoAnswer() {
+    void questionWithoutATimelyLookHasNoAnswer() {
         Looks<Integer> file = looks(Duration.ofNanos(1));
         assertThat(file.ask().orTimeout(1, TimeUnit.MINUTES).join()).isNull();
         assertThat(file.ask()).isCompletedWithValue(null);

@@ -57,7 +57,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void drainsAProcessOnceThatCompletesAtOnce() {
+    void drainsAProcessCompletingAtOnceOnce() {
         workers(1);
         TestProcess process = TestProcess.oneShot("once");
         executor.submit(process);
@@ -182,7 +182,7 @@ class ProcessExecutorTest {
 
     /** TASK-10, TASK-13: more processes than slots. */
     @Test
-    void processesThatFindNoSlotAreDrainedWhenOneIsFree() {
+    void processesWithoutASlotAreDrainedWhenASlotIsFree() {
         executor.close();
         executor = ProcessExecutor.builder(4).computeSlots(2).build();
         List<TestProcess> all = new ArrayList<>();
@@ -229,7 +229,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void closingTimesOutOnADrainThatDoesNotReturn() throws InterruptedException {
+    void closingTimesOutOnAHangingDrain() throws InterruptedException {
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch leave = new CountDownLatch(1);
         ProcessExecutor stuck =
@@ -359,7 +359,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void computeProcessWakesAComputeProcessAndThenAListedOne() {
+    void computeProcessWakesAComputeProcessAndThenAListedProcess() {
         List<String> order = java.util.Collections.synchronizedList(new ArrayList<>());
         TestProcess a = TestProcess.after(20, compute("a", 4));
         TestProcess b = TestProcess.after(20, compute("b", 4).suspended(1));

@@ -35,7 +35,7 @@ class ProcessListTest {
     }
 
     @Test
-    void processesMoveFromOneListToAnother() {
+    void processesMoveFromListToList() {
         ProcessList other = new ProcessList(nodes);
         TestProcess a = process("a");
         for (int i = 0; i < 100; i++) {

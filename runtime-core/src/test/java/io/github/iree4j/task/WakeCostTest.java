@@ -23,7 +23,7 @@ class WakeCostTest {
     }
 
     @Test
-    void aWorkerThatWasHeldUpCountsLittle() {
+    void aDelayedWorkerCountsLittle() {
         WakeCost cost = new WakeCost(null, true);
         for (int i = 0; i < 100; i++) {
             cost.took(10_000);

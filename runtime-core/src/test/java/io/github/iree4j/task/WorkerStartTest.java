@@ -36,7 +36,7 @@ class WorkerStartTest {
     }
 
     @Test
-    void workForOneStartsOne() {
+    void workForOneWorkerStartsOneWorker() {
         try (ProcessExecutor executor = executor(4)) {
             for (int i = 0; i < 3; i++) {
                 TestProcess process = TestProcess.oneShot("once");
@@ -49,7 +49,7 @@ class WorkerStartTest {
     }
 
     @Test
-    void adoptedProcessRunsWhenItIsScheduled() {
+    void adoptedProcessRunsWhenScheduled() {
         try (ProcessExecutor executor = executor(2)) {
             TestProcess process = TestProcess.oneShot("later");
             executor.adopt(process);

@@ -69,7 +69,7 @@ class BlocksTest {
     }
 
     @Test
-    void whatComesFirstIsJustTheFirstBytes() {
+    void leadingBlocksAreJustTheFirstBytes() {
         for (int round = 0; round < 2_000; round++) {
             long[] shape = sizes(random.nextInt(5), 1, 3);
             long[] part =

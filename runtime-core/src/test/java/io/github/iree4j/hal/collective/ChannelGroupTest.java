@@ -79,7 +79,7 @@ class ChannelGroupTest {
     }
 
     @Test
-    void whatHappensBeforeAnyParticipantHappensBeforeTheOutcome() {
+    void everythingBeforeAnyParticipantHappensBeforeTheOutcome() {
         long first = axes.allocate(CausalDomain.QUEUE);
         long second = axes.allocate(CausalDomain.QUEUE);
         tracker.register(first);
@@ -95,7 +95,7 @@ class ChannelGroupTest {
     }
 
     @Test
-    void meetingsThatAreCompleteTogetherBeginTogether() {
+    void meetingsCompleteTogetherBeginTogether() {
         List<Integer> held = new ArrayList<>();
         CollectiveBackend counting = own -> {
             GroupWork work = begin(own);
@@ -118,7 +118,7 @@ class ChannelGroupTest {
     }
 
     @Test
-    void aGroupThatFailsFailsItsAxisWithTheFirstCause() {
+    void aFailingGroupFailsItsAxisWithTheFirstCause() {
         ChannelGroup group = group(2);
         meet(group, 2);
         group.fail(LOST);
@@ -129,7 +129,7 @@ class ChannelGroupTest {
     }
 
     @Test
-    void aGroupThatAllHaveLeftRetiresItsAxis() {
+    void aGroupLeftByAllRetiresItsAxis() {
         ChannelGroup group = group(2);
         meet(group, 2);
         List<String> waits = new ArrayList<>();
@@ -144,7 +144,7 @@ class ChannelGroupTest {
     }
 
     @Test
-    void participantsThatDisagreeEndTheGroup() {
+    void disagreeingParticipantsEndTheGroup() {
         ChannelGroup group = group(2);
         group.arrive(group.collective(0), arrival("rank 0", Frontier.EMPTY, 1));
         group.arrive(group.collective(1), arrival("rank 1", Frontier.EMPTY, 0));
@@ -168,7 +168,7 @@ class ChannelGroupTest {
     }
 
     @Test
-    void everyKindOfMeetingHearsOfAParticipantThatIsGone() {
+    void everyKindOfMeetingHearsOfALeaver() {
         ChannelGroup splitting = group(2);
         splitting.arrive(splitting.split(0), arrival("split"));
         splitting.leave(1);
@@ -179,14 +179,14 @@ class ChannelGroupTest {
     }
 
     @Test
-    void whoComesAfterAParticipantHasLeftIsRefused() {
+    void anArrivalAfterALeaverIsRefused() {
         ChannelGroup group = group(2);
         group.leave(1);
         assertGone(() -> group.collective(0), 1);
     }
 
     @Test
-    void aTicketOfAParticipantThatIsGoneIsGoodForItsMeeting() {
+    void aTicketOfALeaverIsGoodForItsMeeting() {
         ChannelGroup group = group(2);
         Meetings.Ticket ticket = group.collective(1);
         group.leave(1);
@@ -207,7 +207,7 @@ class ChannelGroupTest {
     }
 
     @Test
-    void aGroupThatOneLeavesBeforeItIsCompleteHasFailed() {
+    void aGroupLeftBeforeItsCompletionHasFailed() {
         ChannelGroup group = new ChannelGroup(domain, ChannelGroupTest::begin, 2);
         group.join(0);
         group.leave(0);

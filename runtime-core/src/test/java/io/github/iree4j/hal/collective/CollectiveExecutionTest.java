@@ -115,7 +115,7 @@ class CollectiveExecutionTest {
     }
 
     @Test
-    void endOfACollectiveThatTheHostLearnsOfBeforeThatOfTheCommandsInFrontWaitsForIt() {
+    void endOfACollectiveKnownBeforeTheEndOfTheCommandsInFrontWaitsForThem() {
         try (VirtualDevice device = VirtualDevice.builder().build();
                 Channel channel = device.createChannel(0, 0, 1);
                 Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
@@ -165,7 +165,7 @@ class CollectiveExecutionTest {
 
     // GROUP-2
     @Test
-    void aFailureDuringTheSubmissionOfTheLastCommandsIsWhatTheirFenceFailsWith() {
+    void aFailureDuringTheSubmissionOfTheLastCommandsFailsTheirFence() {
         try (VirtualDevice device = VirtualDevice.builder().build();
                 Channel channel = device.createChannel(0, 0, 1);
                 Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
@@ -194,7 +194,7 @@ class CollectiveExecutionTest {
 
     // GROUP-2
     @Test
-    void aFailureAnywhereInTheSubmissionOfTheLastCommandsIsWhatTheirFenceFailsWith() throws Exception {
+    void aFailureAnywhereInTheSubmissionOfTheLastCommandsFailsTheirFence() throws Exception {
         try (VirtualDevice device = VirtualDevice.builder().build();
                 Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64)) {
             for (int round = Effort.rounds(2000); round > 0; round--) {

@@ -41,12 +41,12 @@ public abstract class BufferContract extends DeviceContract {
     }
 
     @Test
-    void keepsWhatIsWritten() {
+    void keepsWrittenBytes() {
         assertThat(read(ints(1, 2, 3))).containsExactly(1, 2, 3);
     }
 
     @Test
-    void memoryIsAlignedWhateverItsSize() {
+    void memoryIsAlignedAtAnySize() {
         for (long size : new long[] {0, 1, 63, 64, 65, 1000, 4097, 300_000, 5_000_000}) {
             Buffer buffer = closed(device.allocator().allocate(PARAMS, size));
             assertThat(buffer.length()).isEqualTo(size);
@@ -136,7 +136,7 @@ public abstract class BufferContract extends DeviceContract {
     }
 
     @Test
-    void accessIsLimitedToWhatWasAllowed() {
+    void accessIsLimitedToTheAllowed() {
         Buffer readable = closed(device.allocator().allocate(PARAMS.withAccess(MemoryAccess.READ), 8));
         assertFails(
                 StatusCode.PERMISSION_DENIED,
@@ -222,7 +222,7 @@ public abstract class BufferContract extends DeviceContract {
     }
 
     @Test
-    void importsOnlyMemoryThatKernelsCanUse() {
+    void importsOnlyMemoryUsableByKernels() {
         assume(Capability.HOST_IMPORTS);
         try (Arena arena = Arena.ofShared()) {
             MemorySegment bytes = arena.allocate(2 * backend.importGranularity(), backend.importGranularity());
@@ -316,7 +316,7 @@ public abstract class BufferContract extends DeviceContract {
     }
 
     @Test
-    void deviceMemoryCanBeMappedByTheHostOrSaysThatItCannot() {
+    void deviceMemoryCanBeMappedByTheHostOrRefusesToBe() {
         Buffer buffer = closed(device.allocator().allocate(BufferParams.DEFAULT, 8));
         boolean isOfHost = device.isMemoryOfHost();
         assertThat((buffer.memoryType() & MemoryType.HOST_VISIBLE) != 0).isEqualTo(isOfHost);

@@ -39,7 +39,7 @@ public abstract class CollectiveResultsContract extends CollectiveFixture {
     }
 
     @Test
-    void elementsOfTwoBytesAreMovedWhateverTheirType() {
+    void elementsOfTwoBytesAreMovedWithAnyType() {
         for (int type : new int[] {Collective.S16, Collective.U16, Collective.F16, Collective.BF16}) {
             List<Buffer> targets = run(
                     "moved",
@@ -113,7 +113,7 @@ public abstract class CollectiveResultsContract extends CollectiveFixture {
     }
 
     @Test
-    void sendsMeetReceivesWhateverTheirOrder() {
+    void sendsMeetReceivesInAnyOrder() {
         List<Channel> channels = channels("pair", 3);
         Collective send = Collective.of(Collective.SEND, 0, Collective.S32);
         Collective receive = Collective.of(Collective.RECV, 0, Collective.S32);
@@ -206,7 +206,7 @@ public abstract class CollectiveResultsContract extends CollectiveFixture {
     }
 
     @Test
-    void sumsThatLieBetweenTwoAreRoundedToTheNearest() {
+    void sumsBetweenTwoNumbersAreRoundedToTheNearest() {
         // Eight bits: beyond 256 only even numbers are representable.
         assertThat(reduce(Collective.BF16, Collective.SUM, 256, 1))
                 .as("a tie, to even")

@@ -224,7 +224,7 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
-    void recordingChecksWhatItKnows() {
+    void recordingChecksTheKnownFacts() {
         Executable kernels = closed(kernels(device));
         CommandBuffer commands = commands(0, 1);
         Buffer buffer = ints(1, 2);
@@ -305,7 +305,7 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
-    void codeThatIsClosedIsNotRecorded() {
+    void closedCodeIsNotRecorded() {
         Executable kernels = kernels(device);
         kernels.close();
         Buffer buffer = ints(1, 2);
@@ -376,7 +376,7 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
-    void slotsThatNoCommandUsesMayHoldAnything() {
+    void unusedSlotsMayHoldAnything() {
         CommandBuffer commands = commands(0, 3);
         commands.fillBuffer(slot(2), 5, 4, 0);
         commands.finish();
@@ -396,7 +396,7 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
-    void retainsWhatItRefersTo() {
+    void retainsItsReferences() {
         Executable kernels = kernels(device);
         Buffer in = ints(4);
         Buffer out = ints(0);
@@ -559,7 +559,7 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
-    void countsThatAreFinalWhenTheExecutionIsIssuedMayBeWrittenBehindTheRecording() {
+    void countsFinalAtTheIssueOfTheExecutionMayBeWrittenBehindTheRecording() {
         Executable kernels = closed(kernels(device));
         CommandBuffer commands = commands(0, 1);
         Buffer counts = ints(0, 0, 0);
@@ -612,7 +612,7 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
-    void manyCommandsAreOneRecordingAndManyRecordingsRunOneAfterTheOther() {
+    void manyCommandsAreASingleRecordingAndManyRecordingsRunOneAfterTheOther() {
         int count = 512;
         Buffer filled = ints(new int[count]);
         Buffer copied = ints(new int[count]);
@@ -659,7 +659,7 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
-    void aRecordingIsReusedOnMemoryOfItsOwnEachTime() {
+    void aRecordingIsReusedOnSeparateMemoryEachTime() {
         Executable kernels = closed(kernels(device));
         CommandBuffer commands = commands(0, 2);
         DispatchConfig grid = DispatchConfig.of(128, 1, 1);

@@ -75,7 +75,7 @@ public abstract class ConstantContract extends DeviceContract {
     }
 
     @Test
-    void pagesThatMayBeReadOnlyAreUsedInPlaceOrRefused() {
+    void readOnlyPagesAreUsedInPlaceOrRefused() {
         assume(Capability.HOST_IMPORTS);
         SealedMemory memory = closed(SealedMemory.create(4096));
         memory.writable().fill((byte) 7);
@@ -247,7 +247,7 @@ public abstract class ConstantContract extends DeviceContract {
     }
 
     @Test
-    void whatTheCallWroteThatMadeTheConstantStays() {
+    void writesOfTheMakingCallStay() {
         MemoryHolder loading = call("loading");
         Buffer constant = during(loading, this::constant);
         submit(loading, done -> queue.fill(null, done, constant, 0, 8, -1, 4, 0))
@@ -294,7 +294,7 @@ public abstract class ConstantContract extends DeviceContract {
     }
 
     @Test
-    void otherMemoryThatIsReadOnlyIsNotWritten() {
+    void otherReadOnlyMemoryIsNotWritten() {
         assume(Capability.HOST_IMPORTS);
         try (Arena arena = Arena.ofShared()) {
             MemorySegment bytes = arena.allocate(backend.importGranularity(), backend.importGranularity());

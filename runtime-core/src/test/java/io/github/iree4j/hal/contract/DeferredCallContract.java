@@ -49,7 +49,7 @@ public abstract class DeferredCallContract extends DeviceContract {
     }
 
     @Test
-    void aDeferredCallSignalsWhenItIsCompletedAndTheQueueGoesOnMeanwhile() {
+    void aDeferredCallSignalsWhenCompletedAndTheQueueGoesOnMeanwhile() {
         Buffer buffer = ints(0);
         TimelineSemaphore timeline = semaphore();
         Fence called = fence();
@@ -76,7 +76,7 @@ public abstract class DeferredCallContract extends DeviceContract {
     }
 
     @Test
-    void aDeferredCallFailsAsItIsTold() {
+    void aDeferredCallFailsAsRequested() {
         Fence status = fence();
         queue.deferredHostCall(null, status, completion -> completion.fail(LOST));
         assertFails(status, StatusCode.DATA_LOSS, "lost on purpose");
@@ -88,7 +88,7 @@ public abstract class DeferredCallContract extends DeviceContract {
     }
 
     @Test
-    void aDeferredCallWhoseWaitFailsIsNotBegun() {
+    void aDeferredCallWithAFailedWaitIsNotBegun() {
         Fence wait = fence();
         Fence status = fence();
         AtomicInteger begun = new AtomicInteger();
@@ -128,7 +128,7 @@ public abstract class DeferredCallContract extends DeviceContract {
     /** SCHED-7: on a stream the call becomes ready with its waits, before the host knows their outcome. */
     @ParameterizedTest
     @EnumSource(Kind.class)
-    void aCallIsNotMadeWhenWhatItWaitsForFailsWhoeverKnowsFirst(Kind kind) {
+    void aCallIsNotMadeAfterAFailedWaitWhoeverKnowsFirst(Kind kind) {
         Device several = closed(open(DeviceOptions.builder().queueCount(2)));
         for (int round = 0; round < Effort.rounds(80); round++) {
             DeviceQueue calling = several.queue(round % 2);
@@ -167,7 +167,7 @@ public abstract class DeferredCallContract extends DeviceContract {
     }
 
     @Test
-    void theSignalOfADeferredCallKnowsTheCallAndWhatItWaitedFor() {
+    void theSignalOfADeferredCallKnowsTheCallAndItsWaits() {
         SchedulingDomain domain = device.schedulingDomain();
         long before = domain.axes().allocate(CausalDomain.HOST);
         domain.tracker().register(before);
@@ -187,7 +187,7 @@ public abstract class DeferredCallContract extends DeviceContract {
 
     /** Else hardware of another queue would not wait for the completion. */
     @Test
-    void nothingPromisesACallThatIsNotCompleted() {
+    void nothingPromisesAnUncompletedCall() {
         Device several = closed(open(DeviceOptions.builder().queueCount(2)));
         TimelineSemaphore timeline = semaphore();
         CompletableFuture<HostCallCompletion> given = new CompletableFuture<>();
@@ -202,7 +202,7 @@ public abstract class DeferredCallContract extends DeviceContract {
     }
 
     @Test
-    void aCallThatIsNotCompletedIsInFlight() {
+    void anUncompletedCallIsInFlight() {
         TimelineSemaphore timeline = semaphore();
         HostCallCompletion completion = begun(at(timeline, 1));
         drain();
@@ -219,7 +219,7 @@ public abstract class DeferredCallContract extends DeviceContract {
 
     /** SCHED-6: the call ends once, by the later of the queue and the host. */
     @Test
-    void aCallThatIsCompletedWhileItsBeginningReturnsSignalsOnce() {
+    void aCallCompletedWhileItsBeginningReturnsSignalsOnce() {
         for (int round = 0; round < Effort.rounds(400); round++) {
             TimelineSemaphore timeline = semaphore();
             boolean fails = round % 2 == 1;

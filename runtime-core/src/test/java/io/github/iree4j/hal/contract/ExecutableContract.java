@@ -125,10 +125,10 @@ public abstract class ExecutableContract extends DeviceContract {
     }
 
     @Test
-    void tellsKernelsSizesAndMemoryOrRefusesThem() {
+    void tellsKernelsSizesAndMemoryOrRefusesToTell() {
         Executable kernels = closed(kernels(device, 77));
         if (!backend.has(Capability.HOST_KERNELS)) {
-            assertSizesAreThoseOfTheKernel(kernels);
+            assertSizesMatchTheKernel(kernels);
             return;
         }
         Buffer out = ints(new int[10]);
@@ -144,7 +144,7 @@ public abstract class ExecutableContract extends DeviceContract {
         assertThat(facts[5]).as("local memory, declared and dynamic").isEqualTo(8192 + 4096);
     }
 
-    private void assertSizesAreThoseOfTheKernel(Executable kernels) {
+    private void assertSizesMatchTheKernel(Executable kernels) {
         Fence sizes = fence();
         dispatch(sizes, kernels, JavaKernels.FACTS, new DispatchConfig(1, 1, 1, 5, 0, 7, 0), NONE, ints(new int[10]));
         assertFails(sizes, StatusCode.INVALID_ARGUMENT, "asks for workgroups of 5x0x7, it was compiled for 1x1x1");
@@ -186,7 +186,7 @@ public abstract class ExecutableContract extends DeviceContract {
     }
 
     @Test
-    void aKernelThatThrowsAnythingElseIsAnInternalFailure() {
+    void aKernelThrowingAnythingElseIsAnInternalFailure() {
         assertKernelFails(JavaKernels.CRASH, StatusCode.INTERNAL, "kernel crashed");
     }
 
@@ -244,7 +244,7 @@ public abstract class ExecutableContract extends DeviceContract {
     }
 
     @Test
-    void bindingsThatDoNotFitAreRefused() {
+    void unsuitableBindingsAreRefused() {
         Executable kernels = closed(kernels(device));
         Fence done = fence();
         queue.dispatch(
@@ -261,7 +261,7 @@ public abstract class ExecutableContract extends DeviceContract {
     }
 
     @Test
-    void anUnknownFormatIsRefusedNamingThoseThatWork() {
+    void anUnknownFormatIsRefusedNamingTheKnownFormats() {
         ExecutableParams params = new ExecutableParams("no-such-format", MemorySegment.ofArray(new byte[8]));
         assertFails(
                 StatusCode.INCOMPATIBLE,
@@ -338,7 +338,7 @@ public abstract class ExecutableContract extends DeviceContract {
     }
 
     @Test
-    void flagsThatAreHintsChangeNoResult() {
+    void hintsAmongFlagsChangeNoResult() {
         Executable kernels = closed(kernels(device));
         Buffer in = ints(1, 2);
         long both = DeviceQueue.DISPATCH_BORROW_RESOURCE_LIFETIMES | DeviceQueue.DISPATCH_ALLOW_INLINE_EXECUTION;

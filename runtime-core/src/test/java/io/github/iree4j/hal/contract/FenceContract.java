@@ -64,7 +64,7 @@ public abstract class FenceContract extends DeviceContract {
     }
 
     @Test
-    void failsWithTheFirstTimelineThatFails() {
+    void failsWithTheFirstFailingTimeline() {
         TimelineSemaphore a = semaphore();
         TimelineSemaphore b = semaphore();
         Fence fence = both(a, 1, b, 1);
@@ -119,7 +119,7 @@ public abstract class FenceContract extends DeviceContract {
     }
 
     @Test
-    void aPointThatCannotBeSignalledDoesNotKeepTheOthers() {
+    void anUnsignallablePointDoesNotKeepTheOthers() {
         TimelineSemaphore a = semaphore();
         TimelineSemaphore b = semaphore();
         a.signal(9);
@@ -272,7 +272,7 @@ public abstract class FenceContract extends DeviceContract {
 
     /** FENCE-3: the points of an operation's fence are a single event for work behind any point. */
     @Test
-    void workBehindOnePointOfAnOperationSignalsTheOtherTimelinesFurther() {
+    void workBehindAPointOfAnOperationSignalsTheOtherTimelinesFurther() {
         for (int points : new int[] {2, 8}) {
             for (int round = 0; round < Effort.rounds(400); round++) {
                 List<Fence.Entry> entries = points(points);
@@ -292,7 +292,7 @@ public abstract class FenceContract extends DeviceContract {
 
     /** FENCE-3: and for a thread that polls a point. */
     @Test
-    void aThreadThatSeesOnePointOfAnOperationSignalsTheOtherTimelinesFurther() {
+    void aThreadSeeingAPointOfAnOperationSignalsTheOtherTimelinesFurther() {
         for (int round = 0; round < Effort.rounds(2_000); round++) {
             List<Fence.Entry> entries = points(8);
             TimelineSemaphore seen = entries.get(0).semaphore();

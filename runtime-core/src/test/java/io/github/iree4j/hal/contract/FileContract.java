@@ -96,7 +96,7 @@ public abstract class FileContract extends DeviceContract {
     }
 
     @Test
-    void whatIsClosedWhileItIsReadIsReadAllTheSame() throws IOException {
+    void aFileClosedDuringAReadIsReadAllTheSame() throws IOException {
         int[] numbers = numbers(LARGE);
         Fence wait = fence();
         Fence done = fence();
@@ -110,7 +110,7 @@ public abstract class FileContract extends DeviceContract {
     }
 
     @Test
-    void aFileThatEndsTooEarlyFailsItsSignals() throws IOException {
+    void aFileEndingTooEarlyFailsItsSignals() throws IOException {
         Path path = path(numbers(LARGE));
         HalFile source = file(path);
         Buffer buffer = ints(new int[LARGE]);

@@ -251,7 +251,7 @@ public abstract class QueueContract extends DeviceContract {
      * transfer back.
      */
     @Test
-    void aHostCallMovesMemoryWhileAnotherQueueWaitsForIt() {
+    void aHostCallMovesMemoryDuringAWaitOfAnotherQueue() {
         Device several = closed(open(DeviceOptions.builder().queueCount(2)));
         DeviceQueue own = several.queue(0);
         DeviceQueue other = several.queue(1);
@@ -280,7 +280,7 @@ public abstract class QueueContract extends DeviceContract {
 
     /** Storage due for a dealloca never reached by the device goes with the last reference. */
     @Test
-    void aDeallocaThatWaitsWhenTheDeviceIsClosedLeaksNothing() {
+    void aDeallocaWaitingAtTheCloseOfTheDeviceLeaksNothing() {
         Fence ready = fence();
         Fence never = fence();
         Fence freed = fence();
@@ -298,7 +298,7 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
-    void waitBeforeSignalOnOneQueue() {
+    void waitBeforeSignalOnTheSameQueue() {
         Buffer buffer = ints(0, 0);
         TimelineSemaphore timeline = semaphore();
         queue.copy(at(timeline, 2), at(timeline, 3), buffer, 0, buffer, 4, 4, 0);
@@ -309,7 +309,7 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
-    void laterIndependentWorkOvertakesWhatWaits() {
+    void laterIndependentWorkOvertakesWaitingWork() {
         Fence never = fence();
         Fence blocked = fence();
         queue.barrier(never, blocked, 0);
@@ -374,7 +374,7 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
-    void workWhoseWaitNobodyCanSignalIsCancelled() {
+    void workWithoutAPossibleSignalIsCancelled() {
         Fence done = fence();
         try (TimelineSemaphore orphan = device.createSemaphore(0, 0);
                 Fence wait = Fence.at(orphan, 1)) {
@@ -411,7 +411,7 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
-    void aSignalThatGoesBackFailsItsTimeline() {
+    void aSignalGoingBackFailsItsTimeline() {
         TimelineSemaphore timeline = semaphore();
         timeline.signal(5);
         queue.barrier(null, at(timeline, 3), 0);
@@ -452,7 +452,7 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
-    void closingTheDeviceFailsWhatWaits() {
+    void closingTheDeviceFailsWaitingWork() {
         Device other = open(DeviceOptions.builder());
         Fence wait = fence();
         Fence filled = fence();
@@ -495,7 +495,7 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
-    void manyThreadsShareOneQueue() throws Exception {
+    void manyThreadsShareAQueue() throws Exception {
         Executable kernels = closed(kernels(device));
         List<Thread> threads = new ArrayList<>();
         AtomicInteger good = new AtomicInteger();
@@ -571,7 +571,7 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
-    void barriersKeepTheOrderOfWhatIsAroundThem() {
+    void barriersKeepTheOrderOfTheWorkAroundThem() {
         Buffer first = ints(0, 0);
         Buffer second = ints(0, 0);
         TimelineSemaphore timeline = semaphore();
@@ -606,7 +606,7 @@ public abstract class QueueContract extends DeviceContract {
 
     /** Before and after the signal, on the queue of the signal and on another. */
     @Test
-    void workWaitsForValuesThatASignalPasses() {
+    void workWaitsForValuesPassedByASignal() {
         Device several = closed(open(DeviceOptions.builder().queueCount(2)));
         TimelineSemaphore passed = semaphore();
         TimelineSemaphore byHost = semaphore();

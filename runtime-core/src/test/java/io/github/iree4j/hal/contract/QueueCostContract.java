@@ -113,7 +113,7 @@ public abstract class QueueCostContract extends DeviceContract {
     }
 
     @Test
-    void aChainOfAThousandIsOneSubmissionWithoutPointsAndWaits() {
+    void aChainOfAThousandIsASingleSubmissionWithoutPointsAndWaits() {
         List<Node> chain = new ArrayList<>();
         for (int i = 0; i < 1000; i++) {
             chain.add(i == 0 ? node(0) : node(0, i - 1));
@@ -143,7 +143,7 @@ public abstract class QueueCostContract extends DeviceContract {
     }
 
     @Test
-    void aTriangleDropsTheEdgeThatTheOtherTwoImply() {
+    void aTriangleDropsTheEdgeImpliedByTheOtherTwo() {
         Cost cost = run(List.of(node(0), node(1, 0), node(2, 0, 1)), new ArrayList<>());
         assertThat(cost.waits).as("waits").isEqualTo(2);
         assertThat(cost.points).as("points").isEqualTo(2);

@@ -40,7 +40,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
     }
 
     @Test
-    void aHandleCarriesWhyItsAllocationFailed() {
+    void aHandleCarriesTheFailureOfItsAllocation() {
         Device other = open(DeviceOptions.builder());
         other.close();
         Fence ready = fence();
@@ -138,13 +138,13 @@ public abstract class QueueMemoryContract extends DeviceContract {
     }
 
     @Test
-    void aHostCallSeesMemoryWhoseDeallocationIsSubmittedMeanwhile() { // BUF-4
+    void aHostCallSeesMemoryDeallocatedMeanwhile() { // BUF-4
         hostCallsSee(PARAMS, Effort.rounds(1_000));
     }
 
     /** Memory without a need of mapping. */
     @Test
-    void aHostCallMovesMemoryWhoseDeallocationIsSubmittedMeanwhile() {
+    void aHostCallMovesMemoryDeallocatedMeanwhile() {
         hostCallsSee(BufferParams.DEFAULT, Effort.rounds(20));
     }
 
@@ -194,7 +194,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
     }
 
     @Test
-    void closingTheHandleFreesWhatWasNeverDeallocated() {
+    void closingTheHandleFreesMemoryNeverDeallocated() {
         Fence ready = fence();
         queue.alloca(null, ready, PARAMS, 4096, 0).close();
         ready.await();
@@ -208,7 +208,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
     }
 
     @Test
-    void aFailedAllocationIsTheRootCauseOfWhatUsesIt() {
+    void aFailedAllocationIsTheRootCauseOfItsUsesFailures() {
         Device small = closed(open(DeviceOptions.builder().memoryLimit(4096)));
         DeviceQueue q = small.queue(0);
         Fence ready = fence();
@@ -275,7 +275,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
     }
 
     @Test
-    void aCallIsKnownToBeHeldByItsRequestForMemoryIfAllOfItWaitsForThat() {
+    void aCallIsKnownToBeHeldByItsRequestForMemoryIfAllItsWorkWaitsForIt() {
         Starving starving = new Starving();
         starving.awaitHeld();
         MemoryHolder before = starving.call.enter();
@@ -289,7 +289,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
     }
 
     @Test
-    void aCallThatAlsoWaitsForOthersIsNotKnownToBeHeldByMemory() {
+    void aCallWithOtherWaitsIsNotKnownToBeHeldByMemory() {
         Starving starving = new Starving();
         starving.awaitHeld();
         Fence foreign = fence();
@@ -319,7 +319,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
     }
 
     @Test // KNOT-2
-    void aCallIsNotSaidToBeHeldByMemoryWhileAnOperationOfItGoesOn() {
+    void aCallIsNotReportedAsHeldByMemoryWhileAnOperationGoesOn() {
         Starving starving = new Starving();
         for (int round = 0; round < Effort.rounds(50); round++) {
             Fence foreign = fence();
@@ -350,7 +350,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
 
     /** Neither an earlier failure nor a failure behind counts. */
     @Test
-    void aDeallocationWhoseWaitFailsFreesNothing() {
+    void aDeallocationWithAFailedWaitFreesNothing() {
         Fence ready = fence();
         Buffer buffer = closed(queue.alloca(null, ready, PARAMS, 64, 0));
         ready.await();

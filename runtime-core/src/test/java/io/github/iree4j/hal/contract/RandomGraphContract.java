@@ -347,7 +347,7 @@ public abstract class RandomGraphContract extends DeviceContract {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
-    void aFailureReachesWhatDependsOnItAndNothingElse(int threads) throws Exception {
+    void aFailureReachesItsDependentsAndNothingElse(int threads) throws Exception {
         run(threads, true, graph -> {
             boolean[] fails = new boolean[OPERATIONS];
             for (int i = 0; i < OPERATIONS; i++) {

@@ -211,7 +211,7 @@ public abstract class SemaphoreContract extends DeviceContract {
 
     /** Each waits for a different value: a signal wakes its own waiter. */
     @Test
-    void threadsThatWaitForDifferentValuesWakeInTurn() throws Exception {
+    void threadsWaitingForDifferentValuesWakeInTurn() throws Exception {
         TimelineSemaphore semaphore = semaphore();
         int count = 2_000;
         List<Thread> threads = new ArrayList<>();

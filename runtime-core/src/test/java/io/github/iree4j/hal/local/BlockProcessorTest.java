@@ -396,7 +396,7 @@ class BlockProcessorTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
-    void workgroupCountsThatNoDispatchCanHaveEndTheExecution(int threads) throws Exception {
+    void impossibleWorkgroupCountsEndTheExecution(int threads) throws Exception {
         commands.dispatchIndirect(counter, Counting.COUNT, BufferRef.slot(0, 0, 12), NONE, List.of(), 0);
         barrier();
         count(10);
@@ -413,7 +413,7 @@ class BlockProcessorTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
-    void aKernelThatFailsStopsItsRegionAndThoseBehindIt(int threads) throws Exception {
+    void aFailingKernelStopsItsRegionAndLaterRegions(int threads) throws Exception {
         count(4000);
         barrier();
         scale(0, 7, slot(0), slot(0), 1);
@@ -444,7 +444,7 @@ class BlockProcessorTest {
     }
 
     @Test
-    void whatCannotBeginIsOverAndTheNextMayBegin() throws Exception {
+    void executionsUnableToBeginAreOverAndTheNextMayBegin() throws Exception {
         scale(1, 1, slot(0), slot(1), 1);
         commands.finish();
         Buffer a = ints(1);
@@ -456,7 +456,7 @@ class BlockProcessorTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
-    void whatIsLeftAfterACancellationDoesNotRun(int threads) throws Exception {
+    void theRestAfterACancellationDoesNotRun(int threads) throws Exception {
         count(60_000);
         barrier();
         count(1);
@@ -478,7 +478,7 @@ class BlockProcessorTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
-    void oneWideRegionAfterANarrowOneWantsMoreWorkers(int threads) throws Exception {
+    void aWideRegionAfterANarrowRegionWantsMoreWorkers(int threads) throws Exception {
         count(1);
         barrier();
         count(128);
@@ -556,7 +556,7 @@ class BlockProcessorTest {
     // BLOCK-4
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
-    void ofARegionInWhichAKernelFailsEachDispatchThatHasBegunIsReportedWithItsOutcome(int threads) throws Exception {
+    void ofARegionWithAFailingKernelEachBegunDispatchIsReportedWithItsOutcome(int threads) throws Exception {
         count(100, 0);
         count(4000, 1);
         count(10, 2);
@@ -583,7 +583,7 @@ class BlockProcessorTest {
 
     // BLOCK-4
     @Test
-    void aDispatchThatIsStoppedBeforeItsLastTileIsReportedAsStopped() throws Exception {
+    void aDispatchStoppedBeforeItsLastTileIsReportedAsStopped() throws Exception {
         count(100, 0);
         barrier();
         count(4000, 1);
@@ -603,7 +603,7 @@ class BlockProcessorTest {
     }
 
     @Test
-    void sequentialCodeRunsOnOneThreadInOneCall() throws Exception {
+    void sequentialCodeRunsOnASingleThreadInASingleCall() throws Exception {
         commands.dispatch(counter, Counting.SEQUENTIAL, DispatchConfig.of(50, 2, 3), NONE, List.of(), 0);
         commands.finish();
         assertThat(new Drainers(4).run(1)).isNull();

@@ -51,7 +51,7 @@ class CallerRunnersTest {
     }
 
     @Test
-    void whenAllAreLentThereIsNoneUntilOneComesBack() {
+    void afterAllAreLentThereIsNoneUntilAReturn() {
         List<CommandRunner> lent = new ArrayList<>();
         for (CommandRunner runner; (runner = callerRunners.tryAcquire()) != null; ) {
             lent.add(runner);

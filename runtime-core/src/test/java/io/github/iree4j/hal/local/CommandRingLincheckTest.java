@@ -45,7 +45,7 @@ public class CommandRingLincheckTest {
 
     /** Takes the rest, after the end of all threads. */
     @Validate
-    public void whatWasAcceptedIsTakenOnce() {
+    public void acceptedWorkIsTakenOnce() {
         while (ring.poll() instanceof NumberedOperation numbered) {
             inside.decrementAndGet(numbered.number);
         }

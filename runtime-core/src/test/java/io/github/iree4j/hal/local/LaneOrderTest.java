@@ -72,7 +72,7 @@ class LaneOrderTest {
 
     // LANE-2
     @Test
-    void dispatchesThatComeLaterDoNotTakeTheLaneThatARecordingWaitsFor() {
+    void laterDispatchesDoNotTakeTheLaneAwaitedByARecording() {
         queue.connect(scheduler);
         Fence before = submit(null, "first", false);
         submit(null, "recording", false);

@@ -55,7 +55,7 @@ class ReadyListTest {
 
     // READY-1: nothing is lost or taken twice, and the operations of each thread come in order.
     @Test
-    void whatThreadsAddIsTakenOnceAndInTheirOrder() throws Exception {
+    void operationsAddedByThreadsAreTakenOnceAndInOrder() throws Exception {
         ReadyList list = new ReadyList();
         List<List<Integer>> taken = race(
                 operation -> {
@@ -73,7 +73,7 @@ class ReadyListTest {
 
     // RING-2: nothing is lost or taken twice, by any consumer.
     @Test
-    void whatARingAcceptsIsTakenOnce() throws Exception {
+    void operationsAcceptedByARingAreTakenOnce() throws Exception {
         CommandRing ring = new CommandRing(8);
         for (List<Integer> numbers : race(ring::offer, ring::poll, 2)) {
             assertThat(numbers).hasSize(EACH).doesNotHaveDuplicates();

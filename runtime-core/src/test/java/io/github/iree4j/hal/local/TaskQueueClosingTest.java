@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class TaskQueueClosingTest extends TaskQueueFixture {
     @Test
-    void aKernelThatFailsStopsTheRestOfItsDispatch() {
+    void aFailingKernelStopsTheRestOfItsDispatch() {
         Device device = open(2);
         AtomicInteger ran = new AtomicInteger();
         IreeException lost = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
@@ -50,7 +50,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
     }
 
     @Test
-    void workWhoseSignalHasFailedIsNotContinued() {
+    void workWithAFailedSignalIsNotContinued() {
         Device device =
                 open(DeviceOptions.builder().with(CpuOptions.DEFAULTS.workers(2).inlineWork(Duration.ZERO)));
         AtomicInteger ran = new AtomicInteger();
@@ -71,7 +71,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
     }
 
     @Test
-    void closingADeviceStopsWhatRunsAndFailsWhatWaits() throws Exception {
+    void closingADeviceStopsRunningWorkAndFailsWaitingWork() throws Exception {
         Device device = new LocalDriverProvider()
                 .open(
                         "local",
@@ -110,7 +110,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
     }
 
     @Test
-    void closingADeviceWaitsForWhatACallerRunsItself() throws Exception {
+    void closingADeviceWaitsForWorkRunByACaller() throws Exception {
         Device device = new LocalDriverProvider()
                 .open(
                         "local",

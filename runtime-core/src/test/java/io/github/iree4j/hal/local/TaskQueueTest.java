@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class TaskQueueTest extends TaskQueueFixture {
     @Test
-    void oneDispatchRunsOnSeveralWorkers() {
+    void aDispatchRunsOnSeveralWorkers() {
         Device device = open(3);
         CyclicBarrier all = new CyclicBarrier(3);
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
@@ -53,7 +53,7 @@ class TaskQueueTest extends TaskQueueFixture {
     }
 
     @Test
-    void independentWorkOfOneQueueRunsAtOnce() {
+    void independentWorkOfAQueueRunsAtOnce() {
         Device device = open(3);
         CyclicBarrier all = new CyclicBarrier(3);
         kernel.body = (group, dispatch, worker) -> all.await(60, TimeUnit.SECONDS);
@@ -67,7 +67,7 @@ class TaskQueueTest extends TaskQueueFixture {
     }
 
     @Test
-    void whoSignalsDoesNotDoTheWorkThatWaited() {
+    void aSignallerDoesNotDoTheWaitingWork() {
         Device device = open(2);
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
         kernel.body = (group, dispatch, worker) -> threads.add(Thread.currentThread());
@@ -79,7 +79,7 @@ class TaskQueueTest extends TaskQueueFixture {
     }
 
     @Test
-    void smallWorkIsDoneByWhoSubmitsItUnlessThatIsNotWanted() {
+    void smallWorkIsDoneByItsSubmitterUnlessUnwanted() {
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
         kernel.body = (group, dispatch, worker) -> threads.add(Thread.currentThread());
         Device device = open(2);
@@ -94,7 +94,7 @@ class TaskQueueTest extends TaskQueueFixture {
     }
 
     @Test
-    void whoSubmitsSmallWorkPaysNoThreads() {
+    void aSubmitterOfSmallWorkPaysNoThreads() {
         ProcessExecutor workers =
                 closed(ProcessExecutor.builder(3).name("unneeded").build());
         Device device = open(DeviceOptions.builder()
@@ -118,7 +118,7 @@ class TaskQueueTest extends TaskQueueFixture {
     }
 
     @Test
-    void workThatTurnsOutToBeLongIsNotDoneByWhoSubmitsIt() {
+    void workFoundToBeLongIsNotDoneByItsSubmitter() {
         Device device = open(2);
         Executable executable = executable(device);
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
@@ -233,7 +233,7 @@ class TaskQueueTest extends TaskQueueFixture {
     }
 
     @Test
-    void callersThatWaitHelp() {
+    void waitingCallersHelp() {
         Device device = open(1);
         CyclicBarrier both = new CyclicBarrier(2);
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
@@ -249,7 +249,7 @@ class TaskQueueTest extends TaskQueueFixture {
     // LANE-3: a region opened by a helper is continued, also if closed to the helper.
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void whatACallerThatStopsHelpingLeavesIsGoneOnWith(boolean isAllKnown) throws Exception {
+    void workLeftByAnEndingHelperIsGoneOnWith(boolean isAllKnown) throws Exception {
         ProcessExecutor workers = closed(ProcessExecutor.builder(1).build());
         Device device = open(DeviceOptions.builder()
                 .with(CpuOptions.DEFAULTS.executor(workers).inlineWork(Duration.ZERO)));
@@ -291,7 +291,7 @@ class TaskQueueTest extends TaskQueueFixture {
     }
 
     @Test
-    void aCallThatDoesNotBlockMayWaitForItsOwnSignals() throws Exception {
+    void aCallWithoutBlockingMayWaitForItsOwnSignals() throws Exception {
         Device device = open(1);
         Fence done = fence(device);
         CountDownLatch returns = new CountDownLatch(1);

@@ -31,7 +31,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallThatFitsIsAdmittedAtOnce() {
+    void aFittingCallIsAdmittedAtOnce() {
         call("a", 40);
         call("b", 60);
         assertThat(entered).containsExactly("a", "b");
@@ -40,7 +40,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void callsThatDoNotFitAreAdmittedInTheOrderInWhichTheyAskedOnceTheyDo() {
+    void callsWithoutRoomAreAdmittedInOrderOfArrivalOnceThereIsRoom() {
         call("a", 80);
         call("b", 90);
         call("c", 85);
@@ -57,7 +57,7 @@ class AdmissionGateTest extends GateLine {
 
     /** The larger call is not even tried, since a smaller call of another program has found no room. */
     @Test
-    void aSmallerCallOfAProgramThatAsksForOrderStaysBehindALargerOne() {
+    void aSmallerCallOfAProgramInNeedOfOrderStaysBehindALargerCall() {
         call("a", 80);
         call("other", 50);
         gate.join("p", true, new Need(60), false, _ -> entered.add("large"));
@@ -108,7 +108,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void callsOfAProgramOvertakeEachOtherWhereTheirOrderDoesNotMatter() {
+    void callsOfAProgramWithoutOrderOvertakeEachOther() {
         call("a", 80);
         gate.join("p", false, new Need(90), false, _ -> entered.add("large"));
         gate.join("p", false, new Need(10), false, _ -> entered.add("small"));
@@ -116,7 +116,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallThatNeedsMoreThanTheLimitTakesAllOfIt() {
+    void aCallNeedingMoreThanTheLimitTakesAllMemory() {
         call("a", 3 * LIMIT);
         assertThat(gate.committed()).isEqualTo(LIMIT);
         exit("a");
@@ -124,7 +124,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void whatACallWasAdmittedWithIsReleasedOnce() {
+    void theAdmittedNeedOfACallIsReleasedOnce() {
         call("a", 40);
         call("b", 40);
         exit("a");
@@ -133,7 +133,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallThatLeavesTheLineLetsTheNextGoIn() {
+    void aCallLeavingTheLineLetsTheNextGoIn() {
         call("a", 80);
         Admission large = call("large", 90);
         for (int i = 0; i < 10; i++) {
@@ -162,7 +162,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aThreadWaitsUntilItIsAdmitted() throws Exception {
+    void aThreadWaitsUntilAdmitted() throws Exception {
         call("a", 80);
         Thread other = Thread.ofPlatform().daemon().start(() -> {
             while (gate.waiting() == 0) {
@@ -177,7 +177,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aThreadIsToldThatItsCallHasLeft() throws Exception {
+    void aThreadLearnsThatItsCallHasLeft() throws Exception {
         call("a", 80);
         Admission large = gate.join("", true, new Need(90), false, null);
         Thread waits = Thread.currentThread();
@@ -192,7 +192,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void whatTheHostKeepsIsMissingUntilItIsReleased() {
+    void memoryKeptByTheHostIsMissingUntilReleased() {
         gate.keep(null, 30, false);
         call("a", 80);
         assertThat(entered).isEmpty();
@@ -201,7 +201,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallThatNeedsAllButWhatProgramsKeepGoesInWhenItIsAlone() {
+    void aCallNeedingAllButTheMemoryKeptByProgramsGoesInWhenAlone() {
         gate.keep(null, 30, true);
         call("a", LIMIT);
         assertThat(gate.committed()).isEqualTo(LIMIT);
@@ -215,7 +215,7 @@ class AdmissionGateTest extends GateLine {
 
     /** Memory kept by the host is no secret of the line: a release may come between the looks at two calls. */
     @Test
-    void aCallThatNeedsAsMuchDoesNotGoInBeforeTheFirstWhenMemoryIsReleasedBetweenLooks() throws Exception {
+    void aCallNeedingAsMuchDoesNotGoInBeforeTheFirstWhenMemoryIsReleasedBetweenLooks() throws Exception {
         gate.keep(null, 50, false);
         AtomicReference<Thread> releasing = new AtomicReference<>();
         AtomicBoolean armed = new AtomicBoolean();
@@ -240,7 +240,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallPastItsQuotaIsOvertakenByOtherConsumersButNotByItsOwn() {
+    void aCallPastItsQuotaIsOvertakenByOtherConsumersOnly() {
         call("a", "small", new Need(30));
         call("b", "small", new Need(20));
         call("c", "small", new Need(5));
@@ -251,7 +251,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void whatAConsumerKeepsIsMissingInItsQuota() {
+    void memoryKeptByAConsumerIsMissingInItsQuota() {
         Share small = gate.quota("small");
         gate.keep(small, 30, false);
         call("a", "small", new Need(20));
@@ -262,7 +262,7 @@ class AdmissionGateTest extends GateLine {
 
     @ParameterizedTest
     @CsvSource({"small, '', false", "'', small, false", "small, '', true", "'', small, true"})
-    void whatACallKeepsOfTwoConsumersIsMissingInAQuotaOnlyUntilItIsReleased(
+    void memoryKeptByACallOfTwoConsumersIsMissingInAQuotaOnlyUntilReleased(
             String first, String second, boolean isOverBetween) {
         PoolSet blocks = builder(100 * 64)
                 .pool(FakeSlabs.pieces("f", 64))
@@ -296,7 +296,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallThatDoesNotFitTheDeviceTakesNothingOfItsQuota() {
+    void aCallTooLargeForTheDeviceTakesNothingOfItsQuota() {
         call("a", 80);
         call("b", "small", new Need(40));
         Admission b = calls.get("b");
@@ -324,7 +324,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallWhoseFenceIsReachedGetsNoMemoryBeforeThereIsRoomForItsWholeNeed() throws Exception {
+    void aCallWithAReachedFenceGetsNoMemoryBeforeThereIsRoomForItsWholeNeed() throws Exception {
         Admission a = ahead("a", 70);
         CompletableFuture<Boolean> held = new CompletableFuture<>();
         assertThat(a.mayHold()).as("the requests are not due yet").isTrue();
@@ -350,7 +350,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallGetsNoMemoryOnceItsFenceIsReachedThoughTheThreadThatSaysSoIsSlow() {
+    void aCallGetsNoMemoryOnceItsFenceIsReachedDespiteASlowReport() {
         Admission a = ahead("a", 70);
         call("b", 40);
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
@@ -368,7 +368,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallThatEndsWhileItStandsInLineForTheRestOfItsNeedLeavesNothing() {
+    void aCallEndingInLineForTheRestOfItsNeedLeavesNothing() {
         Admission a = ahead("a", 70);
         call("b", 40);
         a.due();
@@ -381,7 +381,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void callsThatBecomeDueTogetherHoldWhatTheyNeedOneAfterTheOther() {
+    void callsDueTogetherHoldTheirNeedOneAfterTheOther() {
         for (int i = 0; i < 4; i++) {
             ahead("a" + i, 80);
         }
@@ -400,7 +400,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallWhoseFenceIsReachedIsBeforeOneThatAskedAtTheSameMomentForWhatItHolds() {
+    void aCallWithAReachedFenceIsBeforeACallOfTheSameMomentAskingForItsMemory() {
         Admission a = gate.tryAdmitAhead("small", new Need(10));
         Admission b = gate.join("small", true, new Need(40), false, _ -> entered.add("b"));
         a.due();
@@ -415,7 +415,7 @@ class AdmissionGateTest extends GateLine {
      * moment.
      */
     @Test
-    void aCallThatHoldsInputsIsServedBeforeOneThatBecameDueLaterAndHoldsNothing() {
+    void aCallHoldingInputsIsServedBeforeALaterDueCallHoldingNothing() {
         Admission holds = gate.tryAdmitAhead("small", new Need(10));
         Admission runs = gate.tryAdmit("small", new Need(35));
         Admission whole = gate.join("small", false, new Need(45), true, _ -> {});
@@ -430,7 +430,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallThatWaitedForItsFenceForLongWaitsForRoomAllTheSame() {
+    void aCallWithALongWaitForItsFenceWaitsForRoomAllTheSame() {
         Admission a = ahead("a", 70);
         call("b", 40);
         pass(2 * PATIENCE);
@@ -441,14 +441,14 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallIsAdmittedBehindAnotherThatHoldsWhatItWillNeed() {
+    void aCallIsAdmittedBehindAnotherHoldingItsFutureNeed() {
         call("a", 90);
         ahead("b", 90);
         assertThat(entered).as("the second's memory may be the first's").containsExactly("a", "b");
     }
 
     @Test
-    void inputsOfCallsThatWaitForFencesLeaveRoomForEachToRun() {
+    void inputsOfCallsWaitingForFencesLeaveRoomForEachToRun() {
         for (int i = 0; i < 10; i++) {
             ahead("a" + i, 92);
         }
@@ -475,7 +475,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void inputsOfSmallCallsThatWaitForFencesLeaveRoomForALargeOne() {
+    void inputsOfSmallCallsWaitingForFencesLeaveRoomForALargeCall() {
         call("large", 95);
         exit("large");
         for (int i = 0; i < 10; i++) {
@@ -487,7 +487,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void inputsOfCallsThatWaitForFencesLeaveRoomForALargeOneThatNobodyKnowsYet() {
+    void inputsOfCallsWaitingForFencesLeaveRoomForAnUnknownLargeCall() {
         for (int i = 0; i < 10; i++) {
             ahead("a" + i, 10);
         }
@@ -497,7 +497,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void inputsOfCallsThatWaitForFencesLeaveRoomForWhatAFirstCallHasShown() {
+    void inputsOfCallsWaitingForFencesLeaveRoomForTheShownNeedOfAFirstCall() {
         Need first = new Need(-10);
         call("first", "", first);
         first.bytes = 95;
@@ -510,7 +510,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void inputsOfCallsThatWaitForFencesLeaveRoomForTheSlabsThatCallsShare() {
+    void inputsOfCallsWaitingForFencesLeaveRoomForSharedSlabs() {
         AdmissionGate slabs = slabs();
         Need large = new Need(1500);
         int ahead = 0;
@@ -522,7 +522,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallWhoseFenceIsReachedNoLongerCountsAsOneThatWaitsForIt() {
+    void aCallWithAReachedFenceNoLongerCountsAsWaitingForIt() {
         ahead("a", 5);
         calls.get("a").due();
         call("b", 100);
@@ -538,7 +538,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void callsThatWaitForFencesTakeNothingThatAReadyOneWaitsFor() {
+    void callsWaitingForFencesTakeNothingAwaitedByAReadyCall() {
         call("a", 80);
         call("b", 60);
         ahead("c", 10);
@@ -559,7 +559,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallAheadOfItsFenceThatWaitsForItsQuotaDoesNotKeepOutOthers() {
+    void aCallAheadOfItsFenceWaitingForItsQuotaDoesNotKeepOutOthers() {
         Share small = gate.quota("small");
         gate.keep(small, 30, false);
         ahead("a", "small", 10);
@@ -571,7 +571,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aReadyCallIsNotHeldUpForLongByInputsOfCallsThatMayWaitForIt() {
+    void aReadyCallIsNotHeldUpForLongByInputsOfItsPossibleWaiters() {
         for (int i = 0; i < 4; i++) {
             ahead("a" + i, 80);
         }
@@ -582,7 +582,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void whileSeveralCallsAreAdmittedTheSlabsThatTheyShareNeedRoom() {
+    void severalAdmittedCallsNeedRoomForTheirSharedSlabs() {
         AdmissionGate slabs = slabs();
         Admission first = slabs.tryAdmit("", new Need(800));
         assertThat(first).isNotNull();
@@ -600,7 +600,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void soDoesWhatLongerSlabsLeaveOver() {
+    void remaindersOfLongerSlabsNeedRoomToo() {
         AdmissionGate whole = longerSlabs();
         assertThat(whole.tryAdmit("", new Need(800))).isNotNull();
         assertThat(whole.tryAdmit("", new Need(800 - 64 - 28 + 1))).isNull();
@@ -608,7 +608,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void besideInputsOfCallsThatWaitForFencesOnlySharedSlabsNeedRoom() {
+    void besideInputsOfCallsWaitingForFencesOnlySharedSlabsNeedRoom() {
         AdmissionGate whole = longerSlabs();
         assertThat(whole.tryAdmitAhead("", new Need(800))).isNotNull();
         assertThat(whole.tryAdmit("", new Need(1600 - 5 - 64 + 1))).isNull();

@@ -26,7 +26,7 @@ class AdmissionRaceTest extends MemoryLine {
     private static final long LIMIT = 100;
 
     @Test
-    void eachCallThatStaysIsAdmittedAndNothingStaysCommitted() throws Exception {
+    void eachStayingCallIsAdmittedAndNothingStaysCommitted() throws Exception {
         int rounds = Effort.rounds(200, 5_000);
         long seed = Effort.seed(AdmissionRaceTest.class, rounds + " rounds", 1);
         for (int i = 0; i < rounds; i++) {

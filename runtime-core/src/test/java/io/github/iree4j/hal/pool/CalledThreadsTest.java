@@ -98,7 +98,7 @@ class CalledThreadsTest extends GateLine {
     }
 
     @Test
-    void aThreadThatComesTooLateIsCalledAgain() {
+    void aThreadComingTooLateIsCalledAgain() {
         Sleeper sleeper = called();
         call("b", 60);
         sleeper.comesInVain();
@@ -111,7 +111,7 @@ class CalledThreadsTest extends GateLine {
     }
 
     @Test
-    void callsBehindACalledOneDoNotTakeItsRoom() {
+    void callsBehindACalledThreadDoNotTakeItsRoom() {
         call("a", 80);
         Sleeper sleeper = new Sleeper(70, "");
         call("behind", 60);
@@ -131,7 +131,7 @@ class CalledThreadsTest extends GateLine {
     }
 
     @Test
-    void aNewcomerThatUsesTheRoomMovesTheLine() {
+    void aNewcomerUsingTheRoomMovesTheLine() {
         Sleeper sleeper = called();
         clock.addAndGet(PATIENCE - 10);
         call("b", 60);
@@ -143,7 +143,7 @@ class CalledThreadsTest extends GateLine {
     }
 
     @Test
-    void aNewcomerDoesNotOvertakeACallThatWaitsForTheSameQuota() {
+    void aNewcomerDoesNotOvertakeACallWaitingForTheSameQuota() {
         call("a", "small", new Need(30));
         new Sleeper(20, "small");
         call("b", "small", new Need(10));
@@ -151,7 +151,7 @@ class CalledThreadsTest extends GateLine {
     }
 
     @Test
-    void aCalledThreadThatLeavesLetsTheNextIn() {
+    void aLeavingCalledThreadLetsTheNextIn() {
         call("a", 80);
         Sleeper sleeper = new Sleeper(90, "");
         call("behind", 60);
@@ -163,7 +163,7 @@ class CalledThreadsTest extends GateLine {
     }
 
     @Test
-    void aCalledThreadThatIsLateIsLookedAtAgain() {
+    void aLateCalledThreadIsLookedAtAgain() {
         Sleeper sleeper = called();
         pass(2 * HOST); // looks find the thread called
         call("b", 60);

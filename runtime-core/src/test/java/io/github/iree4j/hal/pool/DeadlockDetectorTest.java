@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class DeadlockDetectorTest extends KnotLine {
 
     @Test
-    void ofTwoCallsThatWaitForEachOtherTheYoungerFailsAndTheOlderContinues() {
+    void ofTwoCallsWaitingForEachOtherTheYoungerFailsAndTheOlderContinues() {
         knot(halves());
         pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("looked at once").isEmpty();
@@ -37,7 +37,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void memoryThatIsNeverKnownToBeUnusedIsNotWaitedFor() {
+    void memoryNeverKnownToBeUnusedIsNotWaitedFor() {
         PoolSet set = halves().build();
         holding(set, "a").keep();
         holding(set, "b");
@@ -48,7 +48,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void aKnotIsNotResolvedWithMemoryThatIsNeverKnownToBeUnused() {
+    void aKnotIsNotResolvedWithMemoryNeverKnownToBeUnused() {
         PoolSet set = builder(3 * HALF)
                 .pool(FakeSlabs.pieces("f", HALF))
                 .delayed(this::after)
@@ -83,7 +83,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void aCallThatContinuesAfterAFailedRequestIsJudgedAnewAfterAWhile() {
+    void aCallContinuingAfterAFailedRequestIsJudgedAnewAfterAWhile() {
         Knot knot = knot(halves());
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
@@ -95,7 +95,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void aRequestThatWaitsForARunningCallHasHope() {
+    void aRequestWaitingForARunningCallHasHope() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         holding(set, "b");
@@ -112,7 +112,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void aCallThatWaitsForItsInnerCallGivesNoHopeWhileTheInnerCallWaits() {
+    void aCallWaitingForItsInnerCallGivesNoHopeWhileTheInnerCallWaits() {
         PoolSet set = halves().build();
         MemoryHolder outer = holding(set, "outer");
         MemoryHolder inner = holding(set, "inner");
@@ -134,7 +134,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void aCallBehindOneThatWaitsForItsTurnGivesAsMuchHopeAsTheCallThatHasTheTurn() {
+    void aCallBehindACallInLineGivesAsMuchHopeAsTheCallInItsTurn() {
         PoolSet set = halves().build();
         MemoryHolder outer = holding(set, "outer");
         MemoryHolder first = holding(set, "first");
@@ -154,7 +154,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void aCycleOfCallsThatWaitForEachOtherIsFollowedOnce() {
+    void aCycleOfCallsWaitingForEachOtherIsFollowedOnce() {
         PoolSet set = halves().build();
         MemoryHolder outer = holding(set, "outer");
         MemoryHolder inner = new MemoryHolder("inner", new OperationsUnderWay());
@@ -172,7 +172,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void aCallThatWaitsAndWhoseCodeRunsGivesHope() {
+    void aWaitingCallWithRunningCodeGivesHope() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         MemoryHolder b = holding(set, "b");
@@ -244,7 +244,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void aKnotIsResolvedAsIfTheHostHadRetiredWhatIsOver() {
+    void aKnotIsResolvedAsIfTheHostHadRetiredEndedWork() {
         PoolSet set = whole(3 * HALF);
         MemoryHolder a = holding(set, "a");
         Reservation ahead = overButNotRetired(set);
@@ -261,7 +261,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void workThatEndsInBetweenPostponesTheVerdict() {
+    void workEndingInBetweenPostponesTheVerdict() {
         Knot knot = knot(halves());
         pass(DeadlockDetector.CONFIRM_NANOS);
         busy = true; // an operation begins
@@ -276,7 +276,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void memoryThatOnlyTheHostCanFreeIsWaitedForDuringHostPatience() {
+    void memoryOnlyTheHostCanFreeIsWaitedForDuringHostPatience() {
         long given = 5 * DeadlockDetector.CONFIRM_NANOS;
         PoolSet set = halves().hostPatience(given).build();
         holding(set, "a").end(); // unclosed results
@@ -300,7 +300,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void memoryOfOtherConsumersIsNoHopeForARequestThatWaitsForItsQuota() {
+    void memoryOfOtherConsumersIsNoHopeForARequestWaitingForItsQuota() {
         PoolSet set = builder(4 * HALF)
                 .pool(FakeSlabs.pieces("f", HALF))
                 .quota("q", HALF)
@@ -314,7 +314,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void aCallThatBeginsToWaitLongAfterItsRequestIsJudged() {
+    void aCallBeginningToWaitLongAfterItsRequestIsJudged() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         MemoryHolder b = holding(set, "b");
@@ -329,7 +329,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void aCallThatBeginsToWaitForAnEarlierRequesterIsJudgedAndGivesHopeWhenItContinues() {
+    void aCallBeginningToWaitForAnEarlierRequesterIsJudgedAndGivesHopeWhenItContinues() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         MemoryHolder b = holding(set, "b");
@@ -349,7 +349,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void aCallThatHoldsNothingDoesNotFailInPlaceOfOneThatDoes() {
+    void aCallHoldingNothingDoesNotFailInPlaceOfAHolder() {
         Knot knot = knot(halves());
         askFor(knot.set(), new MemoryHolder("c", new OperationsUnderWay()), "c");
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
@@ -357,7 +357,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void ofSeveralRequestsOfOneCallOneFails() {
+    void ofSeveralRequestsOfACallOnlyOneFails() {
         Knot knot = knot(halves());
         askFor(knot.set(), knot.b(), "yet more for b");
         pass(DeadlockDetector.END_NANOS);
@@ -405,7 +405,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void hopeSpreadsFromOneHolderToTheNext() {
+    void hopeSpreadsFromHolderToHolder() {
         PoolSet set = builder(2 * HALF)
                 .pool(FakeSlabs.pieces("f", HALF))
                 .quota("q", HALF)
@@ -441,7 +441,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void whatAProgramKeepsIsNotWaitedFor() {
+    void memoryKeptByAProgramIsNotWaitedFor() {
         PoolSet set = halves().build();
         holding(set, "a").keep();
         holding(set, "b").keep();
@@ -453,7 +453,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void allRequestsThatWaitInVainFailOneAfterAnother() {
+    void allRequestsWaitingInVainFailOneAfterAnother() {
         PoolSet set = halves().build();
         holding(set, "a").keep();
         holding(set, "b").keep();
@@ -478,7 +478,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void aCallThatWaitsForItsTurnHasTheHopeOfTheOneBeforeIt() {
+    void aCallWaitingForItsTurnHasTheHopeOfTheCallBefore() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         MemoryHolder b = holding(set, "b");
@@ -514,7 +514,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void whatCallsThatFailedReleaseIsKeptForTheOneThatTheyFailedFor() {
+    void memoryReleasedByFailedCallsIsKeptForTheHelpedCall() {
         PoolSet set = builder(4 * HALF)
                 .pool(PoolOptions.passThrough("p"))
                 .waste(0)
@@ -551,7 +551,7 @@ class DeadlockDetectorTest extends KnotLine {
     }
 
     @Test
-    void whoReleasesWithoutEndIsNoHopeForEver() {
+    void anEndlessReleaserIsNoHopeForEver() {
         PoolSet set = builder(3 * HALF)
                 .pool(PoolOptions.passThrough("p"))
                 .waste(0)
@@ -575,7 +575,7 @@ class DeadlockDetectorTest extends KnotLine {
 
     /** The victim is the request of a call that waits for nothing else. */
     @Test
-    void aCallIsNotGivenUpWhileAnotherRequestOfItHasHope() {
+    void aCallIsNotGivenUpWhileAnotherOfItsRequestsHasHope() {
         PoolSet set = builder(4 * HALF)
                 .pool(FakeSlabs.pieces("f", HALF))
                 .quota("limited", 2 * HALF)

@@ -41,7 +41,7 @@ class DeathFrontiersTest {
     }
 
     @Test
-    void aJoinOfMoreEntriesThanAnyFrontierHoldsIsNotOverBeforeWhatItLostIs() {
+    void aJoinWithTooManyEntriesIsNotOverBeforeItsLostPart() {
         DeathFrontiers deaths = new DeathFrontiers(tracker, Frontier.MAXIMUM_CAPACITY);
         Frontier joined = deaths.join(users(0, 200), users(200, 400));
         assertThat(joined).isNotNull();
@@ -57,7 +57,7 @@ class DeathFrontiersTest {
     }
 
     @Test
-    void entriesOfAQueueThatFailedAreOverOnceNothingOfItIsInFlight() {
+    void entriesOfAFailedQueueAreOverOnceItsWorkIsNotInFlight() {
         DeathFrontiers deaths = new DeathFrontiers(tracker, 2);
         Frontier joined = deaths.join(users(0, 2), users(2, 4));
         assertThat(joined).isNotNull();
@@ -74,7 +74,7 @@ class DeathFrontiersTest {
 
     /** Each user waited for a semaphore of another domain, unknown to this tracker for ever. */
     @Test
-    void workOfAnotherDomainThatUsersHaveWaitedForKeepsNoMemory() {
+    void workOfAnotherDomainAwaitedByUsersKeepsNoMemory() {
         for (int capacity : new int[] {1, 2, 12}) {
             DeathFrontiers deaths = new DeathFrontiers(tracker, capacity);
             long first = axis(2 * capacity);
@@ -96,7 +96,7 @@ class DeathFrontiersTest {
     }
 
     @Test
-    void whatAnOperationOfAQueueThatFailedHadLostIsNeverKnownToBeOver() {
+    void theLostPastOfAnOperationOfAFailedQueueIsNeverKnownToBeOver() {
         DeathFrontiers deaths = new DeathFrontiers(tracker, 4);
         users(0, 3);
         Frontier lossy = Frontier.producedBy(axis(0), 1).tainted();
@@ -125,7 +125,7 @@ class DeathFrontiersTest {
     }
 
     @Test
-    void whatAJoinHasLostWillBeKnownToBeOver() {
+    void theLostPartOfAJoinWillBeKnownToBeOver() {
         DeathFrontiers deaths = new DeathFrontiers(tracker, 2);
         Frontier joined = deaths.join(users(0, 2), users(2, 4));
         assertThat(joined).isNotNull();

@@ -30,14 +30,14 @@ class DueCallsInKnotsTest extends KnotLine {
     }
 
     @Test
-    void aCallThatWaitsForTheRestOfItsNeedGivesNoHopeToWhoKeepsItWaiting() {
+    void aCallWaitingForTheRestOfItsNeedGivesNoHopeToItsObstacle() {
         due(halves().build(), "", 2 * HALF - HALF / 2);
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for other");
     }
 
     @Test
-    void aCallThatWaitsForTheRestOfItsNeedGivesHopeWhileACallRunsThatHoldsNothingYet() {
+    void aCallWaitingForTheRestOfItsNeedGivesHopeWhileACallWithoutMemoryRuns() {
         PoolSet set = halves().build();
         Admission runs = admitted(set, 1);
         due(set, "", 2 * HALF - HALF / 2 - 8);
@@ -49,7 +49,7 @@ class DueCallsInKnotsTest extends KnotLine {
     }
 
     @Test
-    void aCallThatWaitsForTheRestOfItsNeedGivesHopeWhileACallOfAnotherConsumerRuns() {
+    void aCallWaitingForTheRestOfItsNeedGivesHopeWhileACallOfAnotherConsumerRuns() {
         PoolSet set = builder(4 * HALF)
                 .pool(FakeSlabs.pieces("f", HALF))
                 .quota("q", 2 * HALF)

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(300)
 class GuessedCallsTest extends GateLine {
     @Test
-    void aCallOfWhichNobodyKnowsWhatItNeedsIsAdmittedAlone() {
+    void aCallOfUnknownNeedIsAdmittedAlone() {
         Need unknown = new Need(-10);
         call("a", 10);
         call("b", "", unknown);
@@ -42,7 +42,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void aFirstCallThatTakesLongCountsWithWhatItHasHeldByThen() {
+    void aLongFirstCallCountsWithTheMemoryHeldByThen() {
         call("a", "", new Need(-10));
         holds("a", 30).admitted(calls.get("a"));
         call("b", 70);
@@ -60,7 +60,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void aFirstCallThatTakesLongCountsWithItsGuessAtLeast() {
+    void aLongFirstCallCountsWithItsGuessAtLeast() {
         call("a", "", new Need(-40));
         holds("a", 30).admitted(calls.get("a"));
         call("b", 20);
@@ -71,7 +71,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void firstCallsThatTakeLongGoInOneAfterTheOther() {
+    void longFirstCallsGoInOneAfterTheOther() {
         Need unknown = new Need(-10);
         call("a", "", unknown);
         call("b", "", unknown);
@@ -86,7 +86,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void aFirstCallDoesNotWaitForEverForCallsThatAreKnown() {
+    void aFirstCallDoesNotWaitForEverForKnownCalls() {
         call("a", 50);
         call("b", "", new Need(-10));
         pass(HOST - 1);
@@ -98,7 +98,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void aFirstCallThatDoesNotFitBesideOthersWaitsForThem() {
+    void aFirstCallWithoutRoomBesideOthersWaitsForThem() {
         call("a", 95);
         call("b", "", new Need(-10));
         pass(2 * HOST);
@@ -109,7 +109,7 @@ class GuessedCallsTest extends GateLine {
 
     /** Being alone, or with a reached fence, needs no memory; room for a guess does. */
     @Test
-    void aCallIsOutsideSinceNobodyKnowsItsNeedUntilItsGuessHasNoRoom() {
+    void aCallIsOutsideForItsUnknownNeedUntilItsGuessHasNoRoom() {
         call("a", 95);
         call("b", "", new Need(-10));
         ahead("c", -10);
@@ -126,7 +126,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void callsWhoseGuessesLackRoomInDifferentSharesAllLackRoom() {
+    void callsWithGuessesOverDifferentSharesAllLackRoom() {
         call("a", "small", new Need(35));
         call("b", "", new Need(-95));
         call("c", "small", new Need(-10));
@@ -150,7 +150,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void aQuotaEndsWhatACallMayNeed() {
+    void aQuotaEndsTheNeedOfACall() {
         call("a", "small", new Need(-10));
         assertThat(gate.committed()).isEqualTo(40);
         call("b", 60);
@@ -191,7 +191,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void aFirstCallThatTheEndOfAnotherLetInIsNoLongerAlone() {
+    void aFirstCallLetInByTheEndOfAnotherIsNoLongerAlone() {
         AdmissionGate other = bytes(LIMIT, PATIENCE).gate();
         Admission a = other.join("", true, new Need(60), false, _ -> entered.add("a"));
         other.join("", true, new Need(-50), false, _ -> entered.add("b"));
@@ -204,7 +204,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void aFirstCallThatTakesLongLetsCallsInThatWaitForTheirFences() {
+    void aLongFirstCallLetsInCallsWaitingForTheirFences() {
         for (int i = 0; i < 6; i++) {
             ahead("ahead" + i, 10);
         }
@@ -226,7 +226,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void aCallThatNobodyKnowsTheNeedOfIsNotAdmittedAheadOfItsFence() {
+    void aCallOfUnknownNeedIsNotAdmittedAheadOfItsFence() {
         ahead("a", -10);
         call("b", -10);
         assertThat(entered).containsExactly("b");

@@ -112,7 +112,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void ofSlabsThatServeARequestTheShortestIsUsed() {
+    void ofSlabsServingARequestTheShortestIsUsed() {
         PoolSet set = keepingWholeSlabs().build();
         List<Reservation> all = List.of(reserve(set, 6400), reserve(set, 6208), reserve(set, 6272));
         all.forEach(each -> each.release(Frontier.EMPTY));
@@ -122,7 +122,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void aLongerSlabIsUsedBehindItsOwnLastUserWhileAShorterOneMayNotBeUsed() {
+    void aLongerSlabIsUsedBehindItsOwnLastUserIfAShorterSlabMayNotBeUsed() {
         PoolSet set = keepingWholeSlabs().build();
         Reservation longer = reserve(set, 6400);
         Reservation shorter = reserve(set, 6144); // looked at last
@@ -138,7 +138,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void blocksThatWasteMoreThanAnEighthOfTheirLengthTogetherWasteALimitedNumberOfParts() {
+    void blocksWastingMoreThanAnEighthOfTheirLengthTogetherWasteALimitedNumberOfParts() {
         PoolSet set = keepingWholeSlabs().waste(640).build();
         List<Reservation> all = new ArrayList<>();
         for (int i = 0; i <= Waste.PARTS; i++) {
@@ -154,7 +154,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void whatABlockWastesMayBeWastedAgainOnceItIsBack() {
+    void theWasteOfABlockMayBeWastedAgainOnceReturned() {
         PoolSet set = keepingWholeSlabs().waste(64).build();
         int spare = Waste.PARTS * 64;
         List<Reservation> two = List.of(reserve(set, 1024 + spare), reserve(set, 1024 + spare));
@@ -168,7 +168,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void whatAConsumerKeepsCountsAgainstItsQuota() {
+    void memoryKeptByAConsumerCountsAgainstItsQuota() {
         PoolSet set = builder(Long.MAX_VALUE)
                 .quota("c", 128)
                 .pool(PoolOptions.tlsf("t", 64, 64))
@@ -180,7 +180,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void aSlabStaysWhileTheHostMayAccessWhatWasReleasedAhead() {
+    void aSlabStaysWhileTheHostMayAccessMemoryReleasedAhead() {
         PoolSet set = builder(Long.MAX_VALUE)
                 .pool(PoolOptions.passThrough("p").withRetained(0))
                 .build();
@@ -195,7 +195,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void unusedSlabsAreNotReturnedForARequestThatWouldNotFitAnyway() {
+    void unusedSlabsAreNotReturnedForAHopelessRequest() {
         PoolSet set = builder(640)
                 .pool(PoolOptions.tlsf("small", 64, 64).withSizes(0, 64))
                 .pool(PoolOptions.tlsf("large", 64, 64).withSizes(65, 1 << 20))
@@ -210,7 +210,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void aFailedReleaseOfOneSlabDoesNotAffectOthers() {
+    void aFailedReleaseOfASlabDoesNotAffectOthers() {
         FakeSlabs stubborn = new FakeSlabs() {
             private boolean first = true;
 

@@ -45,7 +45,7 @@ class KnotLooksTest extends KnotLine {
 
     /** The call is the only call of its consumer; then only the host could release memory for the consumer. */
     @Test
-    void theHopeThatACallGivesEndsWithTheCall() {
+    void theHopeGivenByACallEndsWithTheCall() {
         PoolSet set = limited(0);
         ReservationRequest limited = ReservationRequest.of(HALF).withConsumer("limited");
         Reservation kept = set.tryReserve(limited.asPersistent());
@@ -75,7 +75,7 @@ class KnotLooksTest extends KnotLine {
     }
 
     @Test
-    void aQuotaWaitsForMemoryThatAnEndedCallOfItsConsumerHolds() {
+    void aQuotaWaitsForMemoryHeldByAnEndedCallOfItsConsumer() {
         PoolSet set = limited(LONG);
         holdAfterTheEnd(set, "limited");
         ask(set, "limited", 2 * HALF);
@@ -86,7 +86,7 @@ class KnotLooksTest extends KnotLine {
     }
 
     @Test
-    void aQuotaDoesNotWaitForMemoryThatEndedCallsOfOthersHold() {
+    void aQuotaDoesNotWaitForMemoryHeldByEndedCallsOfOthers() {
         PoolSet set = limited(LONG);
         MemoryHolder program = new MemoryHolder("program", new OperationsUnderWay());
         askAs(set, program, "of the program", "limited");

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** The line under load: always in movement. */
 class LineLoadTest extends MemoryLine {
     @Test
-    void whileOneRequestFitsSomethingProgresses() {
+    void whileARequestFitsSomethingProgresses() {
         for (int seed = 0; seed < 300; seed++) {
             randomLoad(seed);
         }

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** Waiting for memory: the order of the line, and permitted overtaking. */
 class LineTest extends MemoryLine {
     @Test
-    void twoOf400MegabytesIn512FollowEachOtherAndOneOf600FailsAtOnce() {
+    void twoOf400MegabytesIn512FollowEachOtherAndARequestOf600FailsAtOnce() {
         PoolSet set = set(512 * MB);
         ask(set, "first", 400 * MB);
         ask(set, "second", 400 * MB);
@@ -42,7 +42,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void memoryThatIsLeftToAnotherProvesNothingAboutTheLength() {
+    void memoryLeftToAnotherProvesNothingAboutTheLength() {
         Pool pool = set(10 * 64).pools().getFirst();
         WaitingLine line = new WaitingLine();
         Waiter shorter = waiter(pool, 64, 1);
@@ -70,7 +70,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void aRequestThatDoesNotFitYetIsNotOvertaken() {
+    void aRequestWithoutRoomYetIsNotOvertaken() {
         PoolSet set = set(10 * 64);
         ask(set, "holder", 6 * 64);
         ask(set, "big", 8 * 64);
@@ -84,7 +84,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void aRequesterThatReturnsUnusedMemoryKeepsThePlaceOfItsFirstAttempt() {
+    void aRequesterReturningUnusedMemoryKeepsThePlaceOfItsFirstAttempt() {
         PoolSet set = set(10 * 64);
         ask(set, "holder", 10 * 64);
         Reservation held = got.remove("holder");
@@ -100,7 +100,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void anOlderRequestNeedNotStayBehindThoseInLine() {
+    void anOlderRequestNeedNotStayBehindTheLine() {
         PoolSet set = set(10 * 64);
         long age = set.nextAge();
         ask(set, "holder", 6 * 64);
@@ -199,7 +199,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void aHolderMayOvertakeSinceItMayNeedMoreToFinish() {
+    void aHolderMayOvertakeForItMayNeedMoreToFinish() {
         PoolSet set = set(10 * 64);
         ask(set, "a", 6 * 64);
         ask(set, "big", 8 * 64);
@@ -291,7 +291,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void aRequestThatPrefersReuseWaitsForFreedMemoryInsteadOfGrowing() {
+    void aRequestPreferringReuseWaitsForFreedMemoryInsteadOfGrowing() {
         tracker.register(AXIS);
         PoolSet set = set(100 * 64);
         ask(set, "first", 10 * 64);
@@ -325,7 +325,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void aLaterRequestDoesNotOvertakeOneThatDoesNotFit() {
+    void aLaterRequestDoesNotOvertakeARequestWithoutRoom() {
         PoolSet set = set(10 * 64);
         ask(set, "holder", 6 * 64);
         ask(set, "another", 3 * 64);
@@ -352,7 +352,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void anAlignmentThatDoesNotFitDoesNotHoldUpHolders() {
+    void anUnsuitableAlignmentDoesNotHoldUpHolders() {
         PoolSet set = set(10 * 64);
         ask(set, "a", 6 * 64);
         ask(set, "b", 3 * 64);

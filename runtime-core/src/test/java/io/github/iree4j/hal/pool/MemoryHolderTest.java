@@ -27,7 +27,7 @@ class MemoryHolderTest extends KnotLine {
     }
 
     @Test
-    void aPeakIsTheMostThatWasHeldAtOnce() {
+    void aPeakIsTheMostHeldAtOnce() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         askFor(set, a, "more");
@@ -60,7 +60,7 @@ class MemoryHolderTest extends KnotLine {
     }
 
     @Test
-    void whatTheCallsOfACallHoldIsPartOfItsPeak() {
+    void memoryHeldByTheCallsOfACallIsPartOfItsPeak() {
         PoolSet set = builder(4 * HALF).pool(FakeSlabs.pieces("f", HALF)).build();
         MemoryHolder outer = holding(set, "outer");
         MemoryHolder inner = call("inner", outer);
@@ -102,7 +102,7 @@ class MemoryHolderTest extends KnotLine {
     }
 
     @Test
-    void aRightThatComesTooLateIsGivenUp() throws Exception {
+    void aRightComingTooLateIsGivenUp() throws Exception {
         PoolSet set = halves().build();
         MemoryHolder call = call("call", null);
         call.end();
@@ -114,7 +114,7 @@ class MemoryHolderTest extends KnotLine {
     }
 
     @Test
-    void whatACallHasHeldIsKnownWhenTheCallsThatItMadeHaveEnded() {
+    void theMemoryHeldByACallIsKnownWhenItsNestedCallsHaveEnded() {
         PoolSet set = builder(4 * HALF).pool(FakeSlabs.pieces("f", HALF)).build();
         MemoryHolder outer = holding(set, "outer");
         outer.admitted(right(set, HALF));
@@ -181,7 +181,7 @@ class MemoryHolderTest extends KnotLine {
 
     /** Each holds the other's missing part. */
     @Test
-    void ofTwoCallsThatWaitForMemoryOfTheirInputsTheYoungerFails() {
+    void ofTwoCallsWaitingForMemoryOfTheirInputsTheYoungerFails() {
         PoolSet set = halves().build();
         MemoryHolder a = call("a", null);
         MemoryHolder b = call("b", null);
@@ -204,7 +204,7 @@ class MemoryHolderTest extends KnotLine {
     }
 
     @Test
-    void anInputThatIsToBeAskedForAgainIsNoFailure() {
+    void anInputToBeAskedForAgainIsNoFailure() {
         PoolSet set = halves().build();
         MemoryHolder a = call("a", null);
         Reservation first = input(set, a);
@@ -238,7 +238,7 @@ class MemoryHolderTest extends KnotLine {
     }
 
     @Test
-    void oneCallAtATimeKeepsSomeOfItsInputsWhileItWaitsForOthers() throws Exception {
+    void oneCallAtATimeKeepsSomeOfItsInputsDuringTheWaitForOthers() throws Exception {
         PoolSet set = halves().build();
         CountDownLatch goOn = new CountDownLatch(1);
         AtomicBoolean isIn = new AtomicBoolean();

@@ -165,7 +165,7 @@ class MemoryLimitsTest extends MemoryLine {
     }
 
     @Test
-    void requestsThatWaitForTheHostAreCounted() {
+    void requestsWaitingForTheHostAreCounted() {
         PoolSet set = set(10 * 64);
         Reservation weights = set.tryReserve(
                 ReservationRequest.of(6 * 64).withConsumer("weights").asPersistent());
@@ -222,7 +222,7 @@ class MemoryLimitsTest extends MemoryLine {
     }
 
     @Test
-    void afterCloseMemoryIsReturnedAsItIsReleased() {
+    void afterCloseMemoryIsReturnedAtItsRelease() {
         PoolSet set = set(10 * 64);
         ask(set, "a", 64);
         set.close();

@@ -85,7 +85,7 @@ class MemoryMapTest {
     }
 
     @Test
-    void whatExceedsTheLimitIsCounted() {
+    void excessOverTheLimitIsCounted() {
         PoolSet set = set(PoolOptions.tlsf("t", 1024, 1024));
         for (int i = 0; i < 10; i++) {
             reserve(set.pools().getFirst(), 64);

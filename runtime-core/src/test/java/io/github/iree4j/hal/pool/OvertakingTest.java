@@ -300,7 +300,7 @@ class OvertakingTest {
     }
 
     @Test
-    void consumersThatAlwaysHoldSomethingLetTheWholeBudgetThroughAfterAWhile() {
+    void consumersAlwaysHoldingSomethingLetTheWholeBudgetThroughAfterAWhile() {
         set = set(16 * UNIT);
         Work queue = new Work("small", 1);
         IntStream.range(0, 8).forEach(i -> time.plan(i * MILLI / 8, () -> invokeForEver(queue, false, UNIT, MILLI)));
@@ -316,7 +316,7 @@ class OvertakingTest {
     }
 
     @Test
-    void aRequestBehindAnotherIsOvertakenAsOftenForEachOfThem() {
+    void aRequestBehindAnotherIsOvertakenAsOftenForEach() {
         set = set(40 * UNIT);
         Work queue = new Work("small", 1);
         IntStream.range(0, 8).forEach(i -> time.plan(i * MILLI / 8, () -> invokeForEver(queue, false, UNIT, MILLI)));

@@ -169,7 +169,7 @@ class PlacementTest {
     }
 
     @Test
-    void theWholeBudgetCanBeOneReservation() {
+    void theWholeBudgetCanBeASingleReservation() {
         Pool pool = pool(PoolOptions.tlsf("t", 1 << 16, 1 << 20), 1_000_000 / 64 * 64);
         for (int i = 0; i < 3; i++) {
             Reservation whole = pool.tryReserve(ReservationRequest.of(1_000_000 / 64 * 64));

@@ -38,7 +38,7 @@ class QuotaBesideWorkTest extends KnotLine {
     }
 
     @Test
-    void aCallThatNothingButItsOwnMemoryCouldHelpFailsOnceTheHostHasHadItsTime() {
+    void aCallHelpedByItsOwnMemoryOnlyFailsOnceTheHostHasHadItsTime() {
         PoolSet set = limited(HALF).build();
         MemoryHolder call = call();
         ask(set, call, "has");
@@ -53,7 +53,7 @@ class QuotaBesideWorkTest extends KnotLine {
     }
 
     @Test
-    void theHostHasItsTimeForEachCallThoughTheLineIsLookedAtBefore() {
+    void theHostHasItsTimeForEachCallDespiteAnEarlierLook() {
         PoolSet set = limited(HALF).quota("r", HALF).build();
         MemoryHolder call = call();
         ask(set, call, "has");
@@ -69,7 +69,7 @@ class QuotaBesideWorkTest extends KnotLine {
     }
 
     @Test
-    void aCallIsJudgedAtALookThatKnowsThatItIsHeld() {
+    void aCallIsJudgedAtALookWithTheKnowledgeOfItsHold() {
         PoolSet set = limited(HALF).build();
         MemoryHolder call = call();
         ask(set, call, "has");
@@ -83,7 +83,7 @@ class QuotaBesideWorkTest extends KnotLine {
     }
 
     @Test
-    void aCallWaitsForWhatOthersHoldOfItsQuota() {
+    void aCallWaitsForMemoryOfItsQuotaHeldByOthers() {
         PoolSet set = limited(2 * HALF).build();
         MemoryHolder call = call();
         ask(set, call, "has");
@@ -96,7 +96,7 @@ class QuotaBesideWorkTest extends KnotLine {
     }
 
     @Test
-    void aCallWaitsWhileAnotherRequestOfItMayBeGranted() {
+    void aCallWaitsWhileAnotherOfItsRequestsMayBeGranted() {
         PoolSet set = builder(8 * HALF)
                 .pool(PoolOptions.passThrough("p"))
                 .quota("q", 3 * HALF)
@@ -132,7 +132,7 @@ class QuotaBesideWorkTest extends KnotLine {
     }
 
     @Test
-    void aCallWhoseRequestsAreNotAllHereIsNotJudged() {
+    void aCallWithMissingRequestsIsNotJudged() {
         PoolSet set = limited(HALF).build();
         MemoryHolder call = call();
         ask(set, call, "has");
@@ -143,7 +143,7 @@ class QuotaBesideWorkTest extends KnotLine {
     }
 
     @Test
-    void aCallThatWaitsForOneThatItHasMadeIsNotJudged() {
+    void aCallWaitingForItsNestedCallIsNotJudged() {
         PoolSet set = limited(HALF).build();
         MemoryHolder call = call();
         ask(set, call, "has");
@@ -157,7 +157,7 @@ class QuotaBesideWorkTest extends KnotLine {
     }
 
     @Test
-    void ofSeveralRequestsOfACallOneFails() {
+    void ofSeveralRequestsOfACallOnlyOneFails() {
         PoolSet set = limited(HALF).build();
         MemoryHolder call = call();
         ask(set, call, "has");

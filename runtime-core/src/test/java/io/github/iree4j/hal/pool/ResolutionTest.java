@@ -203,7 +203,7 @@ class ResolutionTest extends KnotLine {
     }
 
     @Test
-    void theOldestCallThatCanBeHelpedIsAndNobodyFailsInVain() {
+    void theOldestHelpableCallIsHelpedAndNobodyFailsInVain() {
         for (long seed = SEED; seed < SEED + ROUNDS; seed++) {
             resolve(seed);
         }
@@ -225,7 +225,7 @@ class ResolutionTest extends KnotLine {
      * may have begun to wait at any time before.
      */
     @Test
-    void aRequestThatHasWaitedLongBesideMovementIsHelpedByCallsThatHaveWaitedLess() {
+    void aRequestWithALongWaitBesideMovementIsHelpedByCallsWithShorterWaits() {
         long step = DeadlockDetector.CONFIRM_NANOS / 3;
         long end = DeadlockDetector.END_NANOS + 3 * DeadlockDetector.CONFIRM_NANOS;
         for (long begins = 0; begins < end - DeadlockDetector.CONFIRM_NANOS; begins += step) {
@@ -263,7 +263,7 @@ class ResolutionTest extends KnotLine {
     }
 
     @Test
-    void aCallThatTheHostMayHelpDoesNotFailForOneThatItCannotHelp() {
+    void aCallWithinTheHostsHelpDoesNotFailForACallBeyondItsOwn() {
         long given = 5 * DeadlockDetector.CONFIRM_NANOS;
         PoolSet set = builder(5 * HALF)
                 .pool(PoolOptions.passThrough("p"))

@@ -134,7 +134,7 @@ class RetryingCallsTest {
     }
 
     @Test
-    void eightCallersOfTheCallThatCameToAStandstillAreAnswered() {
+    void eightCallersOfTheStalledCallAreAnswered() {
         Sizes sizes = new Sizes(16_896, List.of(1_064_960L, 256L));
         for (double factor : new double[] {1.05, 1.2, 1.5, 2, 3}) {
             Load alone = new Load(barely(sizes.peak(), factor));

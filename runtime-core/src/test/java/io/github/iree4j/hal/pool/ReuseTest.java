@@ -67,7 +67,7 @@ class ReuseTest {
     }
 
     @Test
-    void aRequesterThatRunsAfterTheLastUserReusesWithoutWaiting() {
+    void aRequesterBehindTheLastUserReusesWithoutWaiting() {
         Pool pool = pool(64);
         free(pool, 64, Frontier.producedBy(A, 5));
         Reservation again = pool.tryReserve(request(64, Frontier.of(A, 5)));
@@ -109,7 +109,7 @@ class ReuseTest {
     }
 
     @Test
-    void aWaitThatImpliesAnotherReplacesIt() {
+    void aWaitImplyingAnotherReplacesTheOther() {
         Pool pool = pool(64);
         free(pool, 64, Frontier.of(A, 5).merge(Frontier.of(B, 3)).merge(Frontier.of(C, 1)));
         marks.add(new NativeTimepoint("queue", A, 5, Frontier.producedBy(A, 5)));
@@ -122,7 +122,7 @@ class ReuseTest {
     }
 
     @Test
-    void aMarkThatStandsForAnotherStaysAlthoughItsOwnEntryIsImplied() {
+    void aMarkStandingForAnotherStaysAlthoughItsOwnEntryIsImplied() {
         Pool pool = pool(64);
         free(pool, 64, Frontier.of(A, 4).merge(Frontier.of(B, 2)).merge(Frontier.of(C, 2)));
         marks.add(new NativeTimepoint("queue", A, 4, Frontier.producedBy(A, 4)));
@@ -135,7 +135,7 @@ class ReuseTest {
     }
 
     @Test
-    void ofTwoMarksThatImplyEachOtherOneStays() {
+    void ofTwoMarksImplyingEachOtherASingleMarkStays() {
         Pool pool = pool(64);
         free(pool, 64, Frontier.of(A, 5).merge(Frontier.of(B, 3)));
         Frontier both = Frontier.of(A, 5).merge(Frontier.of(B, 3));
@@ -147,7 +147,7 @@ class ReuseTest {
     }
 
     @Test
-    void memoryFreedByAnOperationIsReusableAfterThatOperation() {
+    void memoryFreedByAnOperationIsReusableAfterTheOperation() {
         // A single mark behind the free suffices, whatever the operation ran after, although its frontier had to drop
         // entries.
         Pool pool = pool(64);
@@ -167,7 +167,7 @@ class ReuseTest {
     }
 
     @Test
-    void theWaitsOfAReservationAreThoseOfWhatItsRequesterRanAfterWhenItLastAsked() {
+    void theWaitsOfAReservationComeFromThePastOfItsRequesterAtTheLastRequest() {
         Pool pool = pool(64);
         free(pool, 64, Frontier.producedBy(A, 5));
         Reservation again = pool.tryReserve(request(64, Frontier.of(A, 5)));
@@ -218,7 +218,7 @@ class ReuseTest {
     }
 
     @Test
-    void aLossyJoinTaintsUntilTheNextFreeOrUntilAllOfItHasCompleted() {
+    void aLossyJoinTaintsUntilTheNextFreeOrUntilAllHasCompleted() {
         Pool pool = pool(64 * 12);
         Reservation whole = pool.tryReserve(ReservationRequest.of(64 * 12));
         assertThat(whole).isNotNull();
@@ -253,7 +253,7 @@ class ReuseTest {
     }
 
     @Test
-    void aBlockReadByAThousandOperationsHasOneDeathFrontier() {
+    void aBlockReadByAThousandOperationsHasASingleDeathFrontier() {
         Pool pool = pool(1 << 20);
         Reservation weights = pool.tryReserve(ReservationRequest.of(1 << 20));
         assertThat(weights).isNotNull();
@@ -283,7 +283,7 @@ class ReuseTest {
     }
 
     @Test
-    void aFrontierWhoseCompletionCannotBeObservedIsRefused() {
+    void aFrontierWithUnobservableCompletionIsRefused() {
         Pool pool = pool(64);
         Reservation reservation = pool.tryReserve(ReservationRequest.of(64));
         assertThat(reservation).isNotNull();

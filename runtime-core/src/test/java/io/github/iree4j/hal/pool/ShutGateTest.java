@@ -106,7 +106,7 @@ class ShutGateTest extends KnotLine {
 
     @ParameterizedTest
     @EnumSource
-    void noCallIsAdmittedBeforeTheRequestIsGrantedThatOthersHaveFailedFor(Kind kind) {
+    void noCallIsAdmittedBeforeTheHelpedRequestIsGranted(Kind kind) {
         help("", 3 * HALF);
         assertThat(kind.isAdmittedAtOnce(gate)).isFalse();
         kind.join(gate, entered);
@@ -130,7 +130,7 @@ class ShutGateTest extends KnotLine {
 
     @ParameterizedTest
     @EnumSource
-    void aCallIsAdmittedOnceTheRequestIsWithdrawnThatOthersHaveFailedFor(Kind kind) {
+    void aCallIsAdmittedOnceTheHelpedRequestIsWithdrawn(Kind kind) {
         Cancellation more = help("", 3 * HALF);
         kind.join(gate, entered);
         assertThat(more.cancel()).isTrue();
@@ -138,7 +138,7 @@ class ShutGateTest extends KnotLine {
     }
 
     @Test
-    void callsOfOtherConsumersAreAdmittedWhileMemoryIsKeptForARequestThatWaitsForItsQuota() {
+    void callsOfOtherConsumersAreAdmittedWhileMemoryIsKeptForARequestWaitingForItsQuota() {
         help("q", 2 * HALF);
         assertThat(gate.tryAdmit("q", new Need(HALF, HALF))).isNull();
         Admission other = gate.tryAdmit("", new Need(HALF, HALF));
@@ -164,7 +164,7 @@ class ShutGateTest extends KnotLine {
      * expected to end in.
      */
     @Test
-    void othersHaveTheBudgetWhileMemoryIsKeptAgainForARequestThatWaitsForItsQuota() {
+    void othersHaveTheBudgetWhileMemoryIsKeptAgainForARequestWaitingForItsQuota() {
         PoolSet large = builder(100 * HALF)
                 .pool(PoolOptions.passThrough("p"))
                 .waste(0)
@@ -195,7 +195,7 @@ class ShutGateTest extends KnotLine {
     }
 
     @Test
-    void callsOfOthersAreAdmittedWhileTheRequestThatOthersHaveFailedForWaitsForItsQuotaInstead() {
+    void callsOfOthersAreAdmittedWhileTheHelpedRequestWaitsForItsQuotaInstead() {
         PoolSet large = builder(10 * HALF)
                 .pool(PoolOptions.passThrough("p"))
                 .waste(0)
@@ -226,7 +226,7 @@ class ShutGateTest extends KnotLine {
     }
 
     @Test
-    void callsAreAdmittedBesideARequestThatWasOvertakenOftenButForWhichNoneHasFailed() {
+    void callsAreAdmittedBesideAnOftenOvertakenRequestWithoutAVictim() {
         busy = true;
         MemoryHolder a = new MemoryHolder("a", new OperationsUnderWay());
         ask(a, "a", "", 2 * HALF);
@@ -287,7 +287,7 @@ class ShutGateTest extends KnotLine {
 
     /** There is room, all kept for the request that others have failed for. */
     @Test
-    void nestedCallsHaveNoMoreInputsThanTheirOuterCallWasAdmittedWith() {
+    void nestedCallsHaveNoMoreInputsThanAdmittedForTheirOuterCall() {
         PoolSet large = builder(200 * HALF)
                 .pool(PoolOptions.passThrough("p"))
                 .waste(0)

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** Slabs from the system: shortage, failures, exceptions, and when slabs are returned. */
 class SlabSupplyTest extends MemoryLine {
     @Test
-    void everyRequestThatFitsIsGrantedHoweverManySlabsThatTakesThoughTheDeviceIsBusy() {
+    void everyFittingRequestIsGrantedHoweverManySlabsItTakesOnABusyDevice() {
         PoolSet set = builder(64 * 64)
                 .busy(() -> true)
                 .pool(PoolOptions.passThrough("p").withRetained(Long.MAX_VALUE))
@@ -34,7 +34,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void whenTheSystemHasNoMoreTheRequestWaitsForWhatIsInUse() {
+    void whenTheSystemHasNoMoreTheRequestWaitsForMemoryInUse() {
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;
         ask(set, "first", 10 * 64);
@@ -48,7 +48,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void whenTheSystemHasNoMoreTheRequestWaitsForWhatIsFreedAndStillInUse() {
+    void whenTheSystemHasNoMoreTheRequestWaitsForFreedMemoryStillInUse() {
         tracker.register(AXIS);
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;
@@ -67,7 +67,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void whenTheSystemHasNoMoreTheRequestWaitsForWhatTheHostHasToRetire() {
+    void whenTheSystemHasNoMoreTheRequestWaitsForWorkDueForRetirement() {
         tracker.register(AXIS);
         PoolSet set = builder(Long.MAX_VALUE).pool(PoolOptions.passThrough("p")).build();
         slabs.system = 10 * 64;
@@ -83,7 +83,7 @@ class SlabSupplyTest extends MemoryLine {
 
     /** Only a shortage ends because others have. */
     @Test
-    void aRequestDoesNotWaitForWhatTheSystemRefusesForAnotherReason() {
+    void aRequestDoesNotWaitForMemoryRefusedForAnotherReason() {
         PoolSet set = builder(20 * 64).pool(PoolOptions.passThrough("p")).build();
         Runnable refusal = () -> {
             throw IreeException.of(StatusCode.ABORTED, "the device is lost");
@@ -100,7 +100,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void aSlabThatARequestWaitsForDoesNotGoBack() {
+    void aSlabAwaitedByARequestDoesNotGoBack() {
         tracker.register(AXIS);
         PoolSet set = builder(1024).pool(PoolOptions.passThrough("p")).build(); // keeps nothing
         ask(set, "first", 1024);
@@ -163,7 +163,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test // POOL-2
-    void aListenerThatReleasesAtOnceAfterGrowthIsCalledOnce() {
+    void aListenerReleasingAtOnceAfterGrowthIsCalledOnce() {
         List<Runnable> growths = new ArrayList<>();
         PoolSet set = waitingForAnotherThread(growths, (reservation, failure) -> {
             order.add("told");
@@ -176,7 +176,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void aRequestThatTheSystemFailsLetsThoseBehindItGoOn() {
+    void aRequestFailedByTheSystemLetsLaterRequestsGoOn() {
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;
         ask(set, "first", 2 * 64);
@@ -190,7 +190,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-5
     @Test
-    void aCallerWhoCannotWaitForReleasesWaitsForWhatIsBeingAcquired() throws InterruptedException {
+    void aCallerUnableToWaitForReleasesWaitsForMemoryBeingAcquired() throws InterruptedException {
         PoolSet set =
                 builder(10 * 64).pool(PoolOptions.tlsf("p", 10 * 64, 10 * 64)).build();
         Caller caller = new Caller(set, 5 * 64);
@@ -201,7 +201,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-5
     @Test
-    void aCallerWhomTheSystemRefusesWaitsForWhatItHasGivenToAnother() throws InterruptedException {
+    void aCallerRefusedByTheSystemWaitsForMemoryGivenToAnother() throws InterruptedException {
         PoolSet set = builder(Long.MAX_VALUE)
                 .pool(PoolOptions.tlsf("p", 10 * 64, 10 * 64))
                 .build();
@@ -214,7 +214,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-5
     @Test
-    void aCallerWhomTheSystemRefusesWaitsForWhatIsOnItsWayBack() throws InterruptedException {
+    void aCallerRefusedByTheSystemWaitsForMemoryOnItsWayBack() throws InterruptedException {
         PoolSet set = builder(Long.MAX_VALUE).pool(PoolOptions.passThrough("p")).build(); // keeps nothing
         slabs.system = 10 * 64;
         ask(set, "kept", 64);
@@ -237,7 +237,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-5
     @Test
-    void aCallerInACallbackAcquiresTheSlabsThatItsThreadOwesToOthersFirst() {
+    void aCallerInACallbackFirstAcquiresTheSlabsOwedByItsThread() {
         PoolSet set = builder(20 * 64)
                 .pool(PoolOptions.tlsf("small", 10 * 64, 10 * 64).withSizes(0, 5 * 64))
                 .pool(PoolOptions.passThrough("large"))
@@ -297,7 +297,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void aCallerWhoCannotWaitIsToldWhatTheSystemSaid() {
+    void aCallerUnableToWaitGetsTheMessageOfTheSystem() {
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;
         ask(set, "first", 10 * 64);
@@ -307,7 +307,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-3
     @Test
-    void aRequestThatJoinsDuringAFailedGrowthIsServed() {
+    void aRequestJoiningDuringAFailedGrowthIsServed() {
         PoolSet set = set(10 * 64);
         slabs.system = 5 * 64;
         slabs.acquiring = () -> ask(set, "second", 5 * 64);
@@ -317,7 +317,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-6
     @Test
-    void aRequestThatTheSystemRefusesWhileItIsAskedForAnotherFailsIfTheOtherDoes() {
+    void aRequestRefusedDuringARequestForAnotherFailsIfTheOtherDoes() {
         PoolSet set = builder(Long.MAX_VALUE).pool(PoolOptions.passThrough("p")).build();
         slabs.system = 0;
         slabs.acquiring = () -> ask(set, "second", 5 * 64);
@@ -327,7 +327,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-6
     @Test
-    void aRequestThatTheSystemRefusesWaitsForASlabThatIsOnItsWayToAnother() {
+    void aRefusedRequestWaitsForASlabOnItsWayToAnother() {
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;
         slabs.acquired = () -> ask(set, "second", 10 * 64);
@@ -339,7 +339,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-6
     @Test
-    void aRequestThatTheSystemRefusesGetsASlabThatIsOnItsWayBack() {
+    void aRefusedRequestGetsASlabOnItsWayBack() {
         List<Runnable> growths = new ArrayList<>();
         PoolSet set = builder(Long.MAX_VALUE)
                 .pool(PoolOptions.tlsf("t", 64, 64 * MB))
@@ -361,7 +361,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-6
     @Test
-    void aRequestIsNotJudgedByARefusalThatIsOlderThanTheReturnOfASlab() {
+    void aRequestIsNotJudgedByARefusalOlderThanTheReturnOfASlab() {
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;
         ask(set, "first", 5 * 64);
@@ -373,7 +373,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-6
     @Test
-    void whoWaitsForASlabThatIsOnItsWayToAnotherIsToldThatNoneCame() {
+    void aWaiterForASlabOnItsWayToAnotherLearnsThatNoneCame() {
         List<Runnable> growths = new ArrayList<>();
         PoolSet set = builder(1024)
                 .pool(PoolOptions.passThrough("small").withSizes(0, 256))
@@ -410,7 +410,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void aClosedSetTellsOnceNoSlabIsOnItsWayBack() {
+    void aClosedSetReportsOnceThatNoSlabIsOnItsWayBack() {
         PoolSet set = set(Long.MAX_VALUE);
         ask(set, "first", 64);
         release("first");
@@ -433,7 +433,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void aClosedSetTellsOnceGrowthForItsLineIsOver() {
+    void aClosedSetReportsOnceThatGrowthForItsLineIsOver() {
         List<Runnable> growths = new ArrayList<>();
         PoolSet set = waitingForAnotherThread(growths, (reservation, failure) -> order.add("told " + failure));
         set.close(() -> order.add("closed with " + slabs.bytesOut));
@@ -449,7 +449,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void aProviderThatThrowsAnythingCostsNoBudget() {
+    void aProviderThrowingAnythingCostsNoBudget() {
         PoolSet set = set(10 * 64);
         slabs.acquiring = () -> {
             throw new IllegalStateException("broken");

@@ -117,7 +117,7 @@ class TightBudgetTest {
     }
 
     @Test
-    void aCallRunsAloneInBarelyMoreThanItsPeakWhateverRanBefore() {
+    void aCallRunsAloneInBarelyMoreThanItsPeakAfterAnything() {
         for (long seed = SEED; seed < SEED + ROUNDS; seed++) {
             Random random = new Random(seed);
             Program program = Program.within(1L << 18 + random.nextInt(14), random);
@@ -158,7 +158,7 @@ class TightBudgetTest {
     }
 
     @Test
-    void callsThatAllHoldTheirInputsLeaveAnIntermediateOfTheirSizeToTheLastOfThem() {
+    void callsAllHoldingTheirInputsLeaveAnIntermediateOfTheirSizeToTheLast() {
         long input = 16_896;
         long intermediate = 1_064_960;
         PoolSet set = pools(barely(input + intermediate));
@@ -178,7 +178,7 @@ class TightBudgetTest {
     }
 
     @Test
-    void aQuotaIsChargedWhatIsAskedForThoughASlabIsLonger() {
+    void aQuotaIsChargedTheRequestedSizeThoughASlabIsLonger() {
         FakeSlabs slabs = new FakeSlabs();
         PoolSet set = PoolSet.builder(slabs, FrontierTracker.create())
                 .quota("q", 2 * 6400)

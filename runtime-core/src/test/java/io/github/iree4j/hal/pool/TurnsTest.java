@@ -77,7 +77,7 @@ class TurnsTest extends KnotLine {
     }
 
     @Test
-    void aRequestThatHasBeenOvertakenOftenEnoughIsNotOvertakenUntilItIsGranted() {
+    void aRequestOvertakenOftenEnoughIsNotOvertakenUntilGranted() {
         hold("holder", 4 * UNIT);
         ask(set, "all", 10 * UNIT);
         overtake();
@@ -128,7 +128,7 @@ class TurnsTest extends KnotLine {
     }
 
     @Test
-    void theSlabOfOneRequestIsNoReasonToGrowForALongerOneThatMayNotKeepItsOwn() {
+    void theSlabOfARequestIsNoReasonToGrowForALongerRequestThatMayNotKeepItsOwn() {
         set = kinds(10 * UNIT);
         assertThat(reserve(2, 4 * UNIT)).isNotNull();
         Reservation blocker = Objects.requireNonNull(reserve(2, 4 * UNIT));
@@ -155,7 +155,7 @@ class TurnsTest extends KnotLine {
     }
 
     @Test
-    void aRequestThatIsWithdrawnHoldsNobodyBack() {
+    void aWithdrawnRequestHoldsNobodyBack() {
         hold("holder", 4 * UNIT);
         var all = ask(set, "all", 10 * UNIT);
         overtake();
@@ -165,7 +165,7 @@ class TurnsTest extends KnotLine {
     }
 
     @Test
-    void whatFitsBesideAClaimIsGrantedAsLongAsItFits() {
+    void requestsFittingBesideAClaimAreGrantedAsLongAsTheyFit() {
         hold("holder", 6 * UNIT);
         ask(set, "first", 7 * UNIT);
         overtake();
@@ -193,7 +193,7 @@ class TurnsTest extends KnotLine {
     }
 
     @Test
-    void aRequestThatWaitsForWhatTheHostKeepsHoldsNobodyBack() {
+    void aRequestWaitingForMemoryKeptByTheHostHoldsNobodyBack() {
         Reservation kept = set.tryReserve(ReservationRequest.of(4 * UNIT).asPersistent());
         ask(set, "first", 7 * UNIT);
         overtake();
@@ -204,7 +204,7 @@ class TurnsTest extends KnotLine {
     }
 
     @Test
-    void theClaimIsOfTheFirstThatTheHostDoesNotKeepWaiting() {
+    void theClaimBelongsToTheFirstNotKeptWaitingByTheHost() {
         Reservation kept = set.tryReserve(ReservationRequest.of(2 * UNIT).asPersistent());
         hold("holder", 2 * UNIT);
         ask(set, "first", 9 * UNIT);
@@ -217,7 +217,7 @@ class TurnsTest extends KnotLine {
     }
 
     @Test
-    void aCallWhoseMemoryTheFirstNeedsGoesOnAndOneThatCanWaitDoesNot() {
+    void aCallHoldingMemoryNeededByTheFirstGoesOnAndAPatientCallDoesNot() {
         MemoryHolder large = call("large", 4 * UNIT);
         MemoryHolder small = call("small", UNIT);
         ask(set, "first", 8 * UNIT);
@@ -232,7 +232,7 @@ class TurnsTest extends KnotLine {
     }
 
     @Test
-    void aCallThatGoesOnDoesNotDoSoForEver() {
+    void aCallGoingOnDoesNotDoSoForEver() {
         MemoryHolder large = call("large", 4 * UNIT);
         ask(set, "first", 8 * UNIT);
         overtake();
@@ -248,7 +248,7 @@ class TurnsTest extends KnotLine {
     }
 
     @Test
-    void aCallThatBeganLaterGetsNothing() {
+    void aLaterCallGetsNothing() {
         hold("holder", 4 * UNIT);
         ask(set, "first", 8 * UNIT);
         overtake();
@@ -287,7 +287,7 @@ class TurnsTest extends KnotLine {
     }
 
     @Test
-    void aClaimEndsByItselfThoughALookWasDueBeforeWhenItBegan() {
+    void aClaimEndsByItselfDespiteALookDueBeforeItsBegin() {
         busy = false;
         hold("holder", 4 * UNIT);
         ask(set, "first", 10 * UNIT + LITTLE);
@@ -332,7 +332,7 @@ class TurnsTest extends KnotLine {
     }
 
     @Test
-    void anotherRequestOfTheCallThatHasTheClaimGoesAhead() {
+    void anotherRequestOfTheClaimingCallGoesAhead() {
         hold("holder", 4 * UNIT);
         MemoryHolder call = call("call", 2 * UNIT);
         askFor(call, "first", 7 * UNIT);
@@ -343,7 +343,7 @@ class TurnsTest extends KnotLine {
     }
 
     @Test
-    void aRequestThatComesToWaitForItsQuotaHoldsNobodyBackAndIsOvertakenAnew() {
+    void aRequestTurningToWaitForItsQuotaHoldsNobodyBackAndIsOvertakenAnew() {
         hold("holder", 7 * UNIT);
         ask(set, "limited", 4 * UNIT);
         overtake();
@@ -374,7 +374,7 @@ class TurnsTest extends KnotLine {
 
     /** A call with inputs granted one after the other, for constant movement. */
     @Test
-    void callsThatFitDoNotFailForALargerRequestThatHoldsThemBack() {
+    void fittingCallsDoNotFailForALargerRequestHoldingThemBack() {
         busy = false;
         hold("holder", UNIT);
         ask(set, "all", 10 * UNIT + LITTLE);

@@ -120,7 +120,7 @@ class ConstantViewsTest {
     }
 
     @Test
-    void storesOfAnotherCallEndWithIt() {
+    void storesOfAnotherCallEndWithTheCall() {
         write(maker, "initialised");
         MemoryHolder call = holder("call");
         write(call, "of the call");
@@ -134,7 +134,7 @@ class ConstantViewsTest {
     }
 
     @Test
-    void aViewThatBeganBeforeTheMakerWroteIsNotUsedAgain() {
+    void aViewBegunBeforeTheMakersWritesIsNotUsedAgain() {
         MemoryHolder early = holder("early");
         Note before = views.begin(early);
         MemoryHolder other = holder("other");
@@ -151,7 +151,7 @@ class ConstantViewsTest {
     }
 
     @Test
-    void whileTheMakerWritesOthersUseItsView() {
+    void duringTheMakersWritesOthersUseItsView() {
         Note making = views.begin(maker);
         making.text = "half";
         MemoryHolder call = holder("call");
@@ -177,7 +177,7 @@ class ConstantViewsTest {
     }
 
     @Test
-    void whatTheMakerWritesLaterStaysToo() {
+    void laterWritesOfTheMakerStayToo() {
         write(maker, "first");
         MemoryHolder call = holder("call");
         views.end(views.begin(call), call);

@@ -71,7 +71,7 @@ class CoveredWaitsTest {
     }
 
     @Test
-    void aWaitOnTheDeviceSparesOneOnTheHost() {
+    void aWaitOnTheDeviceSparesAWaitOnTheHost() {
         queueA.submit(null, aDone, () -> a);
         queueB.submit(aDone, bDone, () -> b);
         queueC.submit(both(), cDone, () -> c);
@@ -84,7 +84,7 @@ class CoveredWaitsTest {
     }
 
     @Test
-    void whatHasCompletedImpliesWhatRanBeforeItThoughTheHostHasNotHeardOfThat() {
+    void completedWorkImpliesItsPastBeforeTheHostHearsOfIt() {
         queueA.submit(null, aDone, () -> a);
         queueB.submit(aDone, bDone, () -> b);
         queueB.completed(b, null);
@@ -101,7 +101,7 @@ class CoveredWaitsTest {
     }
 
     @Test
-    void ofTwoWaitsForOneOperationTheOneOnTheDeviceStays() {
+    void ofTwoWaitsForTheSameOperationTheWaitOnTheDeviceStays() {
         TimelineSemaphore narrow =
                 TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.PROCESS_LOCAL));
         toClose.add(narrow);
@@ -124,7 +124,7 @@ class CoveredWaitsTest {
     }
 
     @Test
-    void aWaitThatHoldsTheOperationBackSparesNothing() {
+    void aWaitHoldingTheOperationBackSparesNothing() {
         Fence unknown = fence();
         queueA.submit(null, aDone, () -> a);
         queueB.submit(aDone, bDone, () -> b);

@@ -66,7 +66,7 @@ class FifoRetirementTest {
     }
 
     @Test
-    void whatIsOverWhenItIsIssuedIsRetiredByItsSubmissionUnlessSomethingBeforeItIsUnderWay() {
+    void workOverAtItsIssueIsRetiredByItsSubmissionUnlessEarlierWorkIsUnderWay() {
         try (FrontierTracker tracker = FrontierTracker.create();
                 VirtualDevice device = VirtualDevice.builder().build();
                 TimelineSemaphore timeline = TimelineSemaphore.create(0)) {
@@ -98,7 +98,7 @@ class FifoRetirementTest {
     }
 
     @Test
-    void aCompletionUpToAnEpochEndsAllBeforeItWithTheFailuresThatWereTold() {
+    void aCompletionUpToAnEpochEndsAllEarlierWorkWithTheReportedFailures() {
         try (FrontierTracker tracker = FrontierTracker.create();
                 VirtualDevice device = VirtualDevice.builder().build();
                 TimelineSemaphore a = TimelineSemaphore.create(0);
@@ -137,7 +137,7 @@ class FifoRetirementTest {
     }
 
     @Test
-    void cancellingFailsTheSignalsOfWhatWaitsAndOfWhatIsOnTheHardwareButNotOfWhatIsOver() {
+    void cancellingFailsTheSignalsOfWaitingAndSubmittedWorkButNotOfEndedWork() {
         IreeException cause = IreeException.of(StatusCode.CANCELLED, "no longer wanted");
         try (FrontierTracker tracker = FrontierTracker.create();
                 VirtualDevice device = VirtualDevice.builder().build();

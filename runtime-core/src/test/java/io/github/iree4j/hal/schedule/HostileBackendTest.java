@@ -74,7 +74,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void aStreamWaitsForAQueueThatIsClosedWhileItDecides() {
+    void aStreamWaitsForAQueueClosedDuringItsDecision() {
         QueueScheduler producer = queue(new RecordingStream());
         RecordingStream stream = new RecordingStream() {
             @Override
@@ -95,7 +95,7 @@ class HostileBackendTest {
 
     // FIFO-4
     @Test
-    void aStreamIsGivenNothingThatIsMadeWhileItsQueueCloses() {
+    void aStreamIsGivenNothingMadeWhileItsQueueCloses() {
         RecordingStream stream = new RecordingStream();
         QueueScheduler queue = queue(stream);
         List<String> told = new ArrayList<>();
@@ -167,7 +167,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void anOperationWhoseWaitTheStreamRefusesDoesNotRun() {
+    void anOperationWithAWaitRefusedByTheStreamDoesNotRun() {
         IllegalStateException bug = new IllegalStateException("bug");
         QueueScheduler producer = queue(new RecordingStream());
         RecordingStream stream = new RecordingStream() {
@@ -197,7 +197,7 @@ class HostileBackendTest {
     }
 
     @Test // LINE-1, LINE-2
-    void whatTheDriverDoesNotTakeNowIsOfferedAgainInOrder() {
+    void operationsNotTakenByTheDriverAreOfferedAgainInOrder() {
         RecordingStream stream = new RecordingStream() {
             private int room = 1;
 
@@ -231,7 +231,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void aSubmissionThatThrowsLeavesTheLineOpen() {
+    void aThrowingSubmissionLeavesTheLineOpen() {
         RecordingStream stream = new RecordingStream() {
             @Override
             public void submit() {
@@ -251,7 +251,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whatOneSignalSetsFreeIsOneSubmission() {
+    void workSetFreeByASignalIsASingleSubmission() {
         RecordingStream stream = new RecordingStream();
         QueueScheduler queue = queue(stream);
         Fence gate = fence();
@@ -309,7 +309,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whatCannotBeKeptFailsTheOperation() {
+    void anUnkeepableRecordFailsTheOperation() {
         OutOfMemoryError full = new OutOfMemoryError("on purpose");
         for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
             QueueScheduler queue = queue(backend);
@@ -331,7 +331,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void anOperationThatCannotBeMadeFailsItsSignalsAndTellsTheCaller() {
+    void anImpossibleOperationFailsItsSignalsAndTellsTheCaller() {
         NullPointerException mistake = new NullPointerException("on purpose");
         QueueScheduler queue = queue(new RecordingStream());
         Fence signal = fence();
@@ -344,7 +344,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void anOperationThatSignalsAnImpossibleValueIsRefused() {
+    void anOperationSignallingAnImpossibleValueIsRefused() {
         for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
             QueueScheduler queue = queue(backend);
             TimelineSemaphore semaphore = TimelineSemaphore.create(0);
@@ -360,7 +360,7 @@ class HostileBackendTest {
     }
 
     @Test // FIFO-1
-    void whatIsReportedWhileAnotherLetsGoSignalsBehindIt() {
+    void workReportedWhileAnotherLetsGoSignalsBehindIt() {
         QueueScheduler queue = queue(new RecordingStream());
         Fence first = fence();
         Fence second = fence();
@@ -381,7 +381,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void aReportThatComesLateTakesNothingBack() {
+    void aLateReportTakesNothingBack() {
         QueueScheduler queue = queue(new RecordingStream());
         List<Fence> done = List.of(fence(), fence(), fence());
         Nothing work = new Nothing() {
@@ -399,7 +399,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whatALostQueueWasGivenIsQuietOnceTheHostIsDoneWithIt() {
+    void workOfALostQueueIsQuietOnceTheHostIsDoneWithIt() {
         for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
             QueueScheduler queue = queue(backend);
             Nothing done = new Nothing();
@@ -418,7 +418,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void aLostQueueIsNotQuietWhileTheHostLetsGoOfWhatCameEarlier() {
+    void aLostQueueIsNotQuietWhileTheHostLetsGoOfEarlierWork() {
         for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
             QueueScheduler queue = queue(backend);
             Nothing second = new Nothing();
@@ -440,7 +440,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void aWaitThatFailedIsTheRootCauseUnlessTheOperationWasCancelled() {
+    void aFailedWaitIsTheRootCauseUnlessTheOperationWasCancelled() {
         IreeException later = IreeException.of(StatusCode.DATA_LOSS, "for lack of the input");
         for (boolean cancelled : List.of(false, true)) {
             QueueScheduler producer = queue(new RecordingStream());
@@ -461,7 +461,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whatThrowsWhenItGetsItsPlaceKeepsIt() {
+    void anOperationThrowingWhenPlacedKeepsItsPlace() {
         RecordingStream stream = new RecordingStream();
         QueueScheduler queue = queue(stream);
         Fence broken = fence();
@@ -485,7 +485,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whoNeedsMemoryIsToldWhenNothingIsUnderWayAnyMore() {
+    void aWaiterForMemoryLearnsWhenNothingIsUnderWayAnyMore() {
         DomainQueues.of(domain).shortOfMemory();
         for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
             QueueScheduler queue = queue(backend);
@@ -503,7 +503,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whatBeginsToWaitWhileTheDeviceIsLostFails() {
+    void anOperationBeginningToWaitWhileTheDeviceIsLostFails() {
         List<QueueBackend> backends = List.of(new RecordingStream(), (UnorderedBackend) operation -> {});
         for (QueueBackend backend : backends) {
             QueueScheduler queue = queue(backend);
@@ -516,7 +516,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whoWaitsForMoreOfAClosedQueueIsCancelledOnceItIsEmpty() {
+    void aWaiterForMoreOfAClosedQueueIsCancelledOnceItIsEmpty() {
         for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
             boolean stream = backend instanceof FifoBackend;
             QueueScheduler queue = queue(backend);
@@ -541,7 +541,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whoWaitsForAnIdleClosedQueueIsCancelledAtOnce() {
+    void aWaiterForAnIdleClosedQueueIsCancelledAtOnce() {
         QueueScheduler queue = queue(new RecordingStream());
         List<String> outcomes = new ArrayList<>();
         tracker.whenCompleted(Frontier.of(queue.axis(), 1), outcome("first", outcomes));

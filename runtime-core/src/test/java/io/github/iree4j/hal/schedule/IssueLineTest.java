@@ -86,7 +86,7 @@ class IssueLineTest {
     }
 
     @Test // LINE-2
-    void aWaitThatComesTrueWhileTheLineIsLeftHasTheNextOneFollowed() {
+    void aWaitComingTrueWhileTheLineIsLeftHasTheNextFollowed() {
         Narrow first = new Narrow(0);
         Narrow second = new Narrow(0);
         Fence one = fence();
@@ -122,7 +122,7 @@ class IssueLineTest {
     }
 
     @Test
-    void aRefusalThatIsTakenBackBeforeItIsHeardOfIsNone() {
+    void aRefusalTakenBackBeforeItsReportIsNone() {
         List<String> offers = new ArrayList<>();
         QueueScheduler[] queue = new QueueScheduler[1];
         RecordingStream stream = new RecordingStream() {
@@ -143,7 +143,7 @@ class IssueLineTest {
     }
 
     @Test // LINE-1
-    void whatIsSubmittedWhileTheBackendIsAtItComesBehindIt() {
+    void workSubmittedDuringTheBackendsWorkComesBehind() {
         List<Long> epochs = new ArrayList<>();
         QueueScheduler[] queue = new QueueScheduler[1];
         RecordingStream stream = new RecordingStream() {
@@ -173,7 +173,7 @@ class IssueLineTest {
     }
 
     @Test
-    void whatTheHostWaitsForIsAwaitedAndWhatNothingWaitsForIsNot() {
+    void workAwaitedByTheHostIsAwaitedAndUnawaitedWorkIsNot() {
         Narrow stream = new Narrow(9);
         Fence heard = fence();
         heard.semaphore(0).whenReached(1, (value, failure) -> {});
@@ -184,7 +184,7 @@ class IssueLineTest {
     }
 
     @Test
-    void whatAnotherStreamIsGoingToWaitForIsAwaited() {
+    void workDueForAWaitOfAnotherStreamIsAwaited() {
         Narrow producer = new Narrow(0);
         Narrow consumer = new Narrow(9);
         Fence produced = fence();
@@ -197,7 +197,7 @@ class IssueLineTest {
     }
 
     @Test
-    void whatComesBeforeAWaitIsAwaited() {
+    void workBeforeAWaitIsAwaited() {
         Narrow producer = new Narrow(9);
         Narrow consumer = new Narrow(0);
         Fence produced = fence();

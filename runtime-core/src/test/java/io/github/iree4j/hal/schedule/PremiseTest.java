@@ -70,7 +70,7 @@ class PremiseTest {
     }
 
     @Test
-    void aPromiseIsNotProvedByWhatLiesBelowIt() {
+    void aPromiseIsNotProvedByLowerValues() {
         assertThat(promise.holds(domain)).isFalse();
         timeline.signal(WAITED);
         hardware.passed = EPOCH - 1;
@@ -91,24 +91,24 @@ class PremiseTest {
     }
 
     @Test
-    void aPromiseIsProvedByWhatTheHardwareHasPassed() {
+    void aPromiseIsProvedByTheProgressOfTheHardware() {
         hardware.passed = EPOCH;
         assertThat(promise.holds(domain)).isTrue();
     }
 
     @Test
-    void aPromiseThatWasFoundToBeOverNeedsNoProof() {
+    void aPromiseFoundToBeOverNeedsNoProof() {
         assertThat(promise(consumer).holds(domain)).isTrue();
     }
 
     @Test
-    void aPromiseOfATimelineThatFailedIsNotBroken() {
+    void aPromiseOfAFailedTimelineIsNotBroken() {
         timeline.fail(CAUSE);
         assertThat(promise.holds(domain)).isTrue();
     }
 
     @Test
-    void aPromiseOfAQueueThatIsLostIsNotBroken() {
+    void aPromiseOfALostQueueIsNotBroken() {
         tracker.fail(producer.axis(), CAUSE);
         assertThat(promise.holds(domain)).isTrue();
     }
@@ -126,7 +126,7 @@ class PremiseTest {
     }
 
     @Test
-    void ofMemoryThatAClosedQueueUsedNothingCanBeAsked() {
+    void ofMemoryUsedByAClosedQueueNothingCanBeAsked() {
         producer.submit(null, null, Nothing::new); // in flight: its axis is not retired
         producer.close();
         assertThat(memory.holds(domain)).isTrue();
@@ -139,7 +139,7 @@ class PremiseTest {
     }
 
     @Test
-    void foreignWorkIsProvedByTheValueOrByWhatTheHardwareHasPassed() {
+    void foreignWorkIsProvedByTheValueOrByTheProgressOfTheHardware() {
         Premise foreign = new Premise.Foreign(timeline, WAITED, "an event", hardware);
         assertThat(foreign.holds(domain)).isFalse();
         hardware.foreignPassed = true;
@@ -150,14 +150,14 @@ class PremiseTest {
     }
 
     @Test
-    void foreignWorkThatFailedIsNotBroken() {
+    void failedForeignWorkIsNotBroken() {
         timeline.fail(CAUSE);
         assertThat(new Premise.Foreign(timeline, WAITED, "an event", hardware).holds(domain))
                 .isTrue();
     }
 
     @Test
-    void whatAFrontierBroughtIsToBeOverOrPassed() {
+    void entriesBroughtByAFrontierAreToBeOverOrPassed() {
         long other = domain.axes().allocate(CausalDomain.QUEUE); // an axis without a queue to ask
         tracker.register(other);
         Frontier both = Frontier.of(other, 1).merge(Frontier.of(producer.axis(), EPOCH), 2);
@@ -175,7 +175,7 @@ class PremiseTest {
     }
 
     @Test // PREM-2
-    void anOperationOfAnUnorderedQueueThatBeginsBeforeItsWaitIsReachedFails() {
+    void anOperationOfAnUnorderedQueueBegunBeforeItsWaitIsReachedFails() {
         assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not asserted");
         QueueScheduler workers = QueueScheduler.create(domain, device, device, (UnorderedBackend) operation -> {});
         try (Fence wait = Fence.at(timeline, WAITED)) {
@@ -195,7 +195,7 @@ class PremiseTest {
     }
 
     @Test
-    void whatAnUnorderedQueueStartsOnAFrontierThatIsAheadOfItsTimeFails() {
+    void workStartedByAnUnorderedQueueOnAnEarlyFrontierFails() {
         assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not asserted");
         List<QueueOperation> started = new ArrayList<>();
         QueueScheduler workers = QueueScheduler.create(domain, device, device, (UnorderedBackend) started::add);
@@ -213,7 +213,7 @@ class PremiseTest {
     }
 
     @Test
-    void aStreamRestsOnTheFrontiersThatItsWaitsBrought() {
+    void aStreamRestsOnTheFrontiersOfItsWaits() {
         assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not asserted");
         Frontier ahead = Frontier.producedBy(producer.axis(), EPOCH);
         timeline.signal(1, ahead);
@@ -227,7 +227,7 @@ class PremiseTest {
     }
 
     @Test // PREM-3
-    void aWaitForForeignWorkThatEndsWhileItIsDecidedIsDecidedAgain() {
+    void aWaitForForeignWorkEndingDuringItsDecisionIsDecidedAgain() {
         String event = "an event";
         List<Object> letGo = new ArrayList<>();
         RecordingStream stream = new RecordingStream() {
@@ -267,7 +267,7 @@ class PremiseTest {
     }
 
     @Test
-    void whatBeginsAlthoughItsPremiseDoesNotHoldFails() {
+    void workBegunOnABrokenPremiseFails() {
         assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not asserted");
         Nothing early = new Nothing();
         early.premises = List.of(promise);
@@ -281,7 +281,7 @@ class PremiseTest {
     }
 
     @Test
-    void anOperationRestsOnEachWaitThatIsNotReached() {
+    void anOperationRestsOnEachUnreachedWait() {
         timeline.signal(1);
         try (Fence reached = Fence.at(timeline, 1);
                 Fence produced = Fence.at(timeline, 2)) {
@@ -317,7 +317,7 @@ class PremiseTest {
     }
 
     @Test
-    void memoryIsAskedForAsWhatRunsBehindTheStreamAndTheWaits() {
+    void memoryIsAskedForAsByWorkBehindTheStreamAndTheWaits() {
         try (Fence produced = Fence.at(timeline, 1)) {
             producer.submit(null, produced, Nothing::new);
             consumer.submit(null, null, Nothing::new);
@@ -329,7 +329,7 @@ class PremiseTest {
     }
 
     @Test
-    void aStreamKnowsWhatItWaitedForOnBehalfOfMemory() {
+    void aStreamKnowsItsWaitsOnBehalfOfMemory() {
         try (Fence produced = Fence.at(timeline, 1)) {
             producer.submit(null, produced, Nothing::new);
             Reusing operation = new Reusing(Frontier.EMPTY);

@@ -122,7 +122,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void aLateWaiterForWhatIsOverStandsOnThatSignalToo() {
+    void aLateWaiterForEndedWorkStandsOnThatSignalToo() {
         TimelineSemaphore tokens = TimelineSemaphore.create(0);
         signal(draft, at(tokens, 1)).over(1);
         signal(draft, at(tokens, 3)).over(2);
@@ -133,7 +133,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void whatIsOverBeforeItsProducerIsOverForUsStandsOnIt() {
+    void workEndedBeforeItsProducerEndedForUsStandsOnTheProducer() {
         Step guess = run(draft).issued(1);
         Step user = run(other, guess.done);
         user.over(1); // woken by the signal, on the signalling thread
@@ -143,7 +143,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void whatIsBehindSomethingVerifiedOnTheDraftsStreamIsVerified() {
+    void workBehindVerifiedWorkOnTheDraftsStreamIsVerified() {
         Step guess = run(draft).over(1);
         Step verified = run(verifier, guess.done).over(1);
         run(draft, verified.done).over(2);
@@ -153,7 +153,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void whatIsIssuedHandsOnWhatIsVerifiedAndWhatIsNotIssuedDoesNot() {
+    void issuedWorkHandsOnVerificationAndUnissuedWorkDoesNot() {
         Step guess = run(draft).over(1);
         Step verified = run(verifier, guess.done).over(1);
         run(draft, verified.done).issued(2);
@@ -181,7 +181,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void aSignalOfOthersIsVerifiedUpToTheVerifiersEpochThatItKnows() {
+    void aForeignSignalIsVerifiedUpToTheVerifiersEpochInItsKnowledge() {
         TimelineSemaphore host = TimelineSemaphore.create(0);
         Step five = null;
         for (int epoch = 1; epoch <= 6; epoch++) {
@@ -205,7 +205,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void whatIsToBeIssuedComesAfterAllThatHasAnEpoch() {
+    void workToBeIssuedComesAfterAllEpochs() {
         tracker.advance(draft.axis(), 7); // before the scope was opened
         run(draft);
         assertThat(condemned(8)).containsExactly(0);
@@ -215,7 +215,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void whatFailsItselfNeedNotComeFirst() {
+    void workFailingByItselfNeedNotComeFirst() {
         TimelineSemaphore tokens = TimelineSemaphore.create(0);
         signal(draft, at(tokens, 1)).issued(1);
         signal(draft, at(tokens, 2)).issued(2);
@@ -224,7 +224,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void aValueThatSeveralSignalDoesNotComeBeforeItself() {
+    void aValueOfSeveralSignallersDoesNotComeBeforeItself() {
         TimelineSemaphore both = TimelineSemaphore.create(0);
         signal(draft, at(both, 1)).issued(1);
         signal(other, at(both, 1));
@@ -233,7 +233,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void whatFailsBehindOthersHoldsThemBackHoweverItWasSubmitted() {
+    void workFailingBehindOthersHoldsThemBackHoweverSubmitted() {
         TimelineSemaphore shared = TimelineSemaphore.create(0);
         TimelineSemaphore[] links = new TimelineSemaphore[4];
         for (int i = 0; i < links.length; i++) {
@@ -256,7 +256,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void whatIsOverAndAcceptedIsForgotten() {
+    void endedAndAcceptedWorkIsForgotten() {
         TimelineSemaphore tokens = TimelineSemaphore.create(0);
         for (int value = 1; value <= 100; value++) {
             Step guess = signal(draft, at(tokens, value)).over(value);

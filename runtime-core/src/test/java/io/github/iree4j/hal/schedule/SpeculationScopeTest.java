@@ -59,7 +59,7 @@ class SpeculationScopeTest {
     }
 
     @Test
-    void epochsThatCannotBeAreRefused() {
+    void impossibleEpochsAreRefused() {
         assertRefused(() -> scope.reject(0), StatusCode.INVALID_ARGUMENT);
         assertRefused(() -> scope.reject(-1), StatusCode.INVALID_ARGUMENT);
         assertRefused(() -> scope.accept(-1), StatusCode.INVALID_ARGUMENT);
@@ -68,7 +68,7 @@ class SpeculationScopeTest {
     }
 
     @Test
-    void queuesThatDoNotKnowOfOneAnotherAreRefused() {
+    void queuesUnknownToEachOtherAreRefused() {
         FrontierTracker others = closed(FrontierTracker.create());
         VirtualDevice other = closed(VirtualDevice.builder()
                 .clock(clock)
@@ -80,7 +80,7 @@ class SpeculationScopeTest {
     }
 
     @Test
-    void theEpochOfALaterValueDoesNotAnswerForAnEarlierOne() {
+    void theEpochOfALaterValueDoesNotAnswerForAnEarlierValue() {
         TimelineSemaphore tokens = closed(TimelineSemaphore.create(0));
         device.queue(0).barrier(null, at(tokens, 2), 0);
         assertThat(scope.epochAt(tokens, 2)).isEqualTo(1);
@@ -95,7 +95,7 @@ class SpeculationScopeTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void whatAnOperationSignalsAfterItsLastPartStandsOnTheDraftToo(int count) {
+    void signalsAfterTheLastPartOfAnOperationStandOnTheDraftToo(int count) {
         TimelineSemaphore reduced = closed(TimelineSemaphore.create(0));
         Fence whole = at(reduced, 1);
         TimelineSemaphore drafted = closed(TimelineSemaphore.create(0));
@@ -120,7 +120,7 @@ class SpeculationScopeTest {
     }
 
     @Test
-    void closingCancelsWhatWasRejectedAndHadToWait() {
+    void closingCancelsRejectedWorkThatHadToWait() {
         TimelineSemaphore held = closed(TimelineSemaphore.create(0));
         TimelineSemaphore verified = closed(TimelineSemaphore.create(0));
         TimelineSemaphore first = closed(TimelineSemaphore.create(0));
@@ -137,7 +137,7 @@ class SpeculationScopeTest {
     }
 
     @Test
-    void whatIsOverAndAcceptedIsForgotten() {
+    void endedAndAcceptedWorkIsForgotten() {
         TimelineSemaphore tokens = closed(TimelineSemaphore.create(0));
         TimelineSemaphore judged = closed(TimelineSemaphore.create(0));
         for (int token = 1; token <= 50; token++) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** How little is kept of the values of a timeline. */
 class SpeculationSignalsTest {
     @Test
-    void valuesThatAreAcceptedAreOneRangeHoweverManyThereAreAndInWhateverOrder() {
+    void acceptedValuesAreASingleRangeInAnyNumberAndOrder() {
         try (FrontierTracker tracker = FrontierTracker.create();
                 VirtualDevice device = VirtualDevice.builder().build();
                 TimelineSemaphore timeline = TimelineSemaphore.create(0)) {

@@ -139,7 +139,7 @@ class StorageGrantTest {
     }
 
     @Test // POOL-4
-    void anAllocationWhoseMemoryGoesBackAgainAndAgainIsServedBeforeThoseThatCameSince() {
+    void anAllocationReturningItsMemoryAgainAndAgainIsServedBeforeLaterAllocations() {
         Reservation holder = taken(pools);
         Asking old = asking("old");
         old.waits(BEHIND); // a kept promise
@@ -167,7 +167,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void whatComesBackUnusedIsGivenToNoneThatIsYoungerWhileItsOwnerCanUseIt() {
+    void memoryReturnedUnusedIsNotGivenToYoungerRequestsWhileItsOwnerCanUseIt() {
         Reservation holder = taken(pools);
         Asking old = asking("old");
         old.waits(BEHIND);
@@ -181,7 +181,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void memoryThatMayNotBeUsedYetMayBeLater() {
+    void memoryNotYetUsableMayBeUsableLater() {
         Reservation holder = taken(pools);
         Asking old = asking("old");
         old.waits(BEHIND);
@@ -194,7 +194,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void memoryThatMayNotBeUsedGoesBackOnceThereIsOther() {
+    void unusableMemoryGoesBackOnceThereIsOther() {
         try (PoolSet two = set(2 * SIZE)) {
             Reservation used = taken(two);
             Reservation other = taken(two);
@@ -212,7 +212,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void whatHasFailedGetsNoMemoryInExchange() {
+    void aFailedAllocationGetsNoMemoryInExchange() {
         try (PoolSet two = set(2 * SIZE)) {
             Reservation used = taken(two);
             Reservation other = taken(two);
@@ -230,7 +230,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void memoryThatComesAfterTheFailureGoesBack() {
+    void memoryComingAfterTheFailureGoesBack() {
         Reservation holder = taken(pools);
         Asking asking = asking("asking");
         asking.waits(Frontier.EMPTY);
@@ -246,7 +246,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void whatFailsLeavesTheLine() {
+    void aFailedAllocationLeavesTheLine() {
         Reservation holder = taken(pools);
         Asking asking = asking("asking");
         asking.waits(Frontier.EMPTY);
@@ -258,7 +258,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void whatFailedBeforeItJoinedTheLineDoesNotStayThere() {
+    void anAllocationFailedBeforeJoiningTheLineDoesNotStayThere() {
         Reservation holder = taken(pools);
         Asking asking = asking("asking");
         asking.grant.failed(CAUSE, Frontier.EMPTY);
@@ -269,7 +269,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void memoryOfAnOperationThatWasNotIssuedIsWhatItWasBefore() {
+    void memoryOfAnUnissuedOperationIsAsBefore() {
         Reservation holder = taken(pools);
         holder.release(Frontier.producedBy(AXIS, 1));
         Asking asking = asking("asking");
@@ -284,7 +284,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void memoryOfAnOperationThatWasIssuedIsFreeBehindIt() {
+    void memoryOfAnIssuedOperationIsFreeBehindIt() {
         Asking asking = asking("asking");
         assertThat(asking.grant.tryReserve(Frontier.EMPTY, NativeTimepoints.NONE))
                 .isTrue();
@@ -298,7 +298,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void memoryOfABufferThatHasItGoesWithTheBuffersLastUser() {
+    void memoryOfItsBufferGoesWithTheBuffersLastUser() {
         Asking asking = asking("asking");
         assertThat(asking.grant.tryReserve(Frontier.EMPTY, NativeTimepoints.NONE))
                 .isTrue();
@@ -354,7 +354,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void storageIsNotGivenOnByADeallocationOfWhichItIsUnknownWhetherItComesBehind() {
+    void storageIsNotGivenOnByADeallocationOfUnknownOrder() {
         Asking asking = asking("asking");
         assertThat(asking.grant.tryReserve(Frontier.EMPTY, NativeTimepoints.NONE))
                 .isTrue();
@@ -372,7 +372,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void storageThatNobodyUsesIsOthersOnceItsAllocationIsComplete() {
+    void unusedStorageIsFreeForOthersOnceItsAllocationIsComplete() {
         Bytes onStream = new Bytes() {
             @Override
             protected boolean isCommittedWhenIssued() {
@@ -392,7 +392,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void aCallThatIsShortOfItsNeedGetsNoMemoryUntilItHasThat() throws Exception {
+    void aCallShortOfItsNeedGetsNoMemoryUntilAllIsThere() throws Exception {
         Admission other = Objects.requireNonNull(pools.gate().tryAdmit("", new KnownNeed(SIZE - 256, 64)));
         Admission own = Objects.requireNonNull(pools.gate().tryAdmitAhead("", new KnownNeed(SIZE / 2, 64)));
         MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());

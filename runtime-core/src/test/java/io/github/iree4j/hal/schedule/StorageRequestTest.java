@@ -119,7 +119,7 @@ class StorageRequestTest {
     }
 
     @Test
-    void whatNeedsNewMemoryIsOnTheStreamWhenItsSubmissionReturns() {
+    void workInNeedOfNewMemoryIsOnTheStreamWhenItsSubmissionReturns() {
         answered.countDown();
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence ready = Fence.at(timeline, 1)) {
@@ -131,7 +131,7 @@ class StorageRequestTest {
 
     // SCHED-1
     @Test
-    void whatThrowsOnceItHasItsPlaceEndsOnce() {
+    void workThrowingOncePlacedEndsOnce() {
         IllegalStateException bug = new IllegalStateException("bug");
         List<String> told = new ArrayList<>();
         Slow slow = new Slow(true) {
@@ -172,7 +172,7 @@ class StorageRequestTest {
     }
 
     @Test
-    void whoGetsNoMemoryFails() {
+    void workWithoutMemoryFails() {
         answered.countDown();
         Slow slow = new Slow(false);
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
@@ -185,7 +185,7 @@ class StorageRequestTest {
     }
 
     @Test
-    void whatIsCancelledWhileMemoryIsBeingMappedDoesNotRun() throws Exception {
+    void workCancelledWhileMemoryIsBeingMappedDoesNotRun() throws Exception {
         Slow slow = new Slow(true);
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence ready = Fence.at(timeline, 1)) {

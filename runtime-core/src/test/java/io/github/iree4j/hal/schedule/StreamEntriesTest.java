@@ -116,7 +116,7 @@ class StreamEntriesTest {
 
     /** SCHED-8: a timeline of a single queue remembers only the last promise, which may fail alone. */
     @Test
-    void aPredecessorIsTheFirstOperationThatSignalsTheValueOrAHigherValue() {
+    void aPredecessorIsTheFirstOperationSignallingTheValueOrAHigherValue() {
         Stream stream = new Stream();
         TimelineSemaphore timeline =
                 TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.QUEUE_LOCAL));
@@ -179,7 +179,7 @@ class StreamEntriesTest {
     }
 
     @Test
-    void aForkJoinOf64StreamsPutsOneWaitPerBranch() {
+    void aForkJoinOf64StreamsPutsAWaitPerBranch() {
         Stream ends = new Stream();
         Fence start = point(SemaphoreScope.PROCESS_LOCAL);
         ends.submit(null, start);
@@ -213,7 +213,7 @@ class StreamEntriesTest {
 
     /** FIFO-3: neither hardware asked before the call's end nor work behind a second call. */
     @Test
-    void noStreamWaitsForWhatACallInFlightPrecedes() {
+    void noStreamWaitsForTheSuccessorsOfACallInFlight() {
         Stream calling = new Stream();
         Stream other = new Stream();
         Fence before = point(SemaphoreScope.DEVICE_LOCAL);

@@ -30,7 +30,7 @@ class DeviceOptionsTest {
 
     @ParameterizedTest
     @EnumSource
-    void durationsThatNanosecondsCannotCountAreNamed(Time time) {
+    void durationsBeyondNanosecondsAreNamed(Time time) {
         for (Duration impossible : new Duration[] {Duration.ofDays(365L * 300), Duration.ofNanos(-1)}) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> time.set(impossible))

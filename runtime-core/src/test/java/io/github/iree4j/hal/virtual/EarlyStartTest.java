@@ -85,7 +85,7 @@ class EarlyStartTest {
     }
 
     @Test
-    void aFrontierSaysOnlyWhatWasOverWhenItsOperationEnded() {
+    void aFrontierClaimsOnlyWorkOverWhenItsOperationEnded() {
         VirtualDevice device = device(VirtualDevice.builder().fifoQueues(1).unorderedQueue(2));
         TimelineSemaphore produced = timeline();
         TimelineSemaphore other = timeline();
@@ -116,7 +116,7 @@ class EarlyStartTest {
      * instead.
      */
     @Test
-    void aStreamThatIsHeldBackStartsNothingBeforeEachOfItsWaitsIsReached() {
+    void aStreamHeldBackStartsNothingBeforeEachOfItsWaitsIsReached() {
         VirtualDevice device = device(VirtualDevice.builder().fifoQueues(1));
         VirtualDevice stranger = device(VirtualDevice.builder().fifoQueues(2)); // waits for the other on the host
         TimelineSemaphore produced = timeline();

@@ -198,7 +198,7 @@ class ExplorerTest {
     // ---- Minimal programs of fixed bugs.
 
     @Test
-    void aLowerValueOfAnotherStreamEndsNoWaitThatWasDropped() {
+    void aLowerValueOfAnotherStreamEndsNoDroppedWait() {
         check(
                 "once wrong",
                 List.of(SmallProgram.of(
@@ -212,7 +212,7 @@ class ExplorerTest {
     }
 
     @Test
-    void aLowerValueOfTheOwnStreamGivesNoMemoryThatIsInUse() {
+    void aLowerValueOfTheOwnStreamGivesNoMemoryInUse() {
         check(
                 "once wrong",
                 List.of(SmallProgram.of(
@@ -228,7 +228,7 @@ class ExplorerTest {
     // ---- The explorer itself.
 
     @Test
-    void aSchedulerThatForgetsAWaitIsFound() {
+    void aSchedulerForgettingAWaitIsFound() {
         Explorer explorer = new Explorer(Mode.SABOTAGED);
         for (String queues : List.of("FF", "FU", "Ff", "UU")) {
             List<SmallProgram> one = List.copyOf(SmallPrograms.of(new Family(queues, "ww", 0, 0, 1)));
@@ -240,7 +240,7 @@ class ExplorerTest {
     }
 
     @Test
-    void whatIsTakenForOneStateGoesOnInTheSameWays() {
+    void mergedStatesGoOnInTheSameWays() {
         List<SmallProgram> programs = new ArrayList<>();
         for (Family family : List.of(
                 new Family("FF", "ww", 0, 1, 2),

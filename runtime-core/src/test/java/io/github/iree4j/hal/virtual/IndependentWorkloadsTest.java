@@ -154,7 +154,7 @@ class IndependentWorkloadsTest {
     }
 
     @Test
-    void eachEndsWhenItWouldHaveAloneAndKnowsNothingOfTheOther() {
+    void eachEndsAtTheTimeOfALoneRunAndKnowsNothingOfTheOther() {
         for (int i = 0; i < PROGRAMS; i++) {
             long seed = SEED + i;
             Random random = new Random(seed);

@@ -24,7 +24,7 @@ class ManyThreadsTest {
     private static final int THREADS = 4;
 
     @Test
-    void everythingRunsOnceAfterWhatItWaitsForAndNothingHangs() throws Exception {
+    void everythingRunsOnceAfterItsWaitsAndNothingHangs() throws Exception {
         for (int round = 0; round < 30; round++) {
             long seed = Effort.seed(20261120) + round;
             Random random = new Random(seed);

@@ -48,24 +48,24 @@ class NeverOptimisticTest {
 
     /** Collectives lost before their run, behind an external wait: the stream had inherited the taint. */
     @Test
-    void taintOfWorkThatWasLostBeforeItRanHasAReason() {
+    void taintOfWorkLostBeforeItsRunHasAReason() {
         check(17976826359077L, false, false);
     }
 
     /** With a short history a late waiter gets a later signal, even the signal of a device lost since. */
     @Test
-    void whatALostDeviceHadDoneBeforeMayBeClaimed() {
+    void earlierWorkOfALostDeviceMayBeClaimed() {
         check(5167646, false, false);
     }
 
     /** The promises of a failed timeline are not repeated: the last promise answers for earlier values. */
     @Test
-    void whatWasPromisedOnATimelineThatHasFailedMayBeForgotten() {
+    void promisesOfAFailedTimelineMayBeForgotten() {
         check(1795588137, true, false);
     }
 
     @Test
-    void theCheckerSeesAWaitThatWasForgotten() {
+    void theCheckerSeesAForgottenWait() {
         int caught = 0;
         for (int i = 0; i < 300; i++) {
             try {

@@ -42,7 +42,7 @@ class RandomSpeculationTest {
     private long overtaken;
 
     @Test
-    void aRejectionCancelsExactlyWhatReachabilitySays() {
+    void aRejectionCancelsExactlyTheReachableWork() {
         Effort.Programs programs = Effort.programs(RandomSpeculationTest.class, 5_000, 200_000, 20261120);
         while (programs.hasNext()) {
             long seed = programs.nextLong();

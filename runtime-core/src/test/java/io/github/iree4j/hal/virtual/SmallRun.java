@@ -459,7 +459,7 @@ final class SmallRun implements AutoCloseable {
                 phases[i] = phase;
                 if (phase == OVER && own[i].failure() != null) {
                     hostHeld[i] = isSomethingKept(each.block());
-                    acted |= closesWhatWasNotFreed(each);
+                    acted |= closesUnfreedMemory(each);
                 }
             }
         }
@@ -476,7 +476,7 @@ final class SmallRun implements AutoCloseable {
     }
 
     /** A failed deallocation frees nothing: the host must. */
-    private boolean closesWhatWasNotFreed(Operation each) {
+    private boolean closesUnfreedMemory(Operation each) {
         Buffer buffer = buffers[each.block()];
         if (each.kind() != Kind.FREE || buffer == null || freed[each.block()] != 0) {
             return false;

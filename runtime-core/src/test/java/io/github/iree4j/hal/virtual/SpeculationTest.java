@@ -148,7 +148,7 @@ class SpeculationTest {
     }
 
     @Test
-    void whatWaitsForADraftThatIsOverIsStillSpeculative() {
+    void aWaiterForAnEndedDraftIsStillSpeculative() {
         TimelineSemaphore draft1 = run(DRAFT);
         TimelineSemaphore draft2 = run(DRAFT);
         clock.runUntilIdle();
@@ -172,7 +172,7 @@ class SpeculationTest {
     }
 
     @Test
-    void whatMerelyRunsOnTheSameQueueSurvives() {
+    void workMerelyOnTheSameQueueSurvives() {
         TimelineSemaphore draft = run(DRAFT);
         TimelineSemaphore before = run(OTHER);
         TimelineSemaphore speculative = run(OTHER, draft);
@@ -190,7 +190,7 @@ class SpeculationTest {
     }
 
     @Test
-    void aVerifierOfAnEarlierRoundDoesNotVerifyALaterOne() {
+    void aVerifierOfAnEarlierRoundDoesNotVerifyALaterRound() {
         TimelineSemaphore draft1 = run(DRAFT);
         TimelineSemaphore verify1 = run(MAIN, draft1);
         TimelineSemaphore draft2 = run(DRAFT, draft1);
@@ -214,7 +214,7 @@ class SpeculationTest {
     }
 
     @Test
-    void aSignalOfTheHostCountsWithTheFrontierItCarries() {
+    void aSignalOfTheHostCountsWithItsFrontier() {
         TimelineSemaphore draft = run(DRAFT);
         clock.runUntilIdle();
         Frontier known = draft.frontierAt(1);
@@ -228,7 +228,7 @@ class SpeculationTest {
     }
 
     @Test
-    void rejectingAgainOrWhatIsOverDoesNothing() {
+    void rejectingAgainOrAfterTheEndDoesNothing() {
         TimelineSemaphore over = run(DRAFT);
         clock.runUntilIdle();
         assertThat(scope.reject(1)).isZero();
@@ -245,7 +245,7 @@ class SpeculationTest {
     }
 
     @Test
-    void whatWasAcceptedCannotBeRejected() {
+    void acceptedWorkCannotBeRejected() {
         scope.accept(3);
         scope.accept(1);
         assertThat(scope.accepted()).isEqualTo(3);
@@ -264,7 +264,7 @@ class SpeculationTest {
     }
 
     @Test
-    void whatFailsWithARejectedWaitDoesNotTakeAnEarlierValueOfItsTimelineAlong() {
+    void workFailingWithARejectedWaitDoesNotTakeAnEarlierValueOfItsTimelineAlong() {
         TimelineSemaphore held = semaphore();
         TimelineSemaphore verified = semaphore();
         TimelineSemaphore draft1 = run(DRAFT);
@@ -282,7 +282,7 @@ class SpeculationTest {
     }
 
     @Test
-    void aValueThatIsForgottenDoesNotTakeLowerOnesAlong() {
+    void aForgottenValueDoesNotTakeLowerValuesAlong() {
         TimelineSemaphore timeline = semaphore();
         device.queue(DRAFT).barrier(null, at(timeline, 1), 0);
         clock.runUntilIdle();
@@ -299,7 +299,7 @@ class SpeculationTest {
     }
 
     @Test
-    void aValueThatWasReachedDoesNotStandOnWhatIsToSignalAHigherOne() {
+    void aReachedValueDoesNotStandOnTheSignallerOfAHigherValue() {
         TimelineSemaphore timeline = semaphore();
         timeline.signal(1);
         TimelineSemaphore held = semaphore();
@@ -318,7 +318,7 @@ class SpeculationTest {
     }
 
     @Test
-    void anOperationDoesNotReachTheValueThatItWaitsFor() {
+    void anOperationDoesNotReachItsAwaitedValue() {
         TimelineSemaphore timeline = semaphore();
         device.queue(DRAFT).barrier(null, at(timeline, 14), 0);
         clock.runUntilIdle();
@@ -332,7 +332,7 @@ class SpeculationTest {
     }
 
     @Test
-    void whatIsAcceptedIsForgottenBehindMoreValuesThanATimelineRemembers() {
+    void acceptedWorkIsForgottenBehindMoreValuesThanATimelineRemembers() {
         TimelineSemaphore timeline = semaphore();
         for (long value = 1; value <= 40; value++) {
             device.queue(value % 2 == 0 ? DRAFT : OTHER).barrier(null, at(timeline, 3 * value), 0);
@@ -413,7 +413,7 @@ class SpeculationTest {
 
     /** The truth is reachability in the graph of waits, with the draft's operations in a row. */
     @Test
-    void randomGraphsLoseExactlyWhatReachabilitySays() {
+    void randomGraphsLoseExactlyTheReachableWork() {
         int cancelledInAll = 0;
         int survivedInAll = 0;
         for (int round = 0; round < 400; round++) {

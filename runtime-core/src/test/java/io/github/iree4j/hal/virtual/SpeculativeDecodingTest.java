@@ -113,7 +113,7 @@ class SpeculativeDecodingTest {
     }
 
     @Test
-    void ticksAndFrontiersAreThoseOfTheScenario() {
+    void ticksAndFrontiersMatchTheScenario() {
         submit();
         Map<String, String> frontiers = new LinkedHashMap<>();
         promised.forEach((name, frontier) -> frontiers.put(name, text(frontier)));
@@ -141,7 +141,7 @@ class SpeculativeDecodingTest {
      * a V that has seen the epoch.
      */
     @Test
-    void aRejectionAtAnyTickCancelsWhatTheFrontiersOfTheScenarioSay() {
+    void aRejectionAtAnyTickCancelsAsTheFrontiersOfTheScenarioDo() {
         int[] counts = new int[3];
         for (int tick = 0; tick <= 11; tick++) {
             for (long rejected = 1; rejected <= 2; rejected++) {
@@ -190,7 +190,7 @@ class SpeculativeDecodingTest {
     }
 
     @Test
-    void whatIsAcceptedIsFoundByTheValueThatTheDraftSignals() {
+    void acceptedWorkIsFoundByTheValueOfTheDraft() {
         submit();
         assertThat(scope.epochAt(timelines[D].semaphore(), 2)).as("promised").isEqualTo(2);
         assertThat(scope.epochAt(timelines[D].semaphore(), 3))

@@ -112,7 +112,7 @@ class StreamOrderedMemoryTest {
 
     @ParameterizedTest
     @MethodSource("pipelines")
-    void pipelinedInvocationsHoldTheTransientBytesOfOne(Kind kind, int count) {
+    void pipelinedInvocationsHoldTheTransientBytesOfASingleInvocation(Kind kind, int count) {
         int size = 3 * MB;
         Device device = open(kind, 2, 0);
         TimelineSemaphore timeline = closed(TimelineSemaphore.create(0));
@@ -145,7 +145,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void onOneStreamNothingWaitsForMemoryAndAllIsIssuedAhead() {
+    void onASingleStreamNothingWaitsForMemoryAndAllIsIssuedAhead() {
         Device device = open(Kind.STREAM, 1, 1 << 20);
         DeviceQueue queue = device.queue(0);
         TimelineSemaphore timeline = closed(TimelineSemaphore.create(0));
@@ -164,7 +164,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void independentInvocationsOf400MegabytesShare512AndOneOf600FailsAtOnce() {
+    void independentInvocationsOf400MegabytesShare512AndAnInvocationOf600FailsAtOnce() {
         Device device = open(Kind.LOCAL, 1, 512L * MB);
         DeviceQueue queue = device.queue(0);
         Fence ready1 = fence();
@@ -200,7 +200,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void onStreamsTheDeviceWaitsForMemoryThatIsInUse() {
+    void onStreamsTheDeviceWaitsForMemoryInUse() {
         Device device = open(Kind.STREAM, 2, 10 * MB);
         Fence done = fence();
         for (int q = 0; q < 2; q++) {
@@ -275,7 +275,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void whatOthersPreservedStaysUntilTheLastOfThemDiscardsIt() {
+    void memoryPreservedByOthersStaysUntilTheLastDiscard() {
         for (Kind kind : Kind.values()) {
             Device device = open(kind, 1, 0);
             DeviceQueue queue = device.queue(0);
@@ -298,7 +298,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void memoryFreedOnADeviceThatIsLostComesBackToItsOwner() {
+    void memoryFreedOnALostDeviceComesBackToItsOwner() {
         VirtualDevice owner = (VirtualDevice) open(Kind.STREAM, 1, 10 * MB);
         VirtualDevice other = (VirtualDevice) open(Kind.STREAM, 1, 10 * MB);
         Fence ready = fence();
@@ -314,7 +314,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void anAllocationMayPreferToWaitForMemoryThatWasFreed() {
+    void anAllocationMayPreferToWaitForFreedMemory() {
         for (long flags : new long[] {0, DeviceQueue.ALLOCA_ALLOW_POOL_WAIT_FRONTIER}) {
             Device owner = open(Kind.STREAM, 1, 0);
             Device other = open(Kind.STREAM, 1, 0); // these marks mean nothing to the first stream's hardware
@@ -333,7 +333,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void aDeallocationPrefersTheQueueThatAllocated() {
+    void aDeallocationPrefersTheAllocatingQueue() {
         Device device = open(Kind.STREAM, 2, 0);
         Fence ready = fence();
         Fence freed = fence();
@@ -345,7 +345,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void closingTheDeviceEndsAllocationsThatWait() {
+    void closingTheDeviceEndsWaitingAllocations() {
         for (Kind kind : Kind.values()) {
             Device device = open(kind, 1, 10 * MB);
             Buffer holder = closed(device.allocator().allocate(BufferParams.DEFAULT, 8 * MB));
@@ -363,7 +363,7 @@ class StreamOrderedMemoryTest {
     /** SCHED-5: the wait is promised, so it holds nothing back, and fails later. */
     @ParameterizedTest
     @EnumSource(Kind.class)
-    void anAllocationThatWaitsForMemoryFailsWithWhatItWaitsFor(Kind kind) {
+    void anAllocationWaitingForMemoryFailsWithItsWait(Kind kind) {
         Device device = open(kind, 2, 1 << 20);
         Buffer held = alloca(device.queue(0), null, null, 3 << 18);
         clock.runUntilIdle();
@@ -392,7 +392,7 @@ class StreamOrderedMemoryTest {
     /** SCHED-5: the promise ends well while the allocation is in line, which proves nothing about memory. */
     @ParameterizedTest
     @EnumSource(Kind.class)
-    void anAllocationThatWaitsForMemoryStaysInLineWhenWhatItWaitsForIsReached(Kind kind) {
+    void anAllocationWaitingForMemoryStaysInLineWhenItsWaitIsReached(Kind kind) {
         Device device = open(kind, 2, 1 << 20);
         Buffer held = alloca(device.queue(0), null, null, 3 << 18);
         clock.runUntilIdle();
@@ -416,7 +416,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void anAllocationThatWaitsGoesOnWhenTheHostFrees() {
+    void aWaitingAllocationGoesOnWhenTheHostFrees() {
         for (Kind kind : Kind.values()) {
             Device device = open(kind, 1, 10 * MB);
             Buffer holder = device.allocator().allocate(BufferParams.DEFAULT, 8 * MB);
@@ -433,7 +433,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void aDeallocationThatMayRunBeforeTheAllocationGivesNothingAway() {
+    void aDeallocationPossiblyBeforeTheAllocationGivesNothingAway() {
         // Two streams and no order between them: in either order, the storage has a single owner at a time.
         Device device = open(Kind.STREAM, 2, 10 * MB);
         Fence ready = fence();
@@ -479,7 +479,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void aRequestThatFitsIsServedOnceTheDeviceIsIdle() {
+    void aFittingRequestIsServedOnceTheDeviceIsIdle() {
         // Memory freed by the first waits for the third, behind the second: no other event could ever release the
         // memory.
         for (Kind kind : Kind.values()) {

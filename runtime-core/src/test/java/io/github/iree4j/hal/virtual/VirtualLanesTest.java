@@ -55,7 +55,7 @@ class VirtualLanesTest {
     }
 
     @Test
-    void whatIsReadyAtOnceStartsByRank() {
+    void workReadyAtOnceStartsByRank() {
         VirtualDevice device = device(3, VirtualLanes.create(clock, 2));
         device.submit(0, null, null, new VirtualOperation("c"));
         device.submit(1, null, null, new VirtualOperation("b"));
@@ -77,7 +77,7 @@ class VirtualLanesTest {
     }
 
     @Test
-    void operationsWithoutDurationFollowOneAnotherWithinATick() {
+    void operationsWithoutDurationFollowEachOtherWithinATick() {
         VirtualDevice device = device(2, VirtualLanes.create(clock, 1));
         for (int i = 0; i < 3; i++) {
             device.submit(0, null, null, new VirtualOperation("zero"));
@@ -119,7 +119,7 @@ class VirtualLanesTest {
     }
 
     @Test
-    void theirNumberIsChecked() {
+    void theNumberOfLanesIsChecked() {
         assertThatThrownBy(() -> VirtualLanes.create(clock, 0))
                 .hasMessageContaining("0 lanes are not within [1, 1024]");
         assertThatThrownBy(() -> VirtualLanes.create(clock, 1025)).hasMessageContaining("1025 lanes");

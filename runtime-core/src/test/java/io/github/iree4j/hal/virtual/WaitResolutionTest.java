@@ -87,7 +87,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void aChainOnOneStreamElidesEveryWait() {
+    void aChainOnAStreamElidesEveryWait() {
         DeviceQueue queue = streams(1).queue(0);
         TimelineSemaphore timeline = semaphore();
         submit(queue, null, at(timeline, 1));
@@ -177,7 +177,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void devicesThatAreNotConnectedWaitOnTheHost() {
+    void unconnectedDevicesWaitOnTheHost() {
         VirtualDevice one = streams(1);
         VirtualDevice other = VirtualDevice.builder()
                 .clock(clock)
@@ -197,7 +197,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void aWaitBeforeItsSignalOnOneStreamIsIssuedOnThePromise() {
+    void aWaitBeforeItsSignalOnAStreamIsIssuedOnThePromise() {
         DeviceQueue queue = streams(1).queue(0);
         TimelineSemaphore timeline = semaphore();
         submit(queue, at(timeline, 1), at(timeline, 2));
@@ -214,7 +214,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void aLateWaiterInheritsWhatTheValueNeededAndNoMore() {
+    void aLateWaiterInheritsTheNeedsOfTheValueAndNoMore() {
         VirtualDevice device = streams(4);
         TimelineSemaphore timeline = semaphore();
         for (int i = 1; i <= 3; i++) {
@@ -272,7 +272,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void failureReachesOperationsWhoseWaitWasElided() {
+    void failureReachesOperationsWithAnElidedWait() {
         AtomicInteger ran = new AtomicInteger();
         VirtualDevice device = device(VirtualDevice.builder().fifoQueues(2).script(new VirtualScript() {
             @Override
@@ -306,7 +306,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void aLostDeviceFailsItsAxesAndWhatDependsOnThemAndNothingElse() {
+    void aLostDeviceFailsItsAxesAndTheirDependentsAndNothingElse() {
         VirtualDevice lost = streams(1);
         VirtualDevice alive = streams(1);
         TimelineSemaphore a = semaphore();
@@ -354,7 +354,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void unorderedQueuesWaitForEachValueWhateverItsPromiseImplies() {
+    void unorderedQueuesWaitForEachValueDespiteItsPromise() {
         VirtualDevice device = device(VirtualDevice.builder().fifoQueues(2).unorderedQueue(4));
         Fence a = at(semaphore(), 1);
         Fence b = at(semaphore(), 1);
@@ -397,7 +397,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void anOperationWhoseWaitFailsIsOverWithoutHavingRun() {
+    void anOperationWithAFailedWaitIsOverWithoutHavingRun() {
         DeviceQueue queue = streams(1).queue(0);
         TimelineSemaphore never = semaphore();
         TimelineSemaphore done = semaphore();

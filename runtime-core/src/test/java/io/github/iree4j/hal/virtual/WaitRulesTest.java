@@ -106,7 +106,7 @@ class WaitRulesTest {
 
     @ParameterizedTest
     @EnumSource
-    void aScopeDecidesWhereAWaitMayBeAndThePlaceWhatItCosts(SemaphoreScope scope) {
+    void aScopeDecidesThePlaceOfAWaitAndThePlaceItsCost(SemaphoreScope scope) {
         VirtualDevice device = streams(2);
         VirtualDevice neighbour = streams(1);
         VirtualDevice stranger = streams(1, null, new VirtualScript() {});
@@ -141,7 +141,7 @@ class WaitRulesTest {
     // ---- Elision.
 
     @Test
-    void whatIsReachedCostsNothing() {
+    void reachedValuesCostNothing() {
         VirtualDevice device = streams(2);
         Fence done = point();
         submit(device.queue(0), null, done);
@@ -151,7 +151,7 @@ class WaitRulesTest {
     }
 
     @Test
-    void whatTheQueueHasWaitedForOnceIsNotWaitedForAgain() {
+    void valuesOnceAwaitedByTheQueueAreNotAwaitedAgain() {
         VirtualDevice device = streams(2);
         TimelineSemaphore timeline = semaphore(SemaphoreScope.PROCESS_LOCAL);
         for (int i = 1; i <= 3; i++) {
@@ -169,7 +169,7 @@ class WaitRulesTest {
     }
 
     @Test
-    void whatTheHardwareIsDoneWithIsNotWaitedForThoughItsSignalIsLate() {
+    void workPassedByTheHardwareIsNotAwaitedDespiteALateSignal() {
         VirtualDevice device = streams(3, group, new VirtualScript() {
             @Override
             public long completionDelay(int queue, long number, QueueOperation operation) {
@@ -191,7 +191,7 @@ class WaitRulesTest {
     }
 
     @Test
-    void ofWaitsThatFollowFromOneAnotherTheLastRemains() {
+    void ofWaitsImplyingEachOtherTheLastRemains() {
         VirtualDevice device = streams(5);
         Fence[] chain = new Fence[4];
         for (int i = 0; i < chain.length; i++) {
@@ -216,7 +216,7 @@ class WaitRulesTest {
     // ---- Taint.
 
     @Test
-    void whatAFullFrontierHadToForgetIsWaitedForAgainUntilItHasCompleted() {
+    void knowledgeForgottenByAFullFrontierIsAwaitedAgainUntilItsCompletion() {
         VirtualDevice device = streams(4);
         Fence a = point();
         Fence b = point();
@@ -266,7 +266,7 @@ class WaitRulesTest {
     }
 
     @Test
-    void aForeignPrimitiveThatTheHardwareDoesNotKnowIsWaitedForOnTheHost() {
+    void aForeignPrimitiveUnknownToTheHardwareIsAwaitedOnTheHost() {
         VirtualDevice device = streams(1);
         TimelineSemaphore timeline = semaphore(SemaphoreScope.PROCESS_LOCAL);
         timeline.promiseExternal(1, "of another driver");
@@ -278,7 +278,7 @@ class WaitRulesTest {
     }
 
     @Test
-    void aValueReachedFromOutsideTaintsWhatWaitsForItWhileThatIsInFlight() {
+    void aValueReachedFromOutsideTaintsItsWaitersInFlight() {
         VirtualDevice device = streams(1);
         TimelineSemaphore timeline = semaphore(SemaphoreScope.PROCESS_LOCAL);
         TimelineSemaphore own = semaphore(SemaphoreScope.PROCESS_LOCAL);

@@ -76,7 +76,7 @@ class HalCollectiveImportsTest {
     }
 
     @Test
-    void theDefaultChannelIsOneParticipant() {
+    void theDefaultChannelIsASingleParticipant() {
         Channel channel = hal.one("channel.create", "0rIIrrii_r", hal.device, -1L, 0L, null, null, -1, -1);
         assertThat(hal.call("channel.rank_and_count", "0r_ii", channel)).containsExactly(0, 1);
     }

@@ -45,7 +45,7 @@ class HalFenceImportsTest {
     /** Otherwise a program asking until the fence is reached would ask for ever. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void whoLooksAtAFenceHandsOnWhatTheThreadOfTheCallWasLeft(boolean waits) {
+    void aLookAtAFenceHandsOnTheWorkLeftToTheThreadOfTheCall(boolean waits) {
         List<String> done = new ArrayList<>();
         MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());
         call.calledHere(true);

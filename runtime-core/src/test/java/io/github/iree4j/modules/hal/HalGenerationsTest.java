@@ -42,7 +42,7 @@ class HalGenerationsTest {
     // Until December and August 2023.
 
     @Test
-    void theDeviceOf2023IsTheFirstOne() {
+    void theDeviceOf2023IsTheFirst() {
         assertThat(hal.<Object>one("ex.shared_device", "0v_r")).isSameAs(hal.device);
     }
 

@@ -63,7 +63,7 @@ class ParameterArchiveTest {
     }
 
     @Test
-    void mapsAFileOnceHoweverOftenItIsOpened() throws IOException {
+    void mapsAFileOnceForAnyNumberOfOpenings() throws IOException {
         Path file = directory.resolve("model.irpa");
         new IrpaWriter().stored("a", 1f).write(file);
         ParameterArchive first = ParameterArchive.open(file);
@@ -159,7 +159,7 @@ class ParameterArchiveTest {
     }
 
     @Test
-    void recognizesFilesThatAreNotArchives() throws IOException {
+    void recognizesFilesOfNoArchive() throws IOException {
         assertNone("version https://git-lfs.github.com/spec/v1\n", "Git LFS");
         assertNone("PK\003\004torch", "ZIP archive");
         assertNone("<!doctype html>", "HTML page");

@@ -154,7 +154,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void storedParametersThatAreNotWrittenAreUsedInPlace() {
+    void storedUnwrittenParametersAreUsedInPlace() {
         VmList list = parameters.one(
                 "load", LOAD, arguments("model", MAPPED | BufferUsage.SHARING_IMMUTABLE, new Span("stored", 0, 0, 16)));
         Buffer buffer = (Buffer) list.ref(0);
@@ -181,7 +181,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void gathersIntoOneBufferAfterTheWait() {
+    void gathersIntoASingleBufferAfterTheWait() {
         Buffer target = device.allocator().allocate(BufferParams.DEFAULT, 32);
         try (TimelineSemaphore before = TimelineSemaphore.create(0);
                 Fence wait = Fence.at(before, 1)) {
@@ -205,7 +205,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void aMissingScopeIsNamedWithTheExistingOnes() {
+    void aMissingScopeIsNamedWithTheExistingScopes() {
         assertThat(failure(StatusCode.NOT_FOUND, arguments("weights", MAPPED)))
                 .hasMessageContaining("scope 'weights'")
                 .hasMessageContaining("'model', 'bias'")
@@ -214,7 +214,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void aMissingKeyIsNamedWithTheExistingOnesAndFailsTheFence() {
+    void aMissingKeyIsNamedWithTheExistingKeysAndFailsTheFence() {
         assertThat(failure(
                         StatusCode.NOT_FOUND,
                         arguments("model", MAPPED, new Span("splat", 0, 0, 16), new Span("none", 0, 0, 4))))
@@ -281,7 +281,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void scattersABufferToParametersThatMayBeWritten() throws IOException {
+    void scattersABufferToWritableParameters() throws IOException {
         Path file = directory.resolve("state.irpa");
         new IrpaWriter().stored("a", 1, 2, 3, 4).stored("b", 5, 6).write(file);
         Buffer source = device.allocator().allocate(BufferParams.DEFAULT, 16);
@@ -336,7 +336,7 @@ class ParametersModuleTest {
 
     @Test
     @DisabledOnOs(value = OS.WINDOWS, disabledReason = "on Windows a mapped file can be neither replaced nor shortened")
-    void aTruncatedFileFailsTheRequestThatReadsIt() throws IOException {
+    void aTruncatedFileFailsTheReadingRequest() throws IOException {
         Path file = directory.resolve("shrinking.irpa");
         new IrpaWriter().stored("a", new float[4096]).write(file);
         try (ParameterArchive archive = ParameterArchive.open(file);
@@ -400,7 +400,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void archivesOfAllFormatsServeOneScope() throws IOException {
+    void archivesOfAllFormatsServeTheSameScope() throws IOException {
         Path irpa = directory.resolve("one.irpa");
         new IrpaWriter().stored("in.irpa", 1).write(irpa);
         Path gguf = new FileBytes()
@@ -482,7 +482,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void aRequestThatFailsIsReportedOnce() {
+    void aFailingRequestIsReportedOnce() {
         List<ParameterProgress> heard = new ArrayList<>();
         ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(model), heard::add));
         calls.failure(StatusCode.NOT_FOUND, "load", LOAD, arguments("model", MAPPED, new Span("none", 0, 0, 4)));
@@ -491,7 +491,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void aListenerThatThrowsIsHarmless() {
+    void aThrowingListenerIsHarmless() {
         ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(model), _ -> {
             throw new IllegalStateException("listener");
         }));
@@ -544,7 +544,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void formsOfNovember2023MoveOneParameter() throws IOException {
+    void formsOfNovember2023MoveASingleParameter() throws IOException {
         Buffer loaded = parameters.one(
                 "load",
                 "0rIrrrrIIiiI_r",

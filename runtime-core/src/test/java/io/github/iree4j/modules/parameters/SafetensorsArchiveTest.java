@@ -97,7 +97,7 @@ class SafetensorsArchiveTest {
     }
 
     @Test
-    void headersThatAreTooLongAreRefusedWithoutReadingThem() {
+    void tooLongHeadersAreRefusedWithoutBeingRead() {
         Path file = directory.resolve("model.safetensors");
         new FileBytes().u64(100_000_001).text("{}").write(file);
         rejects(StatusCode.INVALID_ARGUMENT, file, "100000001 bytes", "the most is 100000000");
@@ -133,7 +133,7 @@ class SafetensorsArchiveTest {
     }
 
     @Test
-    void sizesThatDisagreeWithTypeAndShapeAreRefused() {
+    void sizesDisagreeingWithTypeAndShapeAreRefused() {
         rejects(
                 "{\"a\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[0,4]}}",
                 4,

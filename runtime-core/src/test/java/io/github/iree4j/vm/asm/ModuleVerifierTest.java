@@ -129,7 +129,7 @@ class ModuleVerifierTest {
     }
 
     @Test
-    void aFileThatIsNotAModuleIsOneFinding() {
+    void aFileOfNoModuleIsASingleFinding() {
         assertThat(verify(new byte[100])).hasSize(1);
         assertThat(verify(new byte[0])).hasSize(1);
     }

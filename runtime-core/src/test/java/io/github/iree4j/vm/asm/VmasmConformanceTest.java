@@ -54,7 +54,7 @@ class VmasmConformanceTest {
     }
 
     @Test
-    void everyOperationIsInAFunctionThatSucceedsAndInOneThatFails() throws IOException {
+    void everyOperationIsInASucceedingAndInAFailingFunction() throws IOException {
         Set<String> succeeding = new HashSet<>();
         Set<String> failing = new HashSet<>();
         for (Path file : files(ownDirectory())) {

@@ -78,7 +78,7 @@ class BackgroundCompilationTest {
     }
 
     @Test
-    void nothingIsCompiledWhenItIsSwitchedOff() {
+    void nothingIsCompiledWhenSwitchedOff() {
         try (BytecodeModule module = module(Compilation.OFF);
                 Context context = Context.create(List.of(module), ContextOptions.DEFAULTS);
                 Invocation loop = invocation(context, "m.loop")) {

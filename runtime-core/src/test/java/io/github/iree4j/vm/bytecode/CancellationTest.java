@@ -88,7 +88,7 @@ class CancellationTest {
 
     @ParameterizedTest
     @EnumSource(Compilation.class)
-    void endlessProgramStopsWithItsThreadsInterruptOrWhenItIsNotWanted(Compilation compilation) throws Exception {
+    void endlessProgramStopsWithItsThreadsInterruptOrWhenUnwanted(Compilation compilation) throws Exception {
         String text = STARTED
                 + "vm.export @f\nvm.func @f() -> () {\n^bb0:\n  vm.call @host.started()\n  vm.br ^bb1()\n"
                 + "^bb1:\n  vm.br ^bb1()\n}\n";

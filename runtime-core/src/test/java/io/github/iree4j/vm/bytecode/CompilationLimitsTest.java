@@ -81,7 +81,7 @@ class CompilationLimitsTest {
      * shorter.
      */
     @Test
-    void aMethodThatFitsTheLimitOnlyWithoutTheOtherMethodsIsSplit() {
+    void aMethodFittingTheLimitOnlyAloneIsSplit() {
         for (int instructions = 5_400; instructions < 5_520; instructions += 10) {
             try (BytecodeModule module = module(longFunction(instructions), Compilation.OFF)) {
                 module.compiler().compileNow(List.of(module.functions()), 1 << 20, false);
@@ -157,7 +157,7 @@ class CompilationLimitsTest {
     }
 
     @Test
-    void anInvocationThatHasRunRetainsItsContextUntilClosedAndCannotRunAgain() {
+    void anInvocationRetainsItsContextUntilClosedAndCannotRunAgain() {
         byte[] file = VmAssembler.assemble("""
                 vm.module @m version 0
                 vm.export @f

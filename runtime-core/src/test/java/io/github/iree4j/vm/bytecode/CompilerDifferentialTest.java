@@ -170,7 +170,7 @@ class CompilerDifferentialTest {
     }
 
     @Test
-    void randomProgramsBehaveTheSameTracedAndEveryCallThatBeginsEnds() {
+    void randomProgramsBehaveTheSameTracedAndEveryBegunCallEnds() {
         int programs = Effort.rounds(500, 5_000);
         long seed = Effort.seed(CompilerDifferentialTest.class, programs + " traced programs", 20261120);
         int calls = 0;

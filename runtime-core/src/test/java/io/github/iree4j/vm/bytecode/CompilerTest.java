@@ -44,7 +44,7 @@ class CompilerTest {
 
     @Tag("nightly")
     @Test
-    void functionThatIsTooLargeForOneMethodIsCompiledInSeveral() {
+    void functionTooLargeForAMethodIsCompiledInSeveral() {
         String text = """
                 vm.export @f
                 vm.func @f(%i0: i32) -> (i32) {

@@ -442,7 +442,7 @@ class FunctionVerifierTest {
     }
 
     @Test
-    void argumentsMustFitTheRegistersThatInstructionsCanName() {
+    void argumentsMustFitTheRegistersNameableByInstructions() {
         String text = "vm.module @m\nvm.func @f() -> () {\n  vm.cconv \"0%s_v\"\n  vm.return\n}\n"
                 .formatted("r".repeat(0x4001));
         byte[] file = io.github.iree4j.vm.asm.VmAssembler.assemble(text);

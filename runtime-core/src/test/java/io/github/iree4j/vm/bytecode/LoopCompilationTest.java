@@ -80,7 +80,7 @@ class LoopCompilationTest {
     }
 
     @Test
-    void functionThatIsCalledOnceLeavesTheInterpreterInTheMiddleOfItsLoop() {
+    void functionCalledOnceLeavesTheInterpreterInTheMiddleOfItsLoop() {
         AtomicInteger calls = new AtomicInteger();
         NativeModule host = NativeModule.builder("host", 0, () -> "")
                 .function("probe", "0i_i", (state, call) -> {
@@ -140,7 +140,7 @@ class LoopCompilationTest {
         "9223372036854775800, 9223372036854775807, 1, 9223372036854775773",
         "9223372036854770000, 9223372036854775807, 5807, 9223372036854770000"
     })
-    void loopOverLongsThatTestsFirstRunsToItsBound(long start, long bound, long step, long sum) {
+    void loopOverLongsTestingFirstRunsToItsBound(long start, long bound, long step, long sum) {
         String text = """
                 vm.module @m version 0
                 vm.export @f
@@ -186,7 +186,7 @@ class LoopCompilationTest {
                 // Two copies, one of which is live on the exit.
                 "%i5 = vm.add.i32 %i0, %i2|%i6 = vm.cmp.lt.i32.s %i5, %i1|^bb1(%i5->%i0, %i3->%i4)"
             })
-    void aLoopOverIntsThatTestsLastBehavesTheSameCompiled(String body) {
+    void aLoopOverIntsTestingLastBehavesTheSameCompiled(String body) {
         String[] lines = body.split("\\|");
         String compared = lines[lines.length - 2].trim().split(" ")[0];
         StringBuilder text = new StringBuilder("""
@@ -225,7 +225,7 @@ class LoopCompilationTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
-    void aLoopThatMakesNoProgressCanBeCancelled(int step) {
+    void aLoopWithoutProgressCanBeCancelled(int step) {
         String text = """
                 vm.module @m version 0
                 vm.export @f

@@ -146,7 +146,7 @@ class GenerationDashboardTests {
 
     @Test
     @SuppressWarnings("unchecked")
-    void eachAlertAsksForWhatIsExposed() throws IOException {
+    void eachAlertAsksForExposedMeters() throws IOException {
         Map<String, List<Map<String, Object>>> file = new Yaml().load(Files.readString(DOCS.resolve("alerts.yaml")));
         List<String> expressions = new ArrayList<>();
         for (Map<String, Object> rule :

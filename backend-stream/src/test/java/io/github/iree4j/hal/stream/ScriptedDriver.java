@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A driver in memory of the process that fails where it is told to, and notes what is closed twice, too late or never. */
+/** A driver in memory of the process that fails on request, and notes objects closed twice, too late or never. */
 final class ScriptedDriver implements StreamDriver {
     private static final DeviceInfo INFO = new DeviceInfo("scripted", "scripted:0", "a driver that fails on purpose");
     private static final MemoryKind HOST = new MemoryKind(
@@ -64,7 +64,7 @@ final class ScriptedDriver implements StreamDriver {
     @Nullable
     String obstacle = "nothing is imported";
 
-    /** Whether threads that wait look for completions by themselves. */
+    /** Whether waiting threads look for completions by themselves. */
     boolean watched;
 
     DriverLimits limits = new DriverLimits(64, Long.MAX_VALUE, 0, 0);
@@ -95,7 +95,7 @@ final class ScriptedDriver implements StreamDriver {
         }
     }
 
-    /** Memory that the host sees, or only the device. */
+    /** Memory visible to the host, or only to the device. */
     ScriptedDriver(int laneCount, boolean hidden) {
         this(laneCount, hidden, 0);
     }
@@ -163,7 +163,7 @@ final class ScriptedDriver implements StreamDriver {
         return closed;
     }
 
-    /** What is not as it should be once the device is closed, and all that users had of it. */
+    /** The faults after the device is closed, with everything that users had of it. */
     List<String> leftovers() {
         List<String> all = new ArrayList<>(complaints);
         note(all, "memory", memories.get());

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What the driver is called for, against what {@code QueueCostContract} proves to be the least. */
+/** The calls of the driver, against the least number proved by {@code QueueCostContract}. */
 @Timeout(300)
 class GpuCostTest {
     private static final Duration LONG = Duration.ofSeconds(60);
@@ -51,10 +51,10 @@ class GpuCostTest {
         return sum;
     }
 
-    /** A call for each wait that the counters tell of, and an event for each operation, and no other. */
+    /** A call for each wait in the counters, and an event for each operation, and no other. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void randomGraphsTakeAWaitForEachEdgeThatIsLeftAndAnEventForEachOperation(GpuKind kind) {
+    void randomGraphsTakeAWaitForEachRemainingEdgeAndAnEventForEachOperation(GpuKind kind) {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, "");
         FakeGpu library = Objects.requireNonNull(fake.library());
         long seed = Effort.seed(GpuCostTest.class, "graphs", 20261122);

@@ -45,7 +45,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Memory that devices of a driver share, memory of the host and the device, and events and memory of others. */
+/** Memory shared by devices of a driver, memory of the host and the device, and events and memory of others. */
 @Timeout(300)
 class GpuSharingTest {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
@@ -175,7 +175,7 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void transfersBetweenPeersAreOneCopy(GpuKind kind) {
+    void transfersBetweenPeersAreASingleCopy(GpuKind kind) {
         open(kind, "devices=2 peer", 2);
         Buffer first = buffer(0);
         Buffer second = buffer(1);
@@ -201,7 +201,7 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void peersThatAreNotCopyThroughTheHost(GpuKind kind) {
+    void otherDevicesCopyThroughTheHost(GpuKind kind) {
         open(kind, "devices=2", 2);
         assertThat(devices.get(0).memoryObstacle(devices.get(1)))
                 .contains("the host does not see the memory of device '%s:1'"
@@ -214,7 +214,7 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aPeerThatIsClosedIsNone(GpuKind kind) {
+    void aClosedPeerIsNone(GpuKind kind) {
         open(kind, "devices=2 peer", 2);
         devices.get(1).close();
         assertThat(devices.get(0).memoryObstacle(devices.get(1))).isPresent();
@@ -227,7 +227,7 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aPeerThatIsLostFailsItsOwnWorkOnly(GpuKind kind) {
+    void aLostPeerFailsItsOwnWorkOnly(GpuKind kind) {
         open(kind, "devices=2 peer kernel_fault=1", 2);
         Executable faulting = closed(GpuKernels.load(devices.get(1)));
         Executable kernels = closed(GpuKernels.load(devices.get(0)));
@@ -254,10 +254,10 @@ class GpuSharingTest {
         assertThat(contents(other)).containsOnly(4);
     }
 
-    /** Stages on any of three devices and buffers of any, in the order that their data needs. */
+    /** Stages on any of three devices and buffers of any, in the order needed by their data. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void randomPipelinesOverPeersGiveWhatOneDeviceGives(GpuKind kind) {
+    void randomPipelinesOverPeersMatchASingleDevice(GpuKind kind) {
         open(kind, "devices=3 peer", 3);
         List<Executable> kernels =
                 devices.stream().map(each -> closed(GpuKernels.load(each))).toList();
@@ -324,7 +324,7 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void withoutManagedMemoryThatOfTheHostIsUsed(GpuKind kind) {
+    void withoutManagedMemoryTheMemoryOfTheHostIsUsed(GpuKind kind) {
         open(kind, "", 1);
         Buffer both = closed(devices.getFirst().allocator().allocate(OF_BOTH, 64));
         assertThat(both.memoryType() & MemoryType.HOST_LOCAL).isEqualTo(MemoryType.HOST_LOCAL);
@@ -333,7 +333,7 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void managedMemoryThatThereIsNotIsRefused(GpuKind kind) {
+    void missingManagedMemoryIsRefused(GpuKind kind) {
         open(kind, managed(kind) + " fail=memory_managed:1:2 fail=memory_managed:2:2 fail=memory_managed:3:801", 1);
         // The first fails when it is refused the usual slab, and then the smallest that would do.
         for (StatusCode expected : List.of(StatusCode.RESOURCE_EXHAUSTED, StatusCode.UNIMPLEMENTED)) {
@@ -374,7 +374,7 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void memoryThatTheDriverDoesNotKnowIsRefused(GpuKind kind) {
+    void memoryUnknownToTheDriverIsRefused(GpuKind kind) {
         open(kind, "", 1);
         StreamDevice device = devices.getFirst();
         GpuDevice handle = GpuDrivers.handle(device);
@@ -397,7 +397,7 @@ class GpuSharingTest {
 
     // ---- Events of others.
 
-    /** Work of others on the device, and the event behind it. */
+    /** Work of others on the device, and the event behind. */
     private record Others(GpuDevice device, long stream, long event, long memory) implements AutoCloseable {
         static Others of(GpuDevice device) {
             return new Others(
@@ -485,7 +485,7 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void whatIsNoEventIsRefused(GpuKind kind) {
+    void anythingButAnEventIsRefused(GpuKind kind) {
         open(kind, "", 1);
         assertThatThrownBy(() -> devices.getFirst().importEvent(0x40, timeline, 1))
                 .isInstanceOfSatisfying(

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A host call that is interrupted while it moves memory which the host does not see. */
+/** A host call interrupted during a move of hidden memory. */
 @ParameterizedClass
 @EnumSource(GpuKind.class)
 @Timeout(60)
@@ -41,7 +41,7 @@ class InterruptedTransferTest {
     }
 
     @Test
-    void itWaitsForItsTransfersOnceTheDeallocationBehindItIsIssued() {
+    void anInterruptedCallWaitsForItsTransfersOnceTheDeallocationBehindIsIssued() {
         AtomicBoolean submitted = new AtomicBoolean();
         AtomicBoolean stayed = new AtomicBoolean();
         try (StreamDevice device = GpuDrivers.fake(directory, kind, "")

@@ -32,11 +32,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of the work of a cluster: submitted at once by one node, to a device of one queue for each node, which wait for each other without the
- * host, as remote devices do. Confined to one thread.
+ * A run of the work of a cluster: submitted at once by a node, to a device of a single queue for each node, with waits
+ * for each other without the host, as remote devices do. Confined to one thread.
  */
 final class ClusterRun {
-    /** Points of other lanes in a command; for more of them, its client waits. */
+    /** Points of other lanes in a command; for more, the client waits. */
     private static final int COMMAND_WAITS = 255;
 
     private static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
@@ -185,7 +185,7 @@ final class ClusterRun {
         }
     }
 
-    /** What must hold: everything ends, nothing starts early, and a frontier that is not whole says so. */
+    /** The rules: everything ends, nothing starts early, and an incomplete frontier is marked as such. */
     private void check() {
         List<BitSet> past = new ArrayList<>(); // the nodes in the past of each operation
         int[] last = new int[work.nodes()]; // 1 + the last operation of each
@@ -262,7 +262,7 @@ final class ClusterRun {
         timelines.forEach(TimelineSemaphore::close);
     }
 
-    /** An operation of one node. */
+    /** An operation of a node. */
     private static final class Work extends VirtualOperation {
         final int index;
 

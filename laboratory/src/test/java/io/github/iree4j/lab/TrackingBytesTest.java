@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The bytes of tracking printed by the laboratory are the bytes that objects of HotSpot take, within a byte. */
+/** The bytes of tracking printed by the laboratory match the bytes of objects of HotSpot, within a byte. */
 class TrackingBytesTest {
     private static final MethodHandle FRONTIER = frontiers();
 

@@ -55,7 +55,7 @@ class VmvxHostileArgumentsTest {
     };
 
     @TestFactory
-    Stream<DynamicTest> everyFunctionRefusesWhatDoesNotFit() {
+    Stream<DynamicTest> everyFunctionRefusesUnsuitableArguments() {
         VmModule module = VmvxModule.create();
         return module.exports().stream()
                 .map(function -> DynamicTest.dynamicTest(function.name(), () -> attack(module, function)));
@@ -103,6 +103,6 @@ class VmvxHostileArgumentsTest {
                 call.reset();
             }
         }
-        assertThat(succeeded).as("calls that fit, seed %d", seed).isPositive();
+        assertThat(succeeded).as("fitting calls, seed %d", seed).isPositive();
     }
 }

@@ -179,7 +179,7 @@ class VmvxModuleTest {
     }
 
     @Test
-    void rangesThatDoNotFitAreRefusedWhateverTheNumbers() {
+    void rangesOutOfBoundsAreRefusedWithAnyNumbers() {
         float[] four = new float[4];
         long[][] cases = {
             {0, 4, 1, 1, 5},
@@ -458,7 +458,7 @@ class VmvxModuleTest {
     }
 
     @Test
-    void tilesThatDoNotCoverTheMatrixAreRefused() {
+    void tilesNotCoveringTheMatrixAreRefused() {
         assertThat(vmvx.failure(
                         StatusCode.INVALID_ARGUMENT,
                         "pack",
@@ -483,7 +483,7 @@ class VmvxModuleTest {
     }
 
     @Test
-    void tileSizesAreThoseOfTheGenericKernels() {
+    void tileSizesMatchTheGenericKernels() {
         assertThat(vmvx.call("query_tile_sizes.2d", "0IIi_II", 10L, 10L, 0x0101))
                 .containsExactly(8L, 4L);
         assertThat(vmvx.call("query_tile_sizes.2d", "0IIi_II", 10L, 10L, 0x0202))

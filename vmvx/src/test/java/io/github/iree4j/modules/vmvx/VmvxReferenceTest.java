@@ -36,7 +36,7 @@ class VmvxReferenceTest {
         vmvx.close();
     }
 
-    /** A strided operand in its own memory, with room before and after. */
+    /** A strided operand in separate memory, with room before and after. */
     private final class Operand {
         final long offset = random.nextLong(5);
         final long stride0;
@@ -73,7 +73,7 @@ class VmvxReferenceTest {
 
     private void assertSame(MemorySegment actual, MemorySegment expected, String what) {
         assertThat(actual.mismatch(expected))
-                .as("first byte that differs, %s, seed %d", what, seed)
+                .as("first differing byte, %s, seed %d", what, seed)
                 .isEqualTo(-1);
     }
 
@@ -167,7 +167,7 @@ class VmvxReferenceTest {
         return operand;
     }
 
-    /** Compares bits, except that all NaNs are equal. */
+    /** Compares bits, except for equal NaNs. */
     private void assertFloats(MemorySegment actual, MemorySegment expected, String what) {
         for (long i = 0; i + 4 <= actual.byteSize(); i += 4) {
             float a = actual.get(FLOAT, i);

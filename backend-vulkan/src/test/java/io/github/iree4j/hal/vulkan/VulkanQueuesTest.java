@@ -108,7 +108,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void everyHardwareQueueIsAQueueThoseThatOnlyCopyLast() {
+    void everyHardwareQueueIsAQueueCopyQueuesLast() {
         StreamDevice device = device("", 0);
         assertThat(device.queueCount()).isEqualTo(3);
         assertThat(List.of(
@@ -241,7 +241,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void aDeviceThatLacksSomethingIsListedAndSaysWhat() {
+    void aDeviceWithAMissingFeatureIsListedAndNamesTheFeature() {
         VulkanDriver made = driver("devices=discrete no_timeline");
         assertThat(made.availability().reason()).contains("'fake device 0' lacks the feature timelineSemaphore");
         assertThat(driver("api=1.1").availability().reason())
@@ -252,7 +252,7 @@ class VulkanQueuesTest {
     // ---- Failure.
 
     @Test
-    void memoryThatIsNotThereFailsWhatNeedsItAndNothingElse() {
+    void missingMemoryFailsItsUsersAndNothingElse() {
         VulkanDriver made = driver("oom_allocation=1");
         try (StreamDevice device = made.open("vulkan", DeviceOptions.DEFAULTS)) {
             long size = 20 << 20; // a slab of its own: for less the driver is asked twice
@@ -265,7 +265,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void aSubmissionThatFindsTheDeviceLostFailsEverything() {
+    void aSubmissionFindingTheDeviceLostFailsEverything() {
         StreamDevice device = device("lost_submit=3", 2);
         TimelineSemaphore first = semaphore();
         TimelineSemaphore waiting = semaphore();
@@ -285,7 +285,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void aDeviceThatIsLostWhileItRunsFailsEverything() {
+    void aDeviceLostDuringItsWorkFailsEverything() {
         StreamDevice device = device("lost_execution=2", 2);
         TimelineSemaphore done = semaphore();
         TimelineSemaphore other = semaphore();
@@ -297,7 +297,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void aDeviceThatIsLostWhileNothingRunsIsFoundOut() {
+    void aDeviceLostWhileIdleIsFoundOut() {
         StreamDevice device = device("", 2);
         CountDownLatch end = new CountDownLatch(1);
         TimelineSemaphore done = semaphore();
@@ -312,7 +312,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void aDeviceThatIsDeclaredLostReleasesItsQueues() {
+    void aDeviceDeclaredLostReleasesItsQueues() {
         StreamDevice device = device("", 2);
         CountDownLatch end = new CountDownLatch(1);
         TimelineSemaphore done = semaphore();
@@ -328,7 +328,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void closingLetsQueuesGoThatWaitForWhatIsNotSubmitted() throws Exception {
+    void closingLetsGoQueuesWaitingForUnsubmittedWork() throws Exception {
         StreamDevice device = device("", 2);
         CountDownLatch end = new CountDownLatch(1);
         TimelineSemaphore done = semaphore();
@@ -349,7 +349,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void dispatchesAreRefusedOnQueuesThatOnlyCopy() {
+    void dispatchesAreRefusedOnCopyQueues() {
         StreamDevice device = device("unified", 0);
         Executable kernels = VulkanKernels.load(device);
         opened.add(kernels);
@@ -401,7 +401,7 @@ class VulkanQueuesTest {
         assertThat(source.isTainted(5)).isFalse();
     }
 
-    /** How a timeline that another device has imported may end; its value is 3. */
+    /** The possible ends of a timeline imported by another device; at value 3. */
     enum TheEnd {
         FAILED,
         CLOSED_BY_ITS_OWNER,
@@ -410,7 +410,7 @@ class VulkanQueuesTest {
 
     @ParameterizedTest
     @EnumSource(TheEnd.class)
-    void anImportedValueThatWasNotReachedWhenItsTimelineEndedFails(TheEnd end) {
+    void anUnreachedImportedValueOfAnEndedTimelineFails(TheEnd end) {
         VulkanDriver made = driver("devices=discrete+discrete");
         StreamDevice from = made.open("vulkan:0", DeviceOptions.DEFAULTS);
         StreamDevice to = made.open("vulkan:1", DeviceOptions.DEFAULTS);
@@ -440,7 +440,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void sharedTimelinesCountBelowTheValuesThatStandForFailure() {
+    void sharedTimelinesCountBelowTheValuesForFailure() {
         StreamDevice device = device("", 1);
         TimelineSemaphore source = semaphore(SemaphoreScope.SYSTEM_WIDE);
         source.signal(Integer.MAX_VALUE - 1);
@@ -464,7 +464,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void anOperationThatWaitsForAnImportThatIsRefusedWaitsForTheHost() {
+    void anOperationWaitingForARefusedImportWaitsForTheHost() {
         StreamDevice device = device("", 1);
         TimelineSemaphore timeline = semaphore();
         TimelineSemaphore done = semaphore();
@@ -476,7 +476,7 @@ class VulkanQueuesTest {
 
     @ParameterizedTest // STREAM-12
     @ValueSource(booleans = {true, false})
-    void anImportThatAnOperationWaitsForIsNotTakenBack(boolean isSubmittedBefore) {
+    void anImportAwaitedByAnOperationIsNotTakenBack(boolean isSubmittedBefore) {
         StreamDevice device = device("", 1);
         TimelineSemaphore source = semaphore(SemaphoreScope.SYSTEM_WIDE);
         TimelineSemaphore timeline = semaphore();

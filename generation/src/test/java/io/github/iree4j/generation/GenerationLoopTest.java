@@ -179,7 +179,7 @@ class GenerationLoopTest {
     }
 
     @Test
-    void aConstraintThatTheVocabularyCannotKeepFailsItsRequestAlone() {
+    void aConstraintBeyondTheVocabularyFailsItsRequestAlone() {
         for (int trial = 0; trial < 50; trial++) {
             SplittableRandom random = new SplittableRandom(SEED + trial);
             try (Setting setting = new Setting(random, 30)) {
@@ -205,7 +205,7 @@ class GenerationLoopTest {
     }
 
     @Test
-    void anAnswerEndsWhereItsTextIsCompleteAndTheModelHasNoTokenToContinue() throws InterruptedException {
+    void anAnswerEndsWithACompleteTextAndNoTokenToContinue() throws InterruptedException {
         List<byte[]> texts = new ArrayList<>();
         for (int token = 0; token < PagedModel.VOCABULARY; token++) {
             texts.add(PagedModel.TEXTS.text(token));

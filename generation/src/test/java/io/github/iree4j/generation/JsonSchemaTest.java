@@ -280,7 +280,7 @@ class JsonSchemaTest {
     }
 
     @Test
-    void schemasThatGrowAreRefusedWithNumbers() {
+    void growingSchemasAreRefusedWithNumbers() {
         StringBuilder doubling = new StringBuilder("{\"$ref\":\"#/$defs/a30\",\"$defs\":{\"a0\":{\"type\":\"null\"}");
         StringBuilder alternatives = new StringBuilder(doubling);
         for (int i = 1; i <= 30; i++) {

@@ -5,7 +5,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The public types of the modules with Spring, which have no descriptors: of all packages. */
+/** The public types of the modules with Spring, without descriptors: of all packages. */
 @ParameterizedClass
 @ValueSource(strings = {"autoconfigure", "test-autoconfigure", "spring-ai-autoconfigure", "cluster"})
 class StarterApiTest extends PublicApiTest {

@@ -116,7 +116,7 @@ class GenerationDashboardTests {
     }
 
     @Test
-    void eachPanelOfTheRowAsksForWhatIsExposed() throws IOException {
+    void eachPanelOfTheRowAsksForExposedMeters() throws IOException {
         JsonNode dashboard = JsonMapper.shared().readTree(Files.readString(DOCS.resolve("iree4j.json")));
         List<String> row = null;
         for (JsonNode panel : dashboard.get("panels")) {

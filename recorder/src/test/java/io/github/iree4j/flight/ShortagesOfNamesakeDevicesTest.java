@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Two devices have the same name, and equal requests for memory wait on both. */
 @Timeout(60)
-class ShortagesOfDevicesWithOneNameTest {
+class ShortagesOfNamesakeDevicesTest {
     private static final int MIB = 1 << 20;
 
     private final VirtualClock clock = VirtualClock.stepped();

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An operation is named as the signaller of a wait only where the operation can be, or was, the signaller. */
-class WhoSignalsTest {
+class RecordedSignallersTest {
     private static final long LONG = 1_000_000;
 
     private final List<TimelineSemaphore> timelines = new ArrayList<>();

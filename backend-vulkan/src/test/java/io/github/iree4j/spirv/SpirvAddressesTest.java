@@ -12,7 +12,7 @@ class SpirvAddressesTest {
     private static final int U32 = 1;
     private static final int U64 = 2;
     private static final int TO_U32 = 3; // pointers by address
-    private static final int TABLE = 4; // a struct of three of them
+    private static final int TABLE = 4; // a struct of three
     private static final int TO_TABLE = 5;
     private static final int TO_ADDRESS = 6;
     private static final int TO_PUSHED = 7;

@@ -111,7 +111,7 @@ class SpirvExecutableTest {
             if (module[at] == 'S' && module[at + 1] == 'P' && module[at + 2] == 'V' && module[at + 3] == 'E') {
                 int length = ByteBuffer.wrap(module)
                         .order(ByteOrder.LITTLE_ENDIAN)
-                        .getInt(at - 12); // 64 bits, the upper half of which is 0
+                        .getInt(at - 12); // 64 bits, with an upper half of 0
                 SpirvExecutable executable = read(Arrays.copyOfRange(module, at - 4, at - 4 + length));
                 SpirvPipeline pipeline = executable.pipelines().getFirst();
                 assertThat(pipeline.layout()).isNull();

@@ -77,7 +77,7 @@ class SpirvWritesTest {
         add(SpirvOp.SELECT, TYPE, 100, 50, A, 51);
         assertWritten(true, false);
         add(SpirvOp.PHI, TYPE, 101, 70, 71, 110, 72);
-        add(SpirvOp.PTR_ACCESS_CHAIN, TYPE, 110, B, 52); // in the loop that the join begins
+        add(SpirvOp.PTR_ACCESS_CHAIN, TYPE, 110, B, 52); // in the loop begun by the join
         assertWritten(true, true);
     }
 

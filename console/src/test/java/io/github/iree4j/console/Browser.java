@@ -84,7 +84,7 @@ public final class Browser implements AutoCloseable {
 
     public void resize(int width, int height) {
         driver.manage().window().setSize(new Dimension(width, height));
-        // Headless windows have a least width; the page's is what counts.
+        // Headless windows have a least width; the page's time counts.
         driver.executeCdpCommand(
                 "Emulation.setDeviceMetricsOverride",
                 Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
@@ -220,7 +220,7 @@ public final class Browser implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        // Visible labels in accessible names: a rule that axe-core has on from 4.14, and off in the version used here.
+        // Visible labels in accessible names: a rule of axe-core, on from 4.14, and off in the version used here.
         Object findings =
                 await("(await axe.run({ rules: { 'label-content-name-mismatch': { enabled: true } } })).violations"
                         + ".filter((each) => ['serious', 'critical', 'moderate'].includes(each.impact))"

@@ -49,14 +49,14 @@ final class ClusterRun {
     private final List<VirtualDevice> devices = new ArrayList<>();
     private final List<TimelineSemaphore> timelines = new ArrayList<>(); // of the nodes
     private final Map<Long, Integer> nodeOf = new HashMap<>(); // by axis
-    private final long[] ended; // by node, the epoch of the last operation that the hardware has ended
-    private final long[] value; // by operation, what it signals on the timeline of its node
+    private final long[] ended; // by node, the epoch of the last operation ended by the hardware
+    private final long[] value; // by operation, the value signalled on the timeline of its node
     private final long[] start;
     private final long[] end;
-    private final int[] entries; // of the frontier of its signal
+    private final int[] entries; // of the signal's frontier
     private final boolean[] tainted;
     private final List<String> violations = new ArrayList<>();
-    private long told; // waits for which a node would be told by another
+    private long told; // waits with a notice from another node
 
     private ClusterRun(ClusterWork work, int capacity) {
         this.work = work;

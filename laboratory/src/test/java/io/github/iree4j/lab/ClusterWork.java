@@ -53,7 +53,7 @@ record ClusterWork(String name, int nodes, List<Operation> operations, List<int[
     /** Data-parallel training: in each step every node computes, then gradients are reduced over all nodes. */
     static ClusterWork allReduce(int nodes, int steps, boolean collective) {
         Builder work = new Builder();
-        int[] last = IntStream.range(0, nodes).map(_ -> -1).toArray(); // what a node's next step follows
+        int[] last = IntStream.range(0, nodes).map(_ -> -1).toArray(); // the predecessors of a node's next step
         for (int step = 0; step < steps; step++) {
             List<Integer> computed = new ArrayList<>();
             for (int node = 0; node < nodes; node++) {

@@ -473,7 +473,7 @@ class ComparisonTest {
                             .as("%s %s %s", scenario.id(), placement, each)
                             .isEmpty();
                     assertThat(result.isRetired()).isTrue();
-                    if (each == EVENTS) { // waits of the host instead, which let other operations pass
+                    if (each == EVENTS) { // waits of the host instead, with other operations let past
                         continue;
                     }
                     assertThat(allWaits(result))

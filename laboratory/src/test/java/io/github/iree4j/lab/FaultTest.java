@@ -415,7 +415,7 @@ class FaultTest {
         Set<String> actual = failed(result);
         assertThat(actual).as(what).containsAll(expected);
         result.collateral().forEach(actual::remove);
-        if (!hasMemory) { // elsewhere a free that fails takes those that wait for its memory
+        if (!hasMemory) { // elsewhere a failing free takes along the waiters for its memory
             assertThat(expected).as(what).containsAll(actual);
         }
     }

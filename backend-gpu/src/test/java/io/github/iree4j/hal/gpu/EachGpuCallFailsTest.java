@@ -97,7 +97,7 @@ class EachGpuCallFailsTest {
             entryPoints(kind).forEach(each -> calls.put(each, fake.calls(each)));
             for (Map.Entry<String, Long> each : calls.entrySet()) {
                 if (each.getValue() > 0
-                        && (unused.remove(each.getKey()) || !Effort.isBrief())) { // briefly, in one variant
+                        && (unused.remove(each.getKey()) || !Effort.isBrief())) { // briefly, in a single variant
                     failEach(kind, fake, variant, each.getKey(), each.getValue(), random);
                 }
             }
@@ -108,7 +108,7 @@ class EachGpuCallFailsTest {
     private void failEach(GpuKind kind, FakeGpu fake, String variant, String call, long count, Random random)
             throws IOException {
         if (call.equals("context_release")) {
-            return; // a context that is not released stays
+            return; // a context never released stays
         }
         List<Integer> codes = canOnlyFault(call) ? FAULTS : CODES;
         for (long at : chosen(count, random)) {
@@ -299,7 +299,7 @@ class EachGpuCallFailsTest {
                         List.of(place, place),
                         0);
                 commands.executionBarrier(CommandBuffer.STAGE_COMMAND_RETIRE, CommandBuffer.STAGE_COMMAND_ISSUE, 0);
-                if (i == 5) { // branches of a graph, which write what is there
+                if (i == 5) { // branches of a graph that write the present values
                     commands.fillBuffer(BufferRef.slot(0, 0, 4), 6, 4, 0);
                     commands.fillBuffer(BufferRef.slot(0, 4, 4), 6, 4, 0);
                     commands.executionBarrier(CommandBuffer.STAGE_COMMAND_RETIRE, CommandBuffer.STAGE_COMMAND_ISSUE, 0);

@@ -303,7 +303,7 @@ class FileWindowTest {
             Objects.requireNonNull(drivers).hang();
             for (int i = 0; i < 6; i++) {
                 Fence done = Fence.adopt(TimelineSemaphore.create(0), 1);
-                try (HalFile file = file(arena.allocate(size, 8 * MIB))) { // in one window
+                try (HalFile file = file(arena.allocate(size, 8 * MIB))) { // in a single window
                     device.queue(0).read(null, done, file, 0, buffer, 0, size, 0);
                 }
                 ends.add(done);

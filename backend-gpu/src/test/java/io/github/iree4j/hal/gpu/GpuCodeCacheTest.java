@@ -181,7 +181,7 @@ class GpuCodeCacheTest {
         Files.setPosixFilePermissions(files, PosixFilePermissions.fromString("rwxrwxrwx"));
         assertThat(run(files.toString())).isOne();
         assertThat(written()).singleElement().satisfies(own -> assertThat(own).isDirectory());
-        assertThat(run(files.toString())).isZero(); // in a private one inside
+        assertThat(run(files.toString())).isZero(); // in a private directory inside
     }
 
     /** A driver without a compiler to keep compiles at the load. */

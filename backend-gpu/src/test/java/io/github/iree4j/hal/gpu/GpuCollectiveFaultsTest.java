@@ -201,7 +201,7 @@ class GpuCollectiveFaultsTest {
         assertThat(numbers).extracting(GpuCollectiveFaultsTest::read).containsOnly(6 * 27);
     }
 
-    // STREAM-8: lanes take their parts of group calls in one order, in whichever order they are submitted.
+    // STREAM-8: lanes take their parts of group calls in the same order, in any order of submission.
     @ParameterizedTest
     @EnumSource(GpuKind.class)
     void manyGroupCallsAreUnderWayAtOnce(GpuKind kind) throws InterruptedException {
@@ -423,7 +423,7 @@ class GpuCollectiveFaultsTest {
         assertFails(held, StatusCode.ABORTED, "was closed");
     }
 
-    // STREAM-9: it is aborted while its lane's thread asks for its state.
+    // STREAM-9: aborted while the lane's thread asks for the state.
     @ParameterizedTest
     @EnumSource(GpuKind.class)
     void aParticipantNeverComingKeepsNobodyFromClosing(GpuKind kind) {

@@ -81,7 +81,7 @@ class GpuCostTest {
                 library.forget();
                 fake.hang();
                 gate.signal(1);
-                // All of it, while nothing runs; another thread may be at it.
+                // Everything, while nothing runs; another thread may be at work.
                 while (library.calls("event_record") < done.size()) {
                     Thread.onSpinWait();
                 }
@@ -158,7 +158,7 @@ class GpuCostTest {
             Buffer two) {
         List<Fence> all = new ArrayList<>();
         List<Buffer> buffers = new ArrayList<>();
-        fake.hang(); // so that it is the same each time
+        fake.hang(); // for the same content each time
         for (int i = 0; i < times; i++) {
             all.addAll(submit(device, kernels, reused, counts, one, two, buffers));
         }

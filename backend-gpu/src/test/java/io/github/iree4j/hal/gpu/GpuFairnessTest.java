@@ -88,7 +88,7 @@ class GpuFairnessTest {
                         allocated,
                         used,
                         () -> {
-                            LockSupport.parkNanos(WORK_NANOS); // what the invocation computes
+                            LockSupport.parkNanos(WORK_NANOS); // the computation of the invocation
                             over.incrementAndGet();
                         },
                         0);

@@ -234,8 +234,8 @@ class GpuFaultsTest {
             for (int i = 0; i < 10; i++) {
                 dispatch(device.queue(i % 3), all.get(i), kernels, one, two);
             }
-            device.queue(1).fill(all.get(9), all.get(10), one, 0, 4, 1, 4, 0); // behind one that fails
-            device.queue(2).barrier(unreached, all.get(11), 0); // for a point that is never signalled
+            device.queue(1).fill(all.get(9), all.get(10), one, 0, 4, 1, 4, 0); // behind a failing operation
+            device.queue(2).barrier(unreached, all.get(11), 0); // for a point never signalled
             fake.goOn();
             IreeException failure = awaitFailure(device);
             assertThat(failure.code()).isEqualTo(StatusCode.ABORTED);
@@ -476,7 +476,7 @@ class GpuFaultsTest {
                     .hasMessageContaining("OPERATING_SYSTEM (304)");
             fake.goOn();
             boolean[] ended = {true, true
-            }; // by stream: what a stream has may end before it is told that the device has failed
+            }; // by stream: work of a stream may end before the notice of the device's failure
             for (int i = 0; i < all.size(); i++) {
                 Fence each = all.get(i);
                 ended[i % 2] &= awaitEnd(each) == null;

@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Commands executed again unchanged become a graph, with the same results. */
 class GpuGraphsTest {
     private static final int DISPATCHES = 40;
-    private static final int WAVES = 6; // even, so that the last one writes where the first one reads
+    private static final int WAVES = 6; // even, for the last wave to write where the first reads
 
     static final BufferParams PARAMS = new BufferParams(
             MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE, BufferUsage.DEFAULT | BufferUsage.MAPPING);
@@ -172,7 +172,7 @@ class GpuGraphsTest {
     }
 
     private static Stream<Arguments> shortages() {
-        // Failure; executions after which a graph is launched; graphs asked for by then.
+        // Failure; executions before the launch of a graph; graphs asked for by then.
         return Stream.of(GpuKind.values())
                 .flatMap(kind -> Stream.of(
                         Arguments.of(kind, "fail=graph_instantiate:1:2", 4, 2),

@@ -113,7 +113,7 @@ class GpuImportsTest {
             MemorySegment all = arena.allocate(4 * PAGE, PAGE);
             Buffer first = imported(device, all.asSlice(0, 2048));
             Buffer second = imported(device, all.asSlice(2048, 1024)); // in the same page
-            Buffer third = imported(device, all.asSlice(3072, 2 * PAGE)); // in that one, and two more
+            Buffer third = imported(device, all.asSlice(3072, 2 * PAGE)); // in the same, and two more
             first.close(); // the page stays
             device.queue(0).fill(null, next(), second, 0, 1024, 5, 4, 0);
             device.queue(0).fill(null, next(), third, 0, 2 * PAGE, 7, 4, 0);
@@ -255,7 +255,7 @@ class GpuImportsTest {
                 devices.get(i).queue(0).fill(null, next(), seen.get(i), 1024L * i, 1024, i + 1, 4, 0);
                 await();
             }
-            seen.getFirst().close(); // which registered it
+            seen.getFirst().close(); // the registering context
             devices.get(1).queue(0).fill(null, next(), seen.get(1), 3072, 1024, 9, 4, 0);
             await();
             seen.forEach(Buffer::close);
@@ -300,7 +300,7 @@ class GpuImportsTest {
                     byte byteValue = (byte) random.nextInt();
                     part.device.queue(0).fill(null, next(), part.buffer, at, length, byteValue, 1, 0);
                     model.asSlice(part.from + at, length).fill(byteValue);
-                } else { // through memory of the device, from one place to another of the same length
+                } else { // through memory of the device, from a place to another of the same length
                     Part target = parts.get(random.nextInt(parts.size()));
                     int room = Math.min(length, (int) target.buffer.length());
                     int to = random.nextInt((int) target.buffer.length() - room + 1);

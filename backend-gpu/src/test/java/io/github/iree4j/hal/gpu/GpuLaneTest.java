@@ -263,7 +263,7 @@ class GpuLaneTest {
             device.queue(1).fill(null, at(second, i), buffer, 4, 4, i, 4, 0);
         }
         second.await(200, LONG);
-        // Behind the one that hangs, and yet no caller waits.
+        // Behind the hanging stream, and yet no caller waits.
         unhindered("each submission", () -> {
             for (int i = 1; i <= 2000; i++) {
                 device.queue(2).fill(at(first, 2 * i), at(third, i), seen, 0, 4, i, 4, 0);
@@ -344,7 +344,7 @@ class GpuLaneTest {
             value++;
             for (int i = 1; i <= rounds; i++) {
                 DeviceQueue queue = device.queue(i % 2);
-                // As many workgroups as the round has, each counts its element up: from one to two and back.
+                // As many workgroups as in the round, each counts its element up: from one to two and back.
                 queue.fill(at(done, value), at(done, value + 1), counts, 0, 4, i % 64 + 1, 4, 0);
                 queue.execute(at(done, value + 1), at(done, value + 2), indirect, null, 0);
                 queue.copy(at(done, value + 2), at(done, value + 3), two, 0, one, 0, 4L * (i % 64 + 1), 0);
@@ -461,7 +461,7 @@ class GpuLaneTest {
             dispatch(device.queue(0), null, at(all.get(i), 1), kernels, one, two);
         }
         TimelineSemaphore after = semaphore();
-        device.queue(1).fill(at(all.get(2), 1), at(after, 1), one, 0, 4, 1, 4, 0); // of what was refused
+        device.queue(1).fill(at(all.get(2), 1), at(after, 1), one, 0, 4, 1, 4, 0); // of the refused work
         driver().goOn();
         for (int i = 0; i < 6; i++) {
             if (i == 2) {
@@ -490,7 +490,7 @@ class GpuLaneTest {
         driver().hang(0);
         device.queue(0).fill(null, at(first, 1), one, 0, 4, 1, 4, 0);
         device.queue(1).fill(at(first, 1), at(second, 1), one, 4, 4, 2, 4, 0);
-        device.queue(1).copy(at(first, 1), at(third, 1), one, 0, seen, 0, 4, 0); // its wait is the one before
+        device.queue(1).copy(at(first, 1), at(third, 1), one, 0, seen, 0, 4, 0); // the wait is the previous command
         assertThat(catchThrowableOfType(IreeException.class, () -> third.await(1, Duration.ofMillis(300))))
                 .extracting(IreeException::code)
                 .isEqualTo(StatusCode.DEADLINE_EXCEEDED);

@@ -22,7 +22,7 @@ class GpuPointsTest {
             GpuPoints points = new GpuPoints(first);
             ArrayDeque<Point> model = new ArrayDeque<>();
             long ticket = random.nextInt(3);
-            int rising = random.nextInt(8); // of ten: how large it becomes
+            int rising = random.nextInt(8); // of ten: the final size
             for (int i = 0; i < 400; i++) {
                 if (random.nextInt(10) < 2 + rising) {
                     ticket += 1 + random.nextInt(3);

@@ -149,7 +149,7 @@ class GpuSharingTest {
         library().forget();
         for (int stage = 0;
                 stage < 20;
-                stage++) { // each reads what the other device has, and writes into its own, or the other way round
+                stage++) { // each reads data of the other device, and writes into its own, or the other way round
             int from = stage % 2;
             if (stage % 4 < 2) {
                 scale(stage % 3 % 2, kernels.get(stage % 3 % 2), buffers[from], buffers[1 - from], 1, stage);
@@ -187,7 +187,7 @@ class GpuSharingTest {
         assertThat(library().calls(kind == GpuKind.CUDA ? "copy_cuda" : "copy_hip"))
                 .isOne();
         assertThat(contents(second)).containsOnly(7);
-        // Where the host comes in, the memory's own device moves the bytes; it frees its memory, too.
+        // Where the host comes in, the memory's own device moves the bytes; the memory is freed, too.
         devices.get(0).queue(0).update(last(), next(), MemorySegment.ofArray(new int[] {5}), second, 0, 0);
         await();
         assertThat(contents(second)[0]).isEqualTo(5);
@@ -315,7 +315,7 @@ class GpuSharingTest {
         devices.getFirst().queue(0).copy(last(), next(), both, 0, own, 0, Buffer.WHOLE, 0);
         await();
         assertThat(contents(own)).containsOnly(6);
-        // What need not be mapped is not.
+        // Memory without a need of mapping is not mapped.
         BufferParams wished = new BufferParams(
                 MemoryType.OPTIMAL | MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE, BufferUsage.DEFAULT);
         assertThat(closed(devices.getFirst().allocator().allocate(wished, 64)).memoryType())
@@ -335,7 +335,7 @@ class GpuSharingTest {
     @EnumSource(GpuKind.class)
     void missingManagedMemoryIsRefused(GpuKind kind) {
         open(kind, managed(kind) + " fail=memory_managed:1:2 fail=memory_managed:2:2 fail=memory_managed:3:801", 1);
-        // The first fails when it is refused the usual slab, and then the smallest that would do.
+        // The first fails when the usual slab is refused, and then the smallest sufficient slab.
         for (StatusCode expected : List.of(StatusCode.RESOURCE_EXHAUSTED, StatusCode.UNIMPLEMENTED)) {
             assertThatThrownBy(() -> devices.getFirst().allocator().allocate(OF_BOTH, 64))
                     .isInstanceOfSatisfying(
@@ -443,7 +443,7 @@ class GpuSharingTest {
         assertThat(theirDone.isTainted(5)).isTrue();
         device.queue(0).copy(closed(Fence.at(theirDone, 5)), next(), theirs, 0, own, 0, Buffer.WHOLE, 0);
         await();
-        assertThat(library().calls("stream_wait_event")).isOne(); // it is over
+        assertThat(library().calls("stream_wait_event")).isOne(); // over
     }
 
     @ParameterizedTest
@@ -453,7 +453,7 @@ class GpuSharingTest {
         StreamDevice device = devices.getFirst();
         Others others = closed(Others.of(GpuDrivers.handle(device)));
         TimelineSemaphore done = closed(TimelineSemaphore.create(0));
-        for (int i = 1; i <= 20; i++) { // recorded again once it was over
+        for (int i = 1; i <= 20; i++) { // recorded again once over
             others.begin();
             device.importEvent(others.event, done, i);
             done.await(i, LONG);

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class InterruptedTransferTest {
     private static final BufferParams OF_DEVICE = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
 
-    private static final int SIZE = 12 << 20; // more than one piece
+    private static final int SIZE = 12 << 20; // more than a single piece
 
     @TempDir
     private Path directory;

@@ -284,7 +284,7 @@ class KnownGraphsTest {
                     TimelineSemaphore[] ends = {first, second};
                     long[] values = new long[2];
                     for (int i = 0; i < 150; i++) {
-                        int which = random.nextInt(sums.length); // a buffer belongs to one queue
+                        int which = random.nextInt(sums.length); // a buffer belongs to a single queue
                         int queue = which % 2;
                         int number = 1 + random.nextInt(2);
                         int times = 2 + random.nextInt(2);

@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *   assertThat(fake.complaints()).isEmpty();
  * </pre>
  */
-@SuppressWarnings("restricted") // functions of the fake, with the types that it declares
+@SuppressWarnings("restricted") // functions of the fake, with their declared types
 public final class FakeGpu {
     private static final Path BUILT =
             Path.of(System.getProperty("iree4j.test.fake-gpu", "../native-shim/build/release/test"));
@@ -162,7 +162,7 @@ public final class FakeGpu {
         }
     }
 
-    @SuppressWarnings("restricted") // functions of the fake, with the types that it declares
+    @SuppressWarnings("restricted") // functions of the fake, with their declared types
     private MethodHandle function(String name, FunctionDescriptor descriptor) {
         return Linker.nativeLinker().downcallHandle(symbols.findOrThrow(name), descriptor);
     }

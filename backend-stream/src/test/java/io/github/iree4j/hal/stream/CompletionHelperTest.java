@@ -158,7 +158,7 @@ class CompletionHelperTest {
             driver.fail("value", 0, 1, () -> new IllegalStateException("no value today"));
             HardwareStream stream = ((StreamQueue) device.queue(0)).stream();
             Thread.ofPlatform().start(() -> {
-                while (stream.point(Long.MAX_VALUE) < 0) { // not stopped: what ends before that may still succeed
+                while (stream.point(Long.MAX_VALUE) < 0) { // not stopped: work ended before may still succeed
                     Thread.onSpinWait();
                 }
                 driver.deafen(false); // work ends, and fails

@@ -131,7 +131,7 @@ class HostileDriverTest {
         driver.fail("allocate", 0, 1, () -> {
             asked.countDown();
             awaitUninterruptibly(answered);
-            return null; // it has some
+            return null; // with slots
         });
         Fence begin = fence();
         Fence there = fence();
@@ -468,7 +468,7 @@ class HostileDriverTest {
         driver.failAlways("value", status(StatusCode.ABORTED));
         HardwareStream stream = ((StreamQueue) device.queue(0)).stream();
         for (long epoch = 1; epoch < 20; epoch++) {
-            stream.hasPassed(epoch); // one of these is under way
+            stream.hasPassed(epoch); // one wait is under way
         }
         driver.heal();
         driver.hold(false);
@@ -517,13 +517,13 @@ class HostileDriverTest {
         assertThat(StreamDevices.awaitFreed(device, LONG)).isTrue();
     }
 
-    // STREAM-4: the submission that wakes the waiter may come when that has found its end already.
+    // STREAM-4: the submission that wakes the waiter may come after the waiter has found the end.
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void aDeviceClosesBehindTheSubmissionWakingItsWaiter(int lanes) throws Exception {
         for (int i = 0; i < 50; i++) {
             open(new ScriptedDriver(lanes, false), DeviceOptions.builder().queueCount(1));
-            driver.fail("await nothing", 0, 0, bug()); // so that the waiter does not depend on it
+            driver.fail("await nothing", 0, 0, bug()); // for the waiter not to depend on the submission
             driver.hold(true);
             Thread closer = Thread.ofPlatform().start(device::close);
             while (!driver.isBusy() && closer.isAlive()) {

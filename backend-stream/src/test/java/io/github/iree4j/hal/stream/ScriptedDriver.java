@@ -50,7 +50,7 @@ final class ScriptedDriver implements StreamDriver {
     private final Map<String, Fault> faults = new ConcurrentHashMap<>();
     private final Map<Long, MemorySegment> segments = new ConcurrentHashMap<>(); // by handle
     private final AtomicLong handles = new AtomicLong();
-    private final AtomicInteger memories = new AtomicInteger(); // that are not closed
+    private final AtomicInteger memories = new AtomicInteger(); // unclosed
     private final AtomicInteger timelines = new AtomicInteger();
     private final AtomicInteger forms = new AtomicInteger();
     private final AtomicInteger lent = new AtomicInteger(); // commands for transfers
@@ -268,7 +268,7 @@ final class ScriptedDriver implements StreamDriver {
 
         @Override
         public void submit(List<Submission> next) {
-            for (Submission each : next) { // as a driver reads them
+            for (Submission each : next) { // as read by a driver
                 if (each.commands() instanceof Commands) {
                     enter("submit commands");
                 }
@@ -370,7 +370,7 @@ final class ScriptedDriver implements StreamDriver {
         public void fill(StreamStorage target, long offset, long length, long pattern, int patternLength) {
             enter("fill");
             MemorySegment bytes = bytes(target, offset, length);
-            if (patternLength == 1) { // poison, much of it
+            if (patternLength == 1) { // mostly poison
                 list.add(() -> bytes.fill((byte) pattern));
                 return;
             }
@@ -498,7 +498,7 @@ final class ScriptedDriver implements StreamDriver {
     @Override
     public void awaitAny(DriverTimeline[] all, long[] values, int count, long timeoutNanos) {
         enter("awaitAny");
-        if (faults.containsKey("await nothing")) { // it may return for no reason
+        if (faults.containsKey("await nothing")) { // a return for no reason is possible
             Thread.yield();
             return;
         }

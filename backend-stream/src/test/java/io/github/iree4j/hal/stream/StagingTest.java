@@ -143,7 +143,7 @@ class StagingTest {
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
     }
 
-    // STAGE-3: the driver may wait for all that the device does, and then only its caller waits.
+    // STAGE-3: the driver may wait for all work of the device, and then only its caller waits.
     @Test
     void whileTheDriverAllocatesOthersWaitInLine() {
         List<Staging.Lease> late = new ArrayList<>();
@@ -165,7 +165,7 @@ class StagingTest {
         List<StatusCode> refused = new ArrayList<>();
         meanwhile = () -> elsewhere(() -> staging.lease(5, StagingTest::unexpected, e -> refused.add(e.code())));
         assertThatThrownBy(() -> lease(1)).isInstanceOf(IreeException.class);
-        assertThat(refused).containsOnly(StatusCode.RESOURCE_EXHAUSTED).hasSize(2); // one slot was asked for, too
+        assertThat(refused).containsOnly(StatusCode.RESOURCE_EXHAUSTED).hasSize(2); // a slot was requested, too
         most = Long.MAX_VALUE;
         meanwhile = () -> {};
         lease(1);
@@ -188,8 +188,7 @@ class StagingTest {
         assertThatThrownBy(() -> lease(5)).hasMessageContaining("closed");
     }
 
-    // STAGE-1: bytes are lent to one at a time.
-    // STAGE-2: every requester in line is served.
+    // STAGE-1: bytes are lent to a single requester at a time. STAGE-2: every requester in line is served.
     @Test
     void bytesAreLentToASingleRequesterAtATimeAndEveryRequesterIsServed() throws InterruptedException {
         long seed = Effort.seed(StagingTest.class, "lent", 7);

@@ -152,7 +152,7 @@ class StoppedStreamTest {
         device.queue(0).copy(late, copied, buffer, 0, copy, 0, BYTES, 0);
         assertThat(device.queue(0).counters().elidedFrontier()).isEqualTo(1);
         long point = stream(2).point(2);
-        boolean outer = HeldCallbacks.begin(); // it does not wait for the end
+        boolean outer = HeldCallbacks.begin(); // without a wait for the end
         try {
             device.close();
             transfer.ended(BYTES, null);
@@ -187,7 +187,7 @@ class StoppedStreamTest {
                     .isZero();
         }
         long point = stream(0).point(1);
-        HeldCallbacks.run(device::close); // it does not wait for the end
+        HeldCallbacks.run(device::close); // without a wait for the end
         assertThat(stream(0).queue().timeline.value()).isLessThan(point);
         letGo();
         assertThatThrownBy(() -> last.await(LONG)).hasMessageContaining("closed while its work was in flight");

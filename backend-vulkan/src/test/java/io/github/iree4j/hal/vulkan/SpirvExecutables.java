@@ -48,7 +48,7 @@ public final class SpirvExecutables {
         byte[] module = module("sized");
         ByteBuffer words = ByteBuffer.wrap(module).order(ByteOrder.LITTLE_ENDIAN);
         int mode = 0;
-        int size = 0; // the constant that is decorated as the size
+        int size = 0; // the constant decorated as the size
         for (int at = 5; at < module.length / 4; at += words.getInt(4 * at) >>> 16) {
             int op = words.getInt(4 * at) & 0xFFFF;
             if (op == 16) {

@@ -423,7 +423,7 @@ class VulkanFaultsTest {
                 failed++;
             }
         }
-        if (settings.startsWith("lost")) { // an allocation that fails once is retried in another slab, or waited for
+        if (settings.startsWith("lost")) { // an allocation with a single failure is retried in another slab, or waited for
             if (!settings.startsWith("lost_wait")) { // all may be complete before the first wait
                 assertThat(failed).as("operations that failed").isPositive();
             }

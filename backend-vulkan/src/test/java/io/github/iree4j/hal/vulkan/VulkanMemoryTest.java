@@ -200,10 +200,10 @@ class VulkanMemoryTest {
         protected void destroy() {}
     }
 
-    // BUF-1: storage is not freed while an operation has it pinned.
+    // BUF-1: storage is not freed while pinned by an operation.
     @Test
     void memoryStaysDuringAUseNotAwaitedByTheDeallocation() throws InterruptedException {
-        long size = 20 << 20; // its own slab
+        long size = 20 << 20; // a separate slab
         try (StreamDevice two = VulkanDrivers.open(DeviceOptions.builder().queueCount(2));
                 TimelineSemaphore timeline = two.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 TimelineSemaphore reader = two.createSemaphore(0, Device.SEMAPHORE_DEFAULT);

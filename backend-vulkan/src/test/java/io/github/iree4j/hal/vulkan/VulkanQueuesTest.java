@@ -255,7 +255,7 @@ class VulkanQueuesTest {
     void missingMemoryFailsItsUsersAndNothingElse() {
         VulkanDriver made = driver("oom_allocation=1");
         try (StreamDevice device = made.open("vulkan", DeviceOptions.DEFAULTS)) {
-            long size = 20 << 20; // a slab of its own: for less the driver is asked twice
+            long size = 20 << 20; // a separate slab: for less the driver is asked twice
             assertThatThrownBy(() -> device.allocator().allocate(BufferParams.DEFAULT, size))
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
@@ -320,7 +320,7 @@ class VulkanQueuesTest {
         EmptyCommands.pause(device.queue(0), null, at(done, 1), end);
         EmptyCommands.run(device.queue(0), null, at(done, 2));
         EmptyCommands.run(
-                device.queue(1), at(done, 2), at(other, 1)); // on the hardware, behind work that will not be submitted
+                device.queue(1), at(done, 2), at(other, 1)); // on the hardware, behind work never submitted
         StreamDevices.lose(device, IreeException.of(StatusCode.DATA_LOSS, "lost on purpose"));
         end.countDown();
         assertFails(other, StatusCode.DATA_LOSS, "lost on purpose");
@@ -336,9 +336,9 @@ class VulkanQueuesTest {
         CountDownLatch begun = EmptyCommands.pause(device.queue(0), null, at(done, 1), end);
         EmptyCommands.run(device.queue(0), null, at(done, 2));
         EmptyCommands.run(device.queue(1), at(done, 2), at(other, 1));
-        begun.await(); // a step that has not begun would be given up, and close() would not wait
+        begun.await(); // a step not begun would be given up, and close() would not wait
         Thread closer = Thread.ofPlatform().start(device::close);
-        while (closer.getState() != Thread.State.TIMED_WAITING) { // it has stopped the queues, and waits for them
+        while (closer.getState() != Thread.State.TIMED_WAITING) { // in the wait for the stopped queues
             assertThat(closer.isAlive()).isTrue();
             Thread.onSpinWait();
         }
@@ -432,7 +432,7 @@ class VulkanQueuesTest {
         }
         assertFails(dependent, StatusCode.ABORTED, "value 4 of an imported timeline is not known to be reached");
         assertFails(awaited, StatusCode.ABORTED, "at 3");
-        // Asked for late, the value that was reached is known to have been.
+        // A reached value is known as such even when asked for late.
         TimelineSemaphore reached = semaphore();
         to.importSemaphore(after, reached, 3);
         reached.await(3);

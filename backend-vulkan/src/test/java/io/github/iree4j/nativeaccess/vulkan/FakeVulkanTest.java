@@ -346,7 +346,7 @@ class FakeVulkanTest {
             VulkanAllocation memory = d.allocate(4096, HOST_MEMORY, 0);
             commands.record(words(arena, FILL, memory.buffer(), 0, 4096, 7), 5);
             d.submit(0, words(arena, 1, 1, 1, timeline.handle(), 1, done.handle(), 1, commands.handle()));
-            // The runtime must never do this; the fake reports it.
+            // The runtime must never do this; reported by the fake.
             commands.record(words(arena), 0);
             timeline.signal(1);
             await(d, done, 1);

@@ -69,7 +69,7 @@ class VmvxHostileArgumentsTest {
                 Invocation call = context.invocation(function)) {
             for (int round = 0; round < 1500; round++) {
                 StringBuilder given = new StringBuilder();
-                boolean mild = random.nextInt(3) != 0; // usually small numbers, so that calls get far
+                boolean mild = random.nextInt(3) != 0; // usually small numbers, for calls to get far
                 String letters = function.convention().arguments();
                 for (int i = 0; i < letters.length(); i++) {
                     switch (letters.charAt(i)) {

@@ -410,7 +410,7 @@ class VmvxModuleTest {
                 -9L,
                 3);
         assertThat(packed).containsExactly(1, 2, 4, 5, 3, -9, 6, -9);
-        for (int type : new int[] {2, 3}) { // of integers, which were number 2 in 2023
+        for (int type : new int[] {2, 3}) { // of integers, number 2 in 2023
             int[] out = new int[6];
             vmvx.call(
                     "unpack",

@@ -305,7 +305,7 @@ class VmvxReferenceTest {
         if (type.equals("f16")) {
             return Float.float16ToFloat(Float.floatToFloat16(value));
         }
-        if (type.equals("bf16")) { // the nearer of the two neighbours, the even one on a tie
+        if (type.equals("bf16")) { // the nearer of the two neighbours, the even number on a tie
             int low = Float.floatToRawIntBits(value) & 0xFFFF_0000;
             int rest = Float.floatToRawIntBits(value) & 0xFFFF;
             boolean up = rest > 0x8000 || rest == 0x8000 && (low & 0x1_0000) != 0;
@@ -462,7 +462,7 @@ class VmvxReferenceTest {
                     tile1,
                     padding,
                     flags);
-            if (in.stride1 == 1) { // as compilers until May 2024 wrote it
+            if (in.stride1 == 1) { // as written by compilers until May 2024
                 tiled.fill((byte) 0);
                 vmvx.call(
                         "pack",

@@ -14,7 +14,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Devices of other machines among those of a runtime. */
+/** Devices of other machines among the devices of a runtime. */
 class NamedDevicesTest {
     private static final IreeException GONE = IreeException.of(StatusCode.UNAVAILABLE, "node 7 is gone");
 

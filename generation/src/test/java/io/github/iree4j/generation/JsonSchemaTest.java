@@ -155,7 +155,7 @@ class JsonSchemaTest {
         assertThat(accepts(both, "\"x\"")).isFalse();
     }
 
-    /** What Java reads. */
+    /** The value read by Java. */
     @Test
     void durationsAndAddressesAreReadByJava() {
         SplittableRandom random = new SplittableRandom(SEED);

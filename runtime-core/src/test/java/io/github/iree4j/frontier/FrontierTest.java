@@ -210,9 +210,9 @@ class FrontierTest {
     @Test
     void producedAtNeedsAFrontierWithoutDependencies() {
         assertThat(Frontier.producedBy(A, 1).producedAt(4)).isEqualTo(Frontier.producedBy(A, 4));
-        assertInvalid(() -> Frontier.of(A, 1).producedAt(4), "no operation without dependencies has epoch 4");
+        assertInvalid(() -> Frontier.of(A, 1).producedAt(4), "no operation that depends on nothing has epoch 4");
         assertInvalid(
-                () -> Frontier.producedBy(A, 1).producedAt(0), "no operation without dependencies has epoch 0");
+                () -> Frontier.producedBy(A, 1).producedAt(0), "no operation that depends on nothing has epoch 0");
     }
 
     @Test

@@ -274,7 +274,7 @@ class ConsoleLiveTests extends ConsoleTests {
         assertThat((Long) browser.eval("window.ireeConsole.explore.schedule.operations.length"))
                 .isPositive();
         browser.type(Keys.END);
-        assertThat(texts(".invariants li")).as("what is polled breaks no rule").isEmpty();
+        assertThat(texts(".invariants li")).as("polled data breaks no rule").isEmpty();
         assertThat(browser.text("#faults-box")).contains("No rule is checked");
         browser.picture("explore-snapshot");
         browser.assertAccessible("an exported snapshot");

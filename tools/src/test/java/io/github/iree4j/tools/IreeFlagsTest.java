@@ -59,7 +59,7 @@ class IreeFlagsTest {
         assertThat(run.out()).endsWith("4xf32=3...\n");
     }
 
-    /** What {@code iree-run-module --help} prints is a file of flags with their default values. */
+    /** The output of {@code iree-run-module --help} is a file of flags with their default values. */
     @Test
     void theDefaultsOfEveryFlagAreTaken() throws IOException {
         List<String> defaults = new ArrayList<>();
@@ -100,7 +100,7 @@ class IreeFlagsTest {
                 .contains(instead);
     }
 
-    /** What {@code iree-dump-module --help} prints, without the comments. */
+    /** The output of {@code iree-dump-module --help}, without the comments. */
     @Test
     void theDefaultsOfADumpShowEverything() throws IOException {
         Path file = Files.writeString(

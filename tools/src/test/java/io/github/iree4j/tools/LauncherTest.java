@@ -22,7 +22,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The AOT cache that {@code bin/iree4j} keeps beside its jar, here that of a small program. */
+/** The AOT cache kept by {@code bin/iree4j} beside its jar, here for a small program. */
 @EnabledOnOs(OS.LINUX)
 @Tag("nightly")
 class LauncherTest {

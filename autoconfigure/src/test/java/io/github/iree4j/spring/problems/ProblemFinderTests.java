@@ -324,7 +324,7 @@ class ProblemFinderTests {
         load("adding", TestModules.adder(directory));
         ((HostDevice) runtime.device()).lose(IreeException.of(StatusCode.ABORTED, "fell off the bus"));
         LostDevice problem = only(LostDevice.class, 1);
-        assertThat(problem.chain()).containsExactly("program 'adding' runs there");
+        assertThat(problem.chain()).containsExactly("program 'adding' runs on it");
         assertDocumented(problem, "was lost");
     }
 

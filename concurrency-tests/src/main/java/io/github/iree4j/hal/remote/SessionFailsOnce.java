@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
  * <p>REMOTE-1: the failure is set once, and the setting thread fails the parts.
  */
 @JCStressTest
-@Outcome(id = "1 failed, 1 end of each, one cause", expect = Expect.ACCEPTABLE, desc = "failed once")
+@Outcome(id = "1 told, 1 end of each, one cause", expect = Expect.ACCEPTABLE, desc = "failed once")
 @Outcome(expect = Expect.FORBIDDEN, desc = "failed twice, in part, or for different reasons")
 @State
 public class SessionFailsOnce {

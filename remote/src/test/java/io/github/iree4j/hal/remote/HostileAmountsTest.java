@@ -144,7 +144,7 @@ class HostileAmountsTest {
 
             @Override
             public String describe() {
-                return "a peer that does not read";
+                return "one that does not read";
             }
         };
         Outbox outbox = new Outbox(full, PeerStream.QUEUE, 1 << 20);

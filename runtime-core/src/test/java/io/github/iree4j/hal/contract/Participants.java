@@ -24,7 +24,7 @@ public interface Participants extends AutoCloseable {
     @Override
     void close();
 
-    /** Participants on the queues of a device of their own. */
+    /** Participants on the queues of a single private device. */
     static Participants onQueuesOf(Device device) {
         return new Participants() {
             @Override

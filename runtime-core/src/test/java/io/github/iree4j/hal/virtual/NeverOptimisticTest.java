@@ -141,10 +141,10 @@ class NeverOptimisticTest {
             note("collectives that took place", meeting && event.ran);
             note("collectives that failed", meeting && !event.ran);
             note("work of the host", event.device == null && !meeting && event.ran);
-            note("operations that a loss ended", lost && event.isComplete() && !event.ran);
+            note("operations ended by a loss", lost && event.isComplete() && !event.ran);
             note("frontiers that lost entries", event.frontier.isTainted());
             note(
-                    "reuse without waiting of what had not completed",
+                    "reuse without waiting of incomplete work",
                     event.covered.stream()
                             .anyMatch(other ->
                                     isInFlight(program.events.get(other), event.issuedBy) && other != event.index));

@@ -35,7 +35,7 @@ public final class ChangedFunctions {
     }
 
     /**
-     * Compiles all functions of a module; fails with what the JVM rejects about the class.
+     * Compiles all functions of a module; fails with the JVM's objections to the class.
      *
      * @param module a module that was read with {@link Compilation#OFF}
      */

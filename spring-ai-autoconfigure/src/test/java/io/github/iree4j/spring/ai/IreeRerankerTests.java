@@ -180,7 +180,7 @@ class IreeRerankerTests {
                 .containsExactly("d1", "d0");
     }
 
-    /** Scores and order are those of each pair alone, however the pairs are divided into calls. */
+    /** Scores and order match each pair alone, however the pairs are divided into calls. */
     @Test
     void scoresDoNotDependOnTheBatches() {
         long seed = Long.getLong("iree4j.test.seed", 23);

@@ -32,8 +32,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The dashboard and the alert rules ask for what the generator of a chat model exposes to Prometheus.
- * {@code DashboardTests} of autoconfigure has the other series.
+ * The dashboard and the alert rules ask for meters exposed by the generator of a chat model to Prometheus. {@code
+ * DashboardTests} of autoconfigure has the other series.
  */
 @Timeout(300)
 class GenerationDashboardTests {

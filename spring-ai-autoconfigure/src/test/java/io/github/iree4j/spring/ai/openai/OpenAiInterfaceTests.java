@@ -27,7 +27,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What OpenAI's clients rely on. */
+/** The features that OpenAI's clients rely on. */
 class OpenAiInterfaceTests extends OpenAiServer {
 
     static final String TOOLS = """

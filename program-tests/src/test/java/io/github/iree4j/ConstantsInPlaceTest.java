@@ -271,9 +271,7 @@ class ConstantsInPlaceTest {
             long tables = bytesLive(vulkan) - before; // of addresses, of as many bindings
             insert(program, 1).close();
             long withCopy = bytesLive(vulkan) - before - tables;
-            assertThat(withCopy)
-                    .as("after a writing call, less a reading call")
-                    .isGreaterThan(tables);
+            assertThat(withCopy).as("after a writing call, less a reading call").isGreaterThan(tables);
         }
     }
 

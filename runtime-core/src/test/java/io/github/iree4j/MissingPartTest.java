@@ -76,8 +76,7 @@ class MissingPartTest {
         "20231004.665/cuda/add.vmfb, cuda-nvptx-fb, iree4j-backend-gpu",
         "20230404.479/cuda/add.vmfb, cuda-nvptx-fb, iree4j-backend-gpu"
     })
-    void callOfAnOldProgramInNeedOfAPartIsRefusedWithTheDependencyToAdd(
-            String module, String format, String artifact) {
+    void callOfAnOldProgramInNeedOfAPartIsRefusedWithTheDependencyToAdd(String module, String format, String artifact) {
         float[] four = {1, 2, 3, 4};
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(Fixtures.file(module))) {

@@ -336,9 +336,7 @@ class PublicApiTest {
                 }
             }
         }
-        assertThat(missing)
-                .as("listed types in packages not exported to all")
-                .isEmpty();
+        assertThat(missing).as("listed types in packages not exported to all").isEmpty();
     }
 
     /** Whether the package belongs to this module. */

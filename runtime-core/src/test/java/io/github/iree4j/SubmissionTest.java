@@ -236,7 +236,9 @@ class SubmissionTest {
 
             third.get().close(); // has no waits, so nothing delays it
             assertThat(second).isNotDone();
-            assertThat(timeline.value()).as("a single signaller of four has signalled c").isZero();
+            assertThat(timeline.value())
+                    .as("a single signaller of four has signalled c")
+                    .isZero();
             assertThat(x.toIntArray()).containsExactly(0, 0, 0, 9, 0);
 
             a.signal();

@@ -19,9 +19,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 @JCStressTest
 @Outcome(id = "1, 0, 0", expect = Expect.ACCEPTABLE, desc = "joined; the last signal reached both points")
 @Outcome(id = "0, 0, 0", expect = Expect.ACCEPTABLE, desc = "too late to join: both points were reached")
-@Outcome(
-        expect = Expect.FORBIDDEN,
-        desc = "a point was reached alone, a point is missing, or a signal was refused")
+@Outcome(expect = Expect.FORBIDDEN, desc = "a point was reached alone, a point is missing, or a signal was refused")
 @State
 public class SignallerJoinsAllPoints {
     private final TimelineSemaphore left = TimelineSemaphore.create(0);

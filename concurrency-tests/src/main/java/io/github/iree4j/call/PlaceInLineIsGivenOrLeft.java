@@ -16,7 +16,10 @@ import org.openjdk.jcstress.infra.results.ZZZ_Result;
  */
 @JCStressTest
 @Outcome(id = "true, false, true", expect = Expect.ACCEPTABLE, desc = "left in time; the next waiter has the turn")
-@Outcome(id = "false, true, false", expect = Expect.ACCEPTABLE, desc = "given before; the next waiter waits for the turn")
+@Outcome(
+        id = "false, true, false",
+        expect = Expect.ACCEPTABLE,
+        desc = "given before; the next waiter waits for the turn")
 @Outcome(expect = Expect.FORBIDDEN, desc = "nobody has the turn, or two waiters have it")
 @State
 public class PlaceInLineIsGivenOrLeft {

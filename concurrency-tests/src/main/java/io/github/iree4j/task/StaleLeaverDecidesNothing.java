@@ -16,10 +16,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * decides.
  */
 @JCStressTest
-@Outcome(
-        id = "1, 1",
-        expect = Expect.ACCEPTABLE,
-        desc = "found in the slot and drained after the work was added")
+@Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "found in the slot and drained after the work was added")
 @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "it sleeps undrained")
 @Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "it sleeps undrained")
 @State

@@ -121,8 +121,7 @@ class CallbackWorkTest {
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void signalsFoundAtTheSameMomentAreRepeatedInTheOrderOfTheirResumedOperations(boolean reversed)
-            throws IOException {
+    void signalsFoundAtTheSameMomentAreRepeatedInTheOrderOfTheirResumedOperations(boolean reversed) throws IOException {
         VirtualClock clock = VirtualClock.stepped();
         FrontierTracker tracker = FrontierTracker.create();
         SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, 12);

@@ -158,7 +158,9 @@ abstract class FileTransferContract {
 
     @Test
     @SuppressWarnings("restricted") // the file ends before the memory does
-    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows checks all of a target, and most of this target is no memory")
+    @DisabledOnOs(
+            value = OS.WINDOWS,
+            disabledReason = "Windows checks all of a target, and most of this target is no memory")
     void aReadOfMoreThanTwoGibibytesReadsUpToTheEnd() throws IOException {
         byte[] contents = bytes(1000);
         try (AsyncFile file = io.open(file(contents), true, false)) {

@@ -238,9 +238,7 @@ class FrontierTrackerTest {
         tracker.fail(first, IreeException.of(StatusCode.ABORTED, "device is lost"));
         tracker.whenCompleted(frontier(first, 5), log);
         assertThat(log.calls).containsExactly("ABORTED: device is lost");
-        assertThat(tracker.completed(first))
-                .as("an earlier retirement stays")
-                .isEqualTo(5);
+        assertThat(tracker.completed(first)).as("an earlier retirement stays").isEqualTo(5);
     }
 
     @Test

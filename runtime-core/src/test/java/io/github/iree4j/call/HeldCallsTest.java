@@ -110,8 +110,7 @@ class HeldCallsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aCallWaitingForMemoryOfItsInputsKeepsLaterCallsBackOnlyIfTheOrderMatters(boolean inOrder)
-            throws Exception {
+    void aCallWaitingForMemoryOfItsInputsKeepsLaterCallsBackOnlyIfTheOrderMatters(boolean inOrder) throws Exception {
         HeldCalls calls = new HeldCalls("iree4j-test", inOrder);
         CountDownLatch memory = new CountDownLatch(1);
         CountDownLatch both = new CountDownLatch(2);

@@ -58,9 +58,7 @@ class CodeObjectsTests {
                                     ? new Argument(8 * i, 8, true)
                                     : new Argument(8 * buffers + 4 * (i - buffers), 4, false))
                             .toList());
-            assertThat(kernel.argumentBytes())
-                    .as("nothing added by the driver")
-                    .isEqualTo(8 * buffers + 4 * constants);
+            assertThat(kernel.argumentBytes()).as("nothing added by the driver").isEqualTo(8 * buffers + 4 * constants);
             assertThat(kernel.sharedBytes()).isZero();
             assertThat(kernel.privateBytes()).as("no registers are spilled").isZero();
             assertThat(kernel.workgroup()).isEqualTo(List.of(dense ? 64 : 8, 1, 1));

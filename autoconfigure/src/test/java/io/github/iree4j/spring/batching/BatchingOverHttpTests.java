@@ -251,7 +251,9 @@ class BatchingOverHttpTests {
         assertThat(answer(without)).containsExactly(10, 12);
         assertThat(answer(first)).hasSize(full.length);
         assertThat(answer(second)).hasSize(full.length);
-        assertThat(batches().totalAmount()).as("rows without the abandoned rows").isEqualTo(2 * MAX_SIZE + 2);
+        assertThat(batches().totalAmount())
+                .as("rows without the abandoned rows")
+                .isEqualTo(2 * MAX_SIZE + 2);
     }
 
     @Test

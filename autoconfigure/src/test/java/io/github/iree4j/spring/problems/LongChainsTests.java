@@ -263,8 +263,7 @@ class LongChainsTests {
         chain(last, 90_000);
         long many = cost();
         System.out.printf(
-                "a look at 10000 pending operations took %.1f ms of CPU, at 100000 %.1f ms%n",
-                few / 1e6, many / 1e6);
+                "a look at 10000 pending operations took %.1f ms of CPU, at 100000 %.1f ms%n", few / 1e6, many / 1e6);
         assertThat(many).isLessThan(30 * few + Duration.ofMillis(100).toNanos());
     }
 

@@ -203,7 +203,9 @@ class SlowReadersTests {
         assertThat(refused.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
         assertThat(refused.getDescription()).contains("'iree.http.max-in-flight-size'");
 
-        assertThat(ask(SMALL, true).line()).as("small requests have a separate part").contains(" 200");
+        assertThat(ask(SMALL, true).line())
+                .as("small requests have a separate part")
+                .contains(" 200");
         for (int i = 0; i < 3; i++) {
             open.get(i).close();
         }

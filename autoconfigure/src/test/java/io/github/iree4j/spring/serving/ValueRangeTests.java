@@ -161,8 +161,7 @@ class ValueRangeTests {
         "echo_ui64, UINT64, 18446744073709551615, 400",
         "echo_f32, FP32, 1000, 200", // an input of the same name, of another function
     })
-    void valuesAreComparedByTheirType(String function, String datatype, String value, int status)
-            throws Exception {
+    void valuesAreComparedByTheirType(String function, String datatype, String value, int status) throws Exception {
         ProtocolClient.Inference request =
                 new ProtocolClient(port).inference("values." + function).input("x", datatype, "[1]", "[" + value + "]");
         if (status == 200) {

@@ -79,9 +79,7 @@ class ParametersInPlaceTest {
                 assertThat(result.getAtIndex(ValueLayout.JAVA_FLOAT, i)).isEqualTo(i);
             }
             device.close();
-            assertThat(mapping.scope().isAlive())
-                    .as("the mapping, once unused")
-                    .isFalse();
+            assertThat(mapping.scope().isAlive()).as("the mapping, once unused").isFalse();
         }
         GpuDrivers.assertNothingLeft(device);
         drivers.assertNothingToComplainOf();

@@ -185,9 +185,7 @@ class HandleReuseTest {
                 }
                 device.allocator().trim();
             }
-            assertThat(wrong)
-                    .as("calls of %d with results of others", ROUNDS)
-                    .isZero();
+            assertThat(wrong).as("calls of %d with results of others", ROUNDS).isZero();
         }
     }
 

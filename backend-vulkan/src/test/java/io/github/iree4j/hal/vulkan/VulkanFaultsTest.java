@@ -423,7 +423,8 @@ class VulkanFaultsTest {
                 failed++;
             }
         }
-        if (settings.startsWith("lost")) { // an allocation with a single failure is retried in another slab, or waited for
+        if (settings.startsWith(
+                "lost")) { // an allocation with a single failure is retried in another slab, or waited for
             if (!settings.startsWith("lost_wait")) { // all may be complete before the first wait
                 assertThat(failed).as("operations that failed").isPositive();
             }

@@ -319,8 +319,7 @@ class VulkanQueuesTest {
         TimelineSemaphore other = semaphore();
         EmptyCommands.pause(device.queue(0), null, at(done, 1), end);
         EmptyCommands.run(device.queue(0), null, at(done, 2));
-        EmptyCommands.run(
-                device.queue(1), at(done, 2), at(other, 1)); // on the hardware, behind work never submitted
+        EmptyCommands.run(device.queue(1), at(done, 2), at(other, 1)); // on the hardware, behind work never submitted
         StreamDevices.lose(device, IreeException.of(StatusCode.DATA_LOSS, "lost on purpose"));
         end.countDown();
         assertFails(other, StatusCode.DATA_LOSS, "lost on purpose");

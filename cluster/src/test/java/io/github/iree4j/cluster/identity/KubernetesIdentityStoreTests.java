@@ -190,7 +190,8 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
         kubernetes.fault = exchange -> {
             if (exchange.getRequestMethod().equals("PUT")) {
                 kubernetes.put(
-                        MACHINE_0, lease(MACHINE_0).deepCopy()); // done, like a request with a broken connection afterwards
+                        MACHINE_0,
+                        lease(MACHINE_0).deepCopy()); // done, like a request with a broken connection afterwards
                 exchange.close();
                 return true;
             }

@@ -244,7 +244,8 @@ final class ProgramRun implements SequentialOracle.Observation {
                     .filter(n -> granted.get(n.index()) < granted.get(first.index()))
                     .count();
             if (overtaking > MOST_OVERTAKINGS) {
-                wrong.add("node " + first.index() + " waited for memory while " + overtaking + " later requests got memory");
+                wrong.add("node " + first.index() + " waited for memory while " + overtaking
+                        + " later requests got memory");
             }
         }
     }

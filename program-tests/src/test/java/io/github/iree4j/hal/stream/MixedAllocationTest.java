@@ -69,10 +69,7 @@ class MixedAllocationTest {
     @CsvSource({"VULKAN, '', 8", "CUDA, '', 8", "HIP, '', 8", "CUDA, heap_mib=10, 0", "HIP, heap_mib=10, 0"})
     void noByteOfAnOwnerIsSeenOrOverwrittenByAnother(String library, String settings, int limit) throws Exception {
         if (library.equals("VULKAN")) {
-            runAll(
-                    VulkanDrivers::open,
-                    VulkanDrivers::assertNothingLeft,
-                    limit); // faults are reported after the class
+            runAll(VulkanDrivers::open, VulkanDrivers::assertNothingLeft, limit); // faults are reported after the class
         } else {
             GpuDrivers fake = GpuDrivers.fake(directory, GpuKind.valueOf(library), settings);
             runAll(fake::open, GpuDrivers::assertNothingLeft, limit);

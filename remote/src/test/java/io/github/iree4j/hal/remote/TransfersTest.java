@@ -155,7 +155,8 @@ class TransfersTest {
         MemorySegment bytes = MemorySegment.ofArray(bytes(2000, 5));
         IreeException late = IreeException.of(StatusCode.CANCELLED, "not wanted");
         Supplier<@Nullable IreeException> stop = () -> {
-            from().withdraw(number); // another thread ends the part and comes with the next part, before this thread does
+            from().withdraw(number); // another thread ends the part and comes with the next part, before this thread
+            // does
             from().send(number, 1000, bytes.asSlice(1000), 0, () -> null, _ -> {});
             return late;
         };

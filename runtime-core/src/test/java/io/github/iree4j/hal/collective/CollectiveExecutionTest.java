@@ -180,7 +180,9 @@ class CollectiveExecutionTest {
             Started collective = execution.started.getFirst();
             execution.making = () -> {
                 collective.then().accept(CAUSE, Frontier.EMPTY);
-                assertThat(done.failure()).as("the operation is the one to end it").isEmpty();
+                assertThat(done.failure())
+                        .as("the operation is the one to end it")
+                        .isEmpty();
                 assertThat(commands.isLive()).as("the operation uses them").isTrue();
             };
             collective.issued().accept(new Object());

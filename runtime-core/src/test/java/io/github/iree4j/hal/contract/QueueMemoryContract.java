@@ -166,7 +166,8 @@ public abstract class QueueMemoryContract extends DeviceContract {
                         () -> {
                             boolean last;
                             do {
-                                last = submitted.get() || Thread.currentThread() == submitting; // with the right to run the wait
+                                last = submitted.get()
+                                        || Thread.currentThread() == submitting; // with the right to run the wait
                                 buffer.read(0, MemorySegment.ofArray(found));
                                 begun.set(true);
                             } while (!last);
@@ -236,7 +237,8 @@ public abstract class QueueMemoryContract extends DeviceContract {
 
         Starving() {
             Fence ready = fence();
-            closed(small0.alloca(null, ready, PARAMS, 64, 0)); // memory held by no call is hope: nobody judges the request
+            closed(small0.alloca(
+                    null, ready, PARAMS, 64, 0)); // memory held by no call is hope: nobody judges the request
             ready.await();
             MemoryHolder before = call.enter();
             ready = fence();

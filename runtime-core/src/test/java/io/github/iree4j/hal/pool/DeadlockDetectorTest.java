@@ -527,7 +527,9 @@ class DeadlockDetectorTest extends KnotLine {
         askFor(b, set, "more for b", 2 * HALF);
         askFor(c, set, "more for c", 2 * HALF);
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
-        assertThat(failed).as("both at once, since a single call would not do").containsOnlyKeys("more for b", "more for c");
+        assertThat(failed)
+                .as("both at once, since a single call would not do")
+                .containsOnlyKeys("more for b", "more for c");
         ReservationRequest upload = ReservationRequest.of(HALF).asPersistent();
         assertThat(set.tryReserve(upload))
                 .as("there is room, but not for uploads")

@@ -23,7 +23,8 @@ class FakeSlabs implements SlabProvider {
     int asked; // number of calls
     long system = Long.MAX_VALUE; // existing bytes
     Runnable acquiring = () -> {}; // runs during acquire
-    Runnable acquired = () -> {}; // runs after the system has given a slab, or refused, before the caller learns of the answer
+    Runnable acquired =
+            () -> {}; // runs after the system has given a slab, or refused, before the caller learns of the answer
     Runnable releasing = () -> {}; // runs during release
     private long nextAddress = 64;
 

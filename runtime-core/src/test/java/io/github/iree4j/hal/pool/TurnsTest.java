@@ -122,9 +122,7 @@ class TurnsTest extends KnotLine {
         waitForAllOfAKind();
         assertThat(reserve(2, 4 * UNIT)).isNotNull();
         assertThat(reserve(2, 3 * UNIT)).isNotNull();
-        assertThat(reserve(2, UNIT))
-                .as("beside the two units waited for")
-                .isNull();
+        assertThat(reserve(2, UNIT)).as("beside the two units waited for").isNull();
     }
 
     @Test

@@ -164,9 +164,7 @@ class FifoRetirementTest {
             }
             assertThat(over.isReached()).isTrue();
             assertThat(waiting.failure()).containsSame(cause);
-            assertThat(running.failure())
-                    .as("until completed by the hardware")
-                    .isEmpty();
+            assertThat(running.failure()).as("until completed by the hardware").isEmpty();
             scheduler.completed(second, null);
             assertThat(running.failure()).containsSame(cause);
             never.signal(1);

@@ -227,7 +227,9 @@ class StreamEntriesTest {
         other.submit(before, null);
         other.submit(called, null);
         other.submit(behind, null);
-        assertThat(other.entries).as("the wait for the predecessors of the call").containsExactly("wait", "operation");
+        assertThat(other.entries)
+                .as("the wait for the predecessors of the call")
+                .containsExactly("wait", "operation");
         calling.scheduler.completedUpTo(2);
         other.submit(behind, null);
         assertThat(other.entries).as("the second call is in flight").containsExactly("wait", "operation", "operation");

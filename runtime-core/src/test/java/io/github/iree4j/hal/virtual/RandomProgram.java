@@ -464,7 +464,8 @@ final class RandomProgram implements AutoCloseable {
         }
         for (int rank : ranks) {
             Member member = group.members.get(rank);
-            boolean tail = !meeting.parts.isEmpty() && random.nextBoolean(); // the first participant observes the meeting
+            boolean tail =
+                    !meeting.parts.isEmpty() && random.nextBoolean(); // the first participant observes the meeting
             meeting.parts.add(new Step(member.device, member.queue, meeting, rank, tail));
         }
         return meeting;

@@ -91,7 +91,9 @@ class ParametersModuleTest {
         done.close();
         timeline.close();
         assertThat(device.allocator().statistics().bytesLive()).isZero();
-        assertThat(model.isLive()).as("provider after the contexts of its module").isFalse();
+        assertThat(model.isLive())
+                .as("provider after the contexts of its module")
+                .isFalse();
         device.close();
     }
 

@@ -132,9 +132,7 @@ class CompilationLimitsTest {
                 for (int k = 0; k < 20 && state.get() != null; k++) {
                     System.gc();
                 }
-                assertThat(state.get())
-                        .as("the host's bytes for context " + i)
-                        .isNull();
+                assertThat(state.get()).as("the host's bytes for context " + i).isNull();
             }
         }
     }

@@ -256,8 +256,7 @@ class IreeEndpointHttpTests {
             InvocationService service = context.getBean(InvocationService.class);
             CompletableFuture<ProblemEvent> heard = new CompletableFuture<>();
             context.addApplicationListener((ProblemEvent event) -> {
-                if (event.problem()
-                        instanceof UnsignalledFence) { // without patience a call at its begin is a problem
+                if (event.problem() instanceof UnsignalledFence) { // without patience a call at its begin is a problem
                     heard.complete(event);
                 }
             });

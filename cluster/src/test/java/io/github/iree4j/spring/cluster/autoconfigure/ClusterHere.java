@@ -39,7 +39,8 @@ final class ClusterHere extends FaultyCluster {
         properties.add("iree.cluster.identity.machine=" + index);
         properties.add("iree.cluster.identity.file=" + directory.resolve("machine" + index));
         properties.add(
-                "iree.cluster.on-fence=refuse-traffic"); // started again here, without the pauses for the sake of sessions
+                "iree.cluster.on-fence=refuse-traffic"); // started again here, without the pauses for the sake of
+        // sessions
         nodes.set(
                 index,
                 ProgramNode.of(new SpringApplicationBuilder(ClusterApplications.Application.class)

@@ -434,8 +434,7 @@ class IreeClusterAutoConfigurationTests {
                     ApplicationAvailability availability = context.getBean(ApplicationAvailability.class);
                     ClusterNode node = context.getBean(ClusterNode.class);
                     IreeEvents events = context.getBean(IreeEvents.class);
-                    AvailabilityChangeEvent.publish(
-                            context, LivenessState.CORRECT); // like a starting application
+                    AvailabilityChangeEvent.publish(context, LivenessState.CORRECT); // like a starting application
                     store.fail(IreeException.of(StatusCode.ABORTED, "granted to another"));
                     assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
                     assertThat(availability.getReadinessState()).isEqualTo(ReadinessState.REFUSING_TRAFFIC);
@@ -464,8 +463,7 @@ class IreeClusterAutoConfigurationTests {
                 .withPropertyValues("iree.cluster.identity.lease-duration=3s", "iree.cluster.on-fence=refuse-traffic")
                 .withInitializer(context -> context.addApplicationListener(listener))
                 .run(context -> {
-                    AvailabilityChangeEvent.publish(
-                            context, LivenessState.CORRECT); // like a starting application
+                    AvailabilityChangeEvent.publish(context, LivenessState.CORRECT); // like a starting application
                     store.fail(IreeException.of(StatusCode.ABORTED, "granted to another"));
                     assertThat(refused.await(30, TimeUnit.SECONDS)).isTrue();
                     assertThat(context.getBean(ApplicationAvailability.class).getLivenessState())

@@ -53,7 +53,8 @@ final class RandomFaults {
     private static boolean isNamedByThePages(IreeException failure) {
         String message = String.valueOf(failure.getMessage());
         return switch (failure.code()) {
-            case ABORTED -> NODE.matcher(message).find() || message.contains("' was closed"); // as the client's own node stops
+            case ABORTED ->
+                NODE.matcher(message).find() || message.contains("' was closed"); // as the client's own node stops
             case CANCELLED -> STOPPED.matcher(message).find();
             case UNAVAILABLE -> WHERE.matcher(message).find() || message.contains("the application is stopping");
             case FAILED_PRECONDITION -> UNLOADED.matcher(message).find();

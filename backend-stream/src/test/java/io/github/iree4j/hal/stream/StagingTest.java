@@ -188,7 +188,8 @@ class StagingTest {
         assertThatThrownBy(() -> lease(5)).hasMessageContaining("closed");
     }
 
-    // STAGE-1: bytes are lent to a single requester at a time. STAGE-2: every requester in line is served.
+    // STAGE-1: bytes are lent to a single requester at a time.
+    // STAGE-2: every requester in line is served.
     @Test
     void bytesAreLentToASingleRequesterAtATimeAndEveryRequesterIsServed() throws InterruptedException {
         long seed = Effort.seed(StagingTest.class, "lent", 7);

@@ -287,7 +287,8 @@ class BlockProcessorTest {
         assertThat(counting.calls.get()).as("calls, of several workgroups each").isLessThan(20 * 10_000 / 4);
     }
 
-    // BLOCK-2: a region is opened once, after its predecessors are complete. BLOCK-3: the tile sees the earlier writes.
+    // BLOCK-2: a region is opened once, after its predecessors are complete.
+    // BLOCK-3: the tile sees the earlier writes.
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
     void regionsRunOneAfterTheOther(int threads) throws Exception {

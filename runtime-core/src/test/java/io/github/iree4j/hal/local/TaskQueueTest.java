@@ -179,8 +179,8 @@ class TaskQueueTest extends TaskQueueFixture {
         }
     }
 
-    // LANE-1: an execution in a lane sees the writes of its predecessors, on any worker. LANE-2: an operation in a wait
-    // for a lane gets a lane.
+    // LANE-1: an execution in a lane sees the writes of its predecessors, on any worker.
+    // LANE-2: an operation in a wait for a lane gets a lane.
     @Test
     void moreRecordingsThanLanesAllRun() {
         Device device =

@@ -65,8 +65,9 @@ class LineLoadTest extends MemoryLine {
         assertThat(own.bytesOut).isZero();
     }
 
-    // POOL-1: bytes belong to a single reservation at a time. POOL-2: a request in line is granted or withdrawn,
-    // exactly once. POOL-3: a request that joins the line during a release does not miss it.
+    // POOL-1: bytes belong to a single reservation at a time.
+    // POOL-2: a request in line is granted or withdrawn, exactly once.
+    // POOL-3: a request that joins the line during a release does not miss it.
     @Test
     void everyRequestOfManyThreadsEndsOnce() throws Exception {
         PoolSet set = PoolSet.builder(slabs, tracker)

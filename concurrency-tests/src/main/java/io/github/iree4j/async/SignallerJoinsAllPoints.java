@@ -12,7 +12,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
  * Claim: while a signaller of a fence signals, another joins at all points or at none, so the points are still reached
- * as one event.
+ * as a single event.
  *
  * <p>FENCE-3: the count needs the locks held by the signal.
  */

@@ -27,7 +27,7 @@ final class ToldParticipants {
     private final ConcurrentLinkedQueue<String> second = new ConcurrentLinkedQueue<>();
     private final int[] sums = new int[2];
 
-    /** Sums one element of each. */
+    /** Sums an element of each. */
     private static GroupWork begin(ChannelGroup group) {
         return meetings -> meetings.forEach(each -> {
             List<CollectiveArrival> all = Agreement.of(each);

@@ -34,7 +34,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
     /**
      * Begins the first execution.
      *
-     * @param executions the number of executions, each begun at the end of the previous one
+     * @param executions the number of executions, each begun at the end of the previous execution
      * @param regions the workgroups of each dispatch of each region
      */
     CountedTiles(int executions, int[]... regions) {
@@ -84,7 +84,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
         begin(recording, 0, recording.regionCount(), null, null, observer == null ? null : new Observed(observer));
     }
 
-    /** Runs some tiles, as one of two actors. */
+    /** Runs some tiles, as either actor. */
     void drainAs(int actor) {
         for (int i = 0; i < DRAINS && ends.getOpaque() < executions; i++) {
             drain(workers[actor], false);

@@ -21,8 +21,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * A queue with a single lane, and executions of one recording: regions of one workgroup each, counted in plain fields,
- * so only the lane orders the counts. An actor steps the only worker; the other actor is a waiting thread that helps.
+ * A queue with a single lane, and executions of the same recording: regions of a single workgroup each, counted in
+ * plain fields, so only the lane orders the counts. An actor steps the only worker; the other actor is a waiting thread
+ * that helps.
  */
 final class StressLane implements LoadedExecutable {
     /** Provides a name for messages. */

@@ -87,7 +87,7 @@ class ClosedLaneTest {
         file.close();
     }
 
-    /** The peer takes one command of a lane at a time, and ends no command before the device is closed. */
+    /** The peer takes a single command of a lane at a time, and ends no command before the device is closed. */
     @Test
     void aPeerLearnsTheProgressOfALaneClosedBeforeThereWasRoom() {
         RemoteNode two = nodes.node(2, new RemoteOptions(256 << 10, 1, 1L << 40, 1 << 16, 256L << 20, 4 << 20));

@@ -25,7 +25,7 @@ final class History {
     long ends;
     long advances;
 
-    /** Reads a frame sent from one node to another. */
+    /** Reads a frame sent between nodes. */
     synchronized byte[] sent(RemoteNode from, RemoteNode to, byte[] frame) {
         int type = frame[0];
         String pair = from.identity().incarnation() + ">" + to.identity().incarnation() + " ";

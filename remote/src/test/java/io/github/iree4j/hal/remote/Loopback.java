@@ -14,9 +14,9 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A transport within the process. Frames wait for delivery, one by one: {@link #step} picks a stream at random, so
- * streams overtake each other; a test can hold streams, repeat frames, change them, let streams fill up, and cut
- * connections. {@link #start} delivers on a thread instead.
+ * A transport within the process. Frames wait for delivery in turn: {@link #step} picks a stream at random, so streams
+ * overtake each other; a test can hold streams, repeat frames, change them, let streams fill up, and cut connections.
+ * {@link #start} delivers on a thread instead.
  */
 final class Loopback {
     private final Random random;

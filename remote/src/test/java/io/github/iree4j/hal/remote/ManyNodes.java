@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Many nodes in one process, each with a private scheduler and tracker: the nodes submit own work behind semaphores of
- * others. Sessions, frames and frontiers are the real ones. Confined to one thread.
+ * Many nodes in the same process, each with a private scheduler and tracker: the nodes submit own work behind
+ * semaphores of others. Sessions, frames and frontiers are real. Confined to a single thread.
  */
 final class ManyNodes implements AutoCloseable {
     /** Nodes of a tensor-parallel group. */
@@ -36,7 +36,7 @@ final class ManyNodes implements AutoCloseable {
         }
     }
 
-    /** A node with one queue. */
+    /** A node with a single queue. */
     final class Node {
         final RemoteNode node;
         private final VirtualDevice device;
@@ -99,7 +99,7 @@ final class ManyNodes implements AutoCloseable {
     /** A timeline of a node. */
     record Line(Node owner, TimelineSemaphore timeline, SemaphoreExport export) {}
 
-    /** The cost of one kind of work. */
+    /** The cost of a kind of work. */
     record Outcome(String work, int sessions, int operations, double frames, double bytes, int median, int most) {}
 
     static Outcome run(int count, Function<ManyNodes, Outcome> work) {
@@ -170,7 +170,7 @@ final class ManyNodes implements AutoCloseable {
         return outcome("all-reduce over all nodes, at one node", (nodes.size() + 1) * steps);
     }
 
-    /** Groups of eight, one behind the other, each with waits of all for all. */
+    /** Groups of eight in a row, each with waits of all for all. */
     Outcome tensorParallel(int steps) {
         List<Line> reduced = nodes.stream().map(Node::line).toList();
         for (int i = 0; i < nodes.size(); i++) {

@@ -253,7 +253,7 @@ class RemotePipelineTest {
         }
     }
 
-    /** As with a network cut between them when one of them starts; the cut may stay. */
+    /** As with a network cut between them when either starts; the cut may stay. */
     @Test
     @SuppressWarnings("try") // closing may be interrupted
     void aPipelineOverTwoNodesWithoutASessionEnds() throws Exception {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Compiled programs on devices of other nodes, alone and together with the CPU of this one. */
+/** Compiled programs on devices of other nodes, alone and together with the local CPU. */
 @Timeout(300)
 class RemoteProgramsTest {
     private final List<AutoCloseable> toClose = new ArrayList<>();

@@ -85,7 +85,7 @@ class RemoteTraceTest {
         return cluster.opened(buffer);
     }
 
-    /** Submits fills alternating between the two devices, each behind the previous one. */
+    /** Submits fills alternating between the two devices, in a row. */
     private void pipeline(int stages) {
         List<Buffer> buffers = far.stream().map(this::allocate).toList();
         try (TimelineSemaphore line = TimelineSemaphore.create(0)) {

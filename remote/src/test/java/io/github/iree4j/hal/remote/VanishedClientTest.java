@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A client that makes a node do much in one command, on a device with a clock of the test. */
+/** A client that makes a node do much in a single command, on a device with a clock of the test. */
 @Timeout(60)
 class VanishedClientTest {
     private static final int STEPS = 1000;

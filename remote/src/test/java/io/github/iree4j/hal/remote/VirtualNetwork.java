@@ -12,7 +12,9 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A transport on a virtual clock: a frame arrives a tick after sending. Counts the frames. Confined to one thread. */
+/**
+ * A transport on a virtual clock: a frame arrives a tick after sending. Counts the frames. Confined to a single thread.
+ */
 final class VirtualNetwork {
     /** Bytes of an ADVANCE or a COMPLETED before the entries of its frontier. */
     private static final Map<FrameType, Integer> BEFORE_ENTRIES =

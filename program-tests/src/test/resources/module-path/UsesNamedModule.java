@@ -4,7 +4,7 @@ import io.github.iree4j.ProgramOptions;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** Started by ModulePathTest on the module path, with a driver and a program for it that adds. */
+/** Started by ModulePathTest on the module path, with a driver and an adding program for it. */
 class UsesNamedModule {
     public static void main(String[] args) {
         try (var runtime = IreeRuntime.builder().device(args[0]).build();

@@ -43,7 +43,7 @@ class PageCodeTest {
             Pattern.compile("(?m)^(?:public )?(?:final )?(?:class|interface|record) (\\w+)");
     private static final Pattern PLACE = Pattern.compile("(?m)^ *// fence (\\d+)$");
 
-    /** First lines of blocks that this test cannot compile, and why. */
+    /** First lines of blocks not compiled by this test, with the reason. */
     private static final Map<String, String> NOT_COMPILED = Map.of(
             "OrtEnvironment environment = OrtEnvironment.getEnvironment();",
             "ONNX Runtime is a dependency of the profile 'onnxruntime' alone, of 139 MB; 1.22.0 compiles the block");
@@ -106,7 +106,7 @@ class PageCodeTest {
         }
     }
 
-    /** The frame with the blocks that it has places for, whose numbers are added to {@code framed}. */
+    /** The frame with the blocks for its places; the numbers are added to {@code framed}. */
     private static String framed(String frame, List<String> blocks, Set<Integer> framed) {
         return PLACE.matcher(frame).replaceAll(place -> {
             int number = Integer.parseInt(place.group(1));
@@ -115,7 +115,7 @@ class PageCodeTest {
         });
     }
 
-    /** The blocks that are whole files, by the names of their types. */
+    /** The blocks of whole files, by the names of their types. */
     private static Map<String, String> files(List<String> blocks) {
         Map<String, String> files = new LinkedHashMap<>();
         for (String block : blocks) {

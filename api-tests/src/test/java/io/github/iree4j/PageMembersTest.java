@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Pages name members of public types, such as {@code CpuOptions.DEFAULTS}, that the listings have. */
+/** Pages name members of public types present in the listings, such as {@code CpuOptions.DEFAULTS}. */
 class PageMembersTest {
     private static final Pattern MENTIONED = Pattern.compile("(?<![\\w./-])([A-Z]\\w+)((?:[.#][A-Za-z]\\w*)+)");
     private static final Pattern OURS = Pattern.compile("io\\.github\\.iree4j[\\w.]*");
@@ -26,7 +26,7 @@ class PageMembersTest {
     private static final Set<String> OTHERS = Set.of(
             "class", "java", "md", "close", "equals", "hashCode", "toString", "values", "valueOf", "name", "ordinal");
 
-    /** A type of the example that has the name of a type of ours. */
+    /** A type of the example with the name of a type of ours. */
     private static final String EXAMPLE = "Clock.Timeline";
 
     private final Map<String, Set<String>> members = new HashMap<>();

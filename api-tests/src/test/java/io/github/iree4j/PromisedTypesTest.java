@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What applications have to know, in the listings of all modules that {@link PublicApiTest} compares with the classes. */
+/**
+ * The types that applications have to know, in the listings of all modules compared with the classes by {@link
+ * PublicApiTest}.
+ */
 class PromisedTypesTest {
     private static final String LISTING = "src/test/resources/api/public-api.txt";
 

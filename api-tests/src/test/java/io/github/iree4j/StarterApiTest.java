@@ -5,7 +5,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The public types of the modules with Spring, which have no descriptors: of all packages. */
+/** The public types of the modules with Spring, without descriptors: of all packages. */
 @ParameterizedClass
 @ValueSource(strings = {"autoconfigure", "test-autoconfigure", "spring-ai-autoconfigure", "cluster"})
 class StarterApiTest extends PublicApiTest {
@@ -19,5 +19,5 @@ class StarterApiTest extends PublicApiTest {
 
     /** No test here: without a descriptor, every package counts as exported. */
     @Override
-    void noPromisedTypeNeedsOneThatIsNot() {}
+    void noPromisedTypeNeedsAMarkedType() {}
 }

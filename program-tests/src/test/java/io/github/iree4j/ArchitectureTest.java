@@ -39,18 +39,18 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** Checks the dependencies of packages. To add an edge, add it to {@link #MAY_USE}, where a reviewer sees it. */
+/** Checks the dependencies of packages. To add an edge, add it to {@link #MAY_USE}, in sight of a reviewer. */
 class ArchitectureTest {
     private static final String R = "io.github.iree4j";
 
-    /** The modules whose packages are in {@link #MAY_USE}. */
+    /** The modules with packages in {@link #MAY_USE}. */
     private static final List<String> PARTS =
             List.of("runtime-core", "vmvx", "backend-stream", "backend-vulkan", "backend-gpu");
 
-    /** Packages that every other may use. */
+    /** Packages open to every other. */
     private static final List<String> COMMON = List.of("api", "status", "lifetime");
 
-    /** Each package and the only project packages it may use besides {@link #COMMON}. The root package joins them all. */
+    /** Each package with its permitted project packages besides {@link #COMMON}. The root package joins all of them. */
     private static final Map<String, List<String>> MAY_USE = Map.ofEntries(
             entry("api", List.of()),
             entry("status", List.of()),
@@ -67,7 +67,7 @@ class ArchitectureTest {
             entry("spirv", List.of("flatbuffer")),
             entry("vm.isa", List.of()),
             entry("vm", List.of("vm.isa")),
-            // Module bytes are in memory that kernels cannot write.
+            // Module bytes are in memory not writable by kernels.
             entry("vm.bytecode", List.of("vm", "vm.isa", "flatbuffer", "nativeaccess")),
             entry("vm.asm", List.of("vm", "vm.isa", "vm.bytecode", "flatbuffer")),
             entry("module", List.of("vm", "async")),
@@ -79,7 +79,7 @@ class ArchitectureTest {
             entry("hal.record", List.of("hal", "hal.storage", "hal.schedule")),
             entry("hal.loader", List.of("hal", "nativeaccess")),
             entry("hal.spi", List.of("hal", "hal.loader", "hal.pool", "frontier", "async", "task")),
-            // Who meets in collectives; backends do the work.
+            // Participants of collectives; backends do the work.
             entry("hal.collective", List.of("hal", "hal.schedule", "hal.record", "frontier", "async")),
             entry(
                     "hal.local",
@@ -111,7 +111,7 @@ class ArchitectureTest {
                             "async",
                             "async.io",
                             "nativeaccess")),
-            // Recognises declarations that its shaders do not keep.
+            // Recognises declarations lost in shaders.
             entry(
                     "hal.vulkan",
                     List.of(
@@ -155,7 +155,7 @@ class ArchitectureTest {
             entry("hal.copying", List.of("hal", "hal.storage", "hal.schedule", "hal.pool", "frontier", "async")),
             // Elements in host or device memory; the root package wraps them as tensors.
             entry("tensor", List.of("hal", "hal.copying", "hal.pool", "async")),
-            // What operators see; the root package and calls provide it.
+            // The operators' view; provided by the root package and calls.
             entry("monitor", List.of("vm", "hal", "async", "task")),
             // Calls on elements; the root package has the public types.
             entry("call", List.of("monitor", "tensor", "vm", "hal", "hal.pool", "async", "task")),
@@ -202,7 +202,7 @@ class ArchitectureTest {
     }
 
     @TestFactory
-    Stream<DynamicTest> packageUsesOnlyWhatItMay() {
+    Stream<DynamicTest> packageUsesOnlyItsPermittedPackages() {
         return new TreeMap<>(MAY_USE)
                 .entrySet().stream()
                         .map(e -> DynamicTest.dynamicTest(e.getKey() + " uses only " + e.getValue(), () -> {
@@ -322,10 +322,10 @@ class ArchitectureTest {
                 .resideInAnyPackage(R + ".hal.local", R + ".hal.vulkan", R + ".hal.gpu")
                 .and()
                 .arePublic()
-                // What tools know of executables without a device.
+                // Knowledge of tools about executables without a device.
                 .and()
                 .doNotHaveFullyQualifiedName(R + ".hal.gpu.GpuCode")
-                // What the virtual device extends and runs.
+                // Extended and run by the virtual device.
                 .and()
                 .doNotHaveFullyQualifiedName(R + ".hal.local.HostDevice")
                 .and()

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** PLACE-1: a call gives no results when a file that its program uses in place was touched after the call has begun. */
+/** PLACE-1: a call gives no results when a file used in place by its program was touched after the begin. */
 @Timeout(300)
 class ChangedDuringACallTest {
     private static final String TOUCHED = "was touched during the call";
@@ -38,7 +38,7 @@ class ChangedDuringACallTest {
     private Path module;
     private Path weights;
 
-    /** A way to make a call and to take its results. */
+    /** A way to make a call and to take the results. */
     enum Way {
         INVOKE {
             @Override
@@ -116,7 +116,7 @@ class ChangedDuringACallTest {
             FilesInUse.awaitRead(program);
             next.set(FileChange.OVERWRITTEN);
             failed(catchThrowable(() -> way.call(weigh, during, x)), StatusCode.UNAVAILABLE, TOUCHED);
-            assertThat(next).as("the change that was to come").hasNullValue();
+            assertThat(next).as("the expected change").hasNullValue();
             failed(catchThrowable(() -> way.call(weigh, after, x)), StatusCode.DATA_LOSS, "was changed while in use");
         }
     }
@@ -150,7 +150,7 @@ class ChangedDuringACallTest {
                     Timeline after = runtime.createTimeline();
                     Tensor x = Tensor.of(X, 2, 4)) {
                 FilesInUse.awaitRead(program);
-                next.set(FileChange.TOUCHED); // its code runs on
+                next.set(FileChange.TOUCHED); // for the code
                 failed(
                         catchThrowable(() -> way.call(program.function("weigh"), timeline, x)),
                         StatusCode.UNAVAILABLE,
@@ -163,7 +163,7 @@ class ChangedDuringACallTest {
     /** Neither of the two waits for the host. */
     @ParameterizedTest
     @ValueSource(strings = {"cpu", "cpu-async"})
-    void programThatTakesTheResultsFailsAsWell(String variant) throws IOException {
+    void programTakingTheResultsFailsAsWell(String variant) throws IOException {
         ProgramOptions.Builder options = options(variant);
         try (Program program = runtime.load(options.module(module).build());
                 Program copy = runtime.load(ProgramOptions.builder()

@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Programs that write into constants of their module, as compilers since 3.6 make them. Each call begins with the module's
- * constants, and sees its own changes, regardless of concurrent and later calls.
+ * Programs with writes into constants of their module, as compilers since 3.6 make them. Each call begins with the
+ * module's constants, and sees only its own changes, regardless of concurrent and later calls.
  */
 class ConstantsInPlaceTest {
     private static final String SORTED = "4x4xi32=[1 2 3 4][1 2 3 4][7 8 9 9][-3 -1 0 5]";
@@ -71,7 +71,7 @@ class ConstantsInPlaceTest {
                 "3.13.0/vulkan/insert_constant.vmfb",
                 "3.13.0/vulkan-bda/addresses.vmfb"
             })
-    void aResultStaysWhatItsCallMadeOfTheConstant(String file) {
+    void aResultStaysAsTheConstantOfItsCall(String file) {
         List<Results> all = new ArrayList<>();
         try (Program program = runtime(file).load(Fixtures.file(file))) {
             for (int i = 0; i < 40; i++) {
@@ -95,7 +95,7 @@ class ConstantsInPlaceTest {
                 "3.13.0/vulkan/insert_constant.vmfb",
                 "3.13.0/vulkan-bda/addresses.vmfb"
             })
-    void callsAtTheSameTimeSeeNothingOfOneAnother(String file) throws Exception {
+    void concurrentCallsSeeNothingOfEachOther(String file) throws Exception {
         IreeRuntime both = runtime(file);
         try (Program one = both.load(Fixtures.file(file));
                 Program other = both.load(Fixtures.file(file))) {
@@ -143,7 +143,7 @@ class ConstantsInPlaceTest {
                 "3.13.0/vmvx/initial_constant.vmfb",
                 "3.13.0/vulkan/initial_constant.vmfb"
             })
-    void whatAnInitializerMadeOfAConstantStaysAndWhatACallMakesOfItDoesNot(String file) {
+    void changesOfAConstantByAnInitializerStayAndChangesByACallDoNot(String file) {
         try (Program program = runtime(file).load(Fixtures.file(file));
                 Program other = program.newInstance()) {
             for (int i = 0; i < 6; i++) {
@@ -190,7 +190,7 @@ class ConstantsInPlaceTest {
     private static void fillConstants(Program program, int x) {
         int y = x + 1;
         try (Tensor v = Tensor.of(new float[] {x, y}, 2)) {
-            // The functions that overwrite less come later: leftovers would show.
+            // The less overwriting functions come later: leftovers would show.
             assertThat(result(program, "both", v))
                     .isEqualTo("4x4xf32=[%d %d 3 4][5 %d 7 8][9 %d 11 12][13 14 15 16]".formatted(x, y, x, y));
             assertThat(result(program, "within", v))
@@ -250,20 +250,20 @@ class ConstantsInPlaceTest {
     }
 
     @Test
-    void onVulkanAConstantIsCopiedForAShaderThatWritesItAndForNoOther() {
+    void onVulkanAConstantIsCopiedForAWritingShaderOnly() {
         IreeRuntime vulkan = runtime("3.13.0/vulkan/constants.vmfb");
         try (Program reads = vulkan.load(Fixtures.file("3.13.0/vulkan/constants.vmfb"));
                 Program writes = vulkan.load(Fixtures.file("3.13.0/vulkan/insert_constant.vmfb"))) {
             long before = bytesLive(vulkan);
             reads.function("constants").invoke((Object) new float[4][4]).close();
-            assertThat(bytesLive(vulkan)).as("after a call that reads").isEqualTo(before);
+            assertThat(bytesLive(vulkan)).as("after a reading call").isEqualTo(before);
             insert(writes, 1).close();
-            assertThat(bytesLive(vulkan)).as("after a call that writes").isGreaterThan(before);
+            assertThat(bytesLive(vulkan)).as("after a writing call").isGreaterThan(before);
         }
     }
 
     @Test
-    void soItIsForShadersThatTakeAddresses() {
+    void alsoForShadersWithAddresses() {
         IreeRuntime vulkan = runtime("3.13.0/vulkan-bda/addresses.vmfb");
         try (Program program = vulkan.load(Fixtures.file("3.13.0/vulkan-bda/addresses.vmfb"))) {
             long before = bytesLive(vulkan);
@@ -271,9 +271,7 @@ class ConstantsInPlaceTest {
             long tables = bytesLive(vulkan) - before; // of addresses, of as many bindings
             insert(program, 1).close();
             long withCopy = bytesLive(vulkan) - before - tables;
-            assertThat(withCopy)
-                    .as("after a call that writes, less one that reads")
-                    .isGreaterThan(tables);
+            assertThat(withCopy).as("after a writing call, less a reading call").isGreaterThan(tables);
         }
     }
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How programs treat denormals, wherever their kernels run: on the caller, on workers, after a fence. */
+/** The treatment of denormals by programs, wherever kernels run: on the caller, on workers, after a fence. */
 @Timeout(300)
 class DenormalsTest {
     private static final float[] A = {Float.MIN_NORMAL / 2, Float.MIN_NORMAL, 1, Float.MIN_VALUE};
@@ -34,7 +34,7 @@ class DenormalsTest {
     }
 
     @Test
-    void compiledKernelsTakeThemForZeroOnEveryThreadAndJavaOnNone() throws Exception {
+    void compiledKernelsFlushDenormalsOnEveryThreadAndJavaOnNone() throws Exception {
         try (Program program = runtime.load(Fixtures.file("3.11.0/cpu/add.vmfb"));
                 Timeline timeline = runtime.createTimeline()) {
             ProgramFunction add = program.function("add");
@@ -48,7 +48,7 @@ class DenormalsTest {
             try (Fence start = timeline.at(1);
                     Fence done = timeline.at(2)) {
                 var future = add.call(CallOptions.DEFAULTS.after(start).signal(done), A, B);
-                start.signal(); // kernels on this thread restore its mode
+                start.signal(); // kernels on this thread restore the thread's mode
                 assertJavaKeepsDenormals();
                 done.await();
                 try (Results results = future.get()) {
@@ -67,7 +67,7 @@ class DenormalsTest {
     }
 
     @Test
-    void kernelsInJavaKeepThemOnEveryThread() throws Exception {
+    void kernelsInJavaKeepDenormalsOnEveryThread() throws Exception {
         float[] values = new float[100];
         float[] halves = new float[100];
         float[] expected = new float[100];

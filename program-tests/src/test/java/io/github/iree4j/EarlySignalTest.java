@@ -19,12 +19,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which programs signal their caller's fence too early, and that callers do not notice. */
+/** Finds the programs that signal their caller's fence too early, and shows that callers do not notice. */
 class EarlySignalTest {
     private static final VmTypes TYPES = HalTypes.register(VmTypes.standard());
 
     @Test
-    void ofAllFixturesThoseOfTheFaultyReleaseAreFound() {
+    void exactlyTheFixturesOfTheFaultyReleaseAreFound() {
         TreeSet<String> found = new TreeSet<>();
         for (FixtureManifest.Module each : FixtureManifest.read().modules()) {
             try (BytecodeModule module =
@@ -49,11 +49,11 @@ class EarlySignalTest {
                 TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence open = Fence.at(gate, 1);
                 Fence done = Fence.at(timeline, 1)) {
-            // Closing the program waits for the end of the call, which releases its inputs.
+            // Closing the program waits for the end of the call and so for the release of the inputs.
             try (Program program = runtime.load(Fixtures.file(variant + "/host_for.vmfb"));
                     Results results = program.function("repeat")
                             .call(CallOptions.DEFAULTS.after(open).signal(done), 5, new float[] {1, 2, 3, 4})
-                            .get()) { // whose contents are not ready yet
+                            .get()) { // with contents not ready yet
                 assertThat(done.query()).isEqualTo(StatusCode.DEFERRED);
                 gate.signal(1);
                 done.await(Duration.ofMinutes(1));
@@ -64,7 +64,7 @@ class EarlySignalTest {
     }
 
     @Test
-    void whatFailsInTheWorkFailsTheFence() throws Exception {
+    void failuresOfTheWorkFailTheFence() throws Exception {
         IreeException cause = IreeException.of(StatusCode.DATA_LOSS, "on purpose");
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(Fixtures.file("3.11.0/cpu-async/host_for.vmfb"));
@@ -85,7 +85,7 @@ class EarlySignalTest {
     }
 
     @Test
-    void loopsThatDoNothingSignalAtOnceAndManyStepsAreNoTrouble() {
+    void emptyLoopsSignalAtOnceAndManyStepsAreNoTrouble() {
         try (IreeRuntime runtime = IreeRuntime.create()) {
             try (Program program = runtime.load(Fixtures.file("3.11.0/cpu-async/host_for.vmfb"))) {
                 for (int times : new int[] {0, 1, 500}) {

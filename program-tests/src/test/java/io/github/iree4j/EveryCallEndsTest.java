@@ -45,33 +45,33 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Each call can be ended in each way, wherever it is; and so can each load. Afterwards nothing is in use. */
+/** Each call can be ended in each way, wherever the call is; and so can each load. Afterwards nothing is in use. */
 @Timeout(120)
 class EveryCallEndsTest {
-    /** Where a call is that does not end by itself. */
+    /** The place of a call without an end. */
     enum Place {
         /** A loop of instructions. */
         LOOP,
-        /** A loop that gives way to others at each round. */
+        /** A loop giving way to others at each round. */
         YIELDING_LOOP,
-        /** A wait of the program for a fence that is not signalled. */
+        /** A wait of the program for an unsignalled fence. */
         FENCE,
-        /** A function with fences whose kernel is a loop of VMVX. */
+        /** A function with fences and a loop of VMVX as kernel. */
         VMVX,
-        /** A function with fences whose work blocks in code of a device, which nothing can stop. */
+        /** A function with fences and work that blocks in code of a device, which nothing can stop. */
         KERNEL,
-        /** A function with fences whose work waits for memory. */
+        /** A function with fences and work that waits for memory. */
         MEMORY,
-        /** The line of a program whose turn another call has. */
+        /** The line of a program while another call has the turn. */
         LINE
     }
 
-    /** How it is ended. */
+    /** The way of ending the call. */
     enum Way {
         INTERRUPT,
         DEADLINE,
         CANCEL,
-        /** As an operator does, who sees the number of the call. */
+        /** As an operator does, by the number of the call. */
         NUMBER,
         CLOSE_PROGRAM,
         CLOSE_RUNTIME
@@ -206,12 +206,12 @@ class EveryCallEndsTest {
                 go.await();
                 over = true;
             } catch (InterruptedException e) {
-                // as code of a device, which has no interrupts
+                // like code of a device, without interrupts
             }
         }
     }
 
-    /** Takes more than there is beside what the test holds. */
+    /** Takes more than is left beside the memory of the test. */
     private void memory(VmCall call) {
         DeviceQueue queue = runtime.device().queue(0);
         Fence wait = call.ref(Fence.class);
@@ -265,7 +265,7 @@ class EveryCallEndsTest {
                                 + place.name().toLowerCase());
     }
 
-    /** The thread that makes the call. */
+    /** The calling thread. */
     private void interrupted(ProgramFunction function, @Nullable Object[] inputs) throws Exception {
         CompletableFuture<IreeException> end = new CompletableFuture<>();
         AtomicReference<Boolean> stayed = new AtomicReference<>();
@@ -285,10 +285,10 @@ class EveryCallEndsTest {
         caller.join();
     }
 
-    /** The thread that makes it is interrupted, and does not see that. */
+    /** The calling thread is interrupted, and does not notice. */
     @ParameterizedTest
     @EnumSource(Place.class)
-    void aCallThatRunsOnItsThreadIsCancelledByItsNumber(Place place) throws Exception {
+    void aCallOnItsThreadIsCancelledByItsNumber(Place place) throws Exception {
         Program program = stuck();
         if (place == Place.MEMORY) {
             resources.add(runtime.device().allocator().allocate(BufferParams.DEFAULT, SIZE + SIZE / 2));
@@ -357,7 +357,7 @@ class EveryCallEndsTest {
     /** Whether the code of the call fails before the call is ended, or the program ends the call again. */
     @ParameterizedTest
     @EnumSource(names = {"LOOP", "YIELDING_LOOP"})
-    void aCallCancelledByItsNumberSaysSoAlsoWhenItsProgramIsClosedAtOnce(Place place) throws Exception {
+    void aCallCancelledByNumberReportsTheCancellationAlsoWhenTheProgramIsClosedAtOnce(Place place) throws Exception {
         for (int i = 0; i < Effort.rounds(200); i++) {
             Program program = stuck();
             CompletableFuture<Results> call = functionAt(program, place).invokeAsync();
@@ -383,7 +383,7 @@ class EveryCallEndsTest {
                 .withMessage("call %d of '%s' was cancelled by an operator", newest.id(), newest.function());
     }
 
-    /** Ends by itself: at once, or when code that nothing can stop has returned. */
+    /** Ends by itself: at once, or after the return of unstoppable code. */
     private void closing(Runnable close) {
         Thread.ofVirtual().start(close);
     }
@@ -471,7 +471,7 @@ class EveryCallEndsTest {
     }
 
     @Test
-    void aThreadThatWasInterruptedBeforeItsCallMakesNone() {
+    void aThreadInterruptedBeforeItsCallMakesNoCall() {
         Program program = stuck();
         Thread.currentThread().interrupt();
         try {

@@ -22,15 +22,18 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A program compiled in 2023 for Vulkan: three filters of images with four bytes a pixel. Its shader adds each byte to itself;
- * the third filter returns three boxes of sixteen numbers too, which are constants. All are asynchronous, with a fence to wait for and
- * one to signal. The reference is {@link #filtered}, in Java.
+ * A program compiled in 2023 for Vulkan: three filters of images with four bytes a pixel. The shader adds each byte to
+ * itself; the third filter returns three boxes of sixteen numbers too, which are constants. All are asynchronous, with
+ * a fence to wait for and a fence to signal. The reference is {@link #filtered}, in Java.
  */
 @Tag("long")
 class FiltersVulkan2023Test {
     private static final int IMAGES = Effort.rounds(60, 2_000);
 
-    /** What {@code filter_bboxes} says of every image: its number, box, colour and the rest of a row, from the program's constants. */
+    /**
+     * The answer of {@code filter_bboxes} for every image: the number, box, colour and the rest of a row, from the
+     * program's constants.
+     */
     private static final int[][] BOXES = {
         {1000, 100, 101, 102, 20, 40, 50, 60, 255, 255, 0, 0, 0, 0, 0, 0},
         {2000, 200, 201, 202, 200, 240, 350, 460, 255, 0, 0, 255, 0, 0, 0, 0},
@@ -62,7 +65,7 @@ class FiltersVulkan2023Test {
 
     private record Image(byte[] pixels, int height, int width) {
         static Image random(Random random) {
-            // Widths that are not multiples of a workgroup's, images of one pixel, and none.
+            // Widths off the multiples of a workgroup, images of a single pixel, and no image.
             int height = random.nextInt(8) == 0 ? random.nextInt(2) : 1 + random.nextInt(70);
             int width = random.nextInt(8) == 0 ? random.nextInt(2) : 1 + random.nextInt(90);
             byte[] pixels = new byte[height * width * 4];
@@ -116,7 +119,7 @@ class FiltersVulkan2023Test {
         }
     }
 
-    /** The compiler of 2023 accepted the storage but did not use it: the result is elsewhere, and correct. */
+    /** The compiler of 2023 accepted the storage without using it: the result is elsewhere, and correct. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void filterAddInplaceDoublesEachByteWithOrWithoutStorageForTheResult(boolean given) {
@@ -152,7 +155,7 @@ class FiltersVulkan2023Test {
         }
     }
 
-    /** All are submitted before the first fence is reached; none begins before its own. */
+    /** All are submitted before the first fence is reached; no result begins before its own storage. */
     @Test
     void callsWaitForAndSignalFences() throws Exception {
         ProgramFunction filter = program.function("filter_add");

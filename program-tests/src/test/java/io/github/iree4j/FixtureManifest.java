@@ -9,23 +9,25 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** {@code fixtures/manifest.txt}: the source of each module, and its results from IREE's own runtime of that release. */
+/**
+ * {@code fixtures/manifest.txt}: the source of each module, and the results of IREE's own runtime of the same release.
+ */
 record FixtureManifest(List<Module> modules) {
 
     /**
      * A module.
      *
-     * @param name its file below {@code fixtures/modules}
-     * @param release the release of the compiler and of the runtime that computed the results
+     * @param name the file below {@code fixtures/modules}
+     * @param release the release of the compiler and of the runtime for the results
      * @param variant target and form: {@code cpu}, {@code vmvx-async}, {@code inline-static}
-     * @param program its source below {@code fixtures}
+     * @param program the source below {@code fixtures}
      * @param source SHA-256 of the source at compilation
      * @param command the compiler's command line
      * @param sha256 of the module
-     * @param tolerance allowed deviation of numbers, relative to the larger of one and the expected number
-     * @param with modules that it imports from, loaded before it
+     * @param tolerance allowed deviation of numbers, relative to the larger of 1 and the expected number
+     * @param with modules to import from, loaded before
      * @param parameters archives by scope
-     * @param sequence whether the calls are made one after the other in one context, which remembers
+     * @param sequence whether the calls are made one after the other in the same context, with memory of earlier calls
      * @param calls in order
      */
     record Module(
@@ -73,7 +75,7 @@ record FixtureManifest(List<Module> modules) {
         }
     }
 
-    /** Modules, or calls as {@code module function}, that are known to fail, with the reason why; another folder has no list. */
+    /** Modules, or calls as {@code module function}, known to fail, with the reason why; another folder has no list. */
     static Map<String, String> knownFailures() {
         try {
             Map<String, String> reasons = new LinkedHashMap<>();
@@ -89,7 +91,7 @@ record FixtureManifest(List<Module> modules) {
             }
             return reasons;
         } catch (IOException e) {
-            throw new IllegalStateException("cannot read what is known to fail of the fixtures", e);
+            throw new IllegalStateException("cannot read the known failures of the fixtures", e);
         }
     }
 
@@ -124,7 +126,7 @@ record FixtureManifest(List<Module> modules) {
                         "results",
                         "sequence",
                         "tolerance" -> values.put(key, value);
-                default -> throw new IOException("the manifest has a line that is not known: " + line);
+                default -> throw new IOException("the manifest has an unknown line: " + line);
             }
         }
 

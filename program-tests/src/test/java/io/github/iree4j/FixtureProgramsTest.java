@@ -19,7 +19,7 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Compiled programs, called through the public API. The expected values are those of the fixtures' own description. */
+/** Compiled programs, called through the public API. The expected values come from the fixtures' own description. */
 class FixtureProgramsTest {
     private static final float[] A = {1, 2, 3, 4};
     private static final float[] B = {10, 20, 30, 40};
@@ -45,7 +45,7 @@ class FixtureProgramsTest {
 
     /** Java passes the rows as the array of inputs: two rows must not become the two inputs. */
     @Test
-    void anArrayOfArraysIsOneInputOfAFunctionOfTwo() {
+    void anArrayOfArraysIsASingleInputOfAFunctionOfTwo() {
         try (Program program = load("3.11.0/cpu/add.vmfb")) {
             Object[] rows = new float[][] {{1, 2, 3, 4}, {10, 20, 30, 40}};
             assertThatExceptionOfType(IreeException.class)
@@ -67,7 +67,7 @@ class FixtureProgramsTest {
     }
 
     @Test
-    void memoryThatAProgramAllocatesIsOnItsAccount() {
+    void memoryAllocatedByAProgramIsOnItsAccount() {
         try (Program program = load("3.11.0/cpu/add.vmfb");
                 Results results = program.function("add").invoke(A, B)) {
             assertThat(results.size()).isEqualTo(1);
@@ -215,7 +215,7 @@ class FixtureProgramsTest {
     }
 
     @Test
-    void takenTensorsOutliveTheirResults() {
+    void takenTensorsOutliveTheResults() {
         try (Program program = load("3.11.0/cpu/add.vmfb")) {
             Tensor sum;
             try (Results results = program.function("add").invoke(A, B)) {
@@ -229,7 +229,7 @@ class FixtureProgramsTest {
     }
 
     @Test
-    void inputsThatDoNotFitAreNamedWithWantedAndGiven() {
+    void unsuitableInputsAreNamedWithWantedAndGiven() {
         try (Program program = load("3.11.0/cpu/add.vmfb")) {
             ProgramFunction add = program.function("add");
             assertInvalid(

@@ -37,8 +37,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every program of {@code fixtures/} gives the results of IREE's own runtime of its release. Each call is made twice, since the
- * second must not see state of the first.
+ * Every program of {@code fixtures/} gives the results of IREE's own runtime of the same release. Each call is made
+ * twice, since the second must not see state of the first.
  */
 class FixturesTest {
     private static final long LIMIT = 8 << 20;
@@ -47,7 +47,7 @@ class FixturesTest {
 
     private static final Map<String, IreeRuntime> RUNTIMES = new HashMap<>();
 
-    /** One call of a module, or all of them where they depend on one another. */
+    /** A call of a module, or all calls where they depend on each other. */
     record Case(Module module, List<Call> calls) {
         /** The key in the list of known failures. */
         String key() {
@@ -136,7 +136,7 @@ class FixturesTest {
         return variant.startsWith("cuda") || variant.startsWith("rocm");
     }
 
-    /** Skips what needs a driver that is not available here, with the reason; fails it under {@code -Diree.require}. */
+    /** Skips modules without an available driver, with the reason; fails under {@code -Diree.require}. */
     private static void assumeDriver(String name) {
         String reason = DriverProvider.installed().stream()
                 .filter(driver -> driver.name().equals(name))
@@ -150,12 +150,12 @@ class FixturesTest {
         }
     }
 
-    /** Skips what the driver without hardware loads and does not run. */
+    /** Skips modules loaded but not run by the driver without hardware. */
     private static void assumeRuns(String variant) {
         Assumptions.assumeTrue(
                 !variant.startsWith("rocm")
                         || System.getProperty("iree.gpu.real", "").equals("hip"),
-                "code objects are machine code of AMD's devices, which are not here");
+                "code objects are machine code of AMD's devices, absent here");
     }
 
     private static IreeRuntime onDevices(String uri, String... names) {
@@ -168,7 +168,7 @@ class FixturesTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("cases")
-    void givesWhatTheRuntimeOfItsReleaseGives(Case given) {
+    void givesTheResultsOfTheRuntimeOfItsRelease(Case given) {
         String reason = KNOWN_FAILURES.getOrDefault(given.toString(), KNOWN_FAILURES.get(given.key()));
         if (reason == null) {
             check(given);
@@ -181,7 +181,7 @@ class FixturesTest {
         } else {
             ThrowingCallable attempt = () -> check(given);
             assertThatThrownBy(attempt)
-                    .as("take it from known-failures.txt, where it is listed as failing: %s", reason)
+                    .as("take this line from known-failures.txt: %s", reason)
                     .isNotNull();
         }
     }
@@ -288,7 +288,7 @@ class FixturesTest {
     }
 
     @Test
-    void everyModuleIsInTheManifestAsItWasMade() throws Exception {
+    void everyModuleIsInTheManifestAsMade() throws Exception {
         TreeSet<String> written = new TreeSet<>();
         for (Module module : MANIFEST.modules()) {
             written.add(module.name());
@@ -306,7 +306,7 @@ class FixturesTest {
         }
     }
 
-    /** Whether or not there is a driver for them. */
+    /** With or without a driver. */
     @Test
     void modulesForGpusAreVerified() throws Exception {
         int verified = 0;
@@ -323,15 +323,15 @@ class FixturesTest {
     }
 
     @Test
-    void everyProgramIsCompiledAndCalledAndThereAreManyOfThem() throws Exception {
+    void everyProgramIsCompiledAndCalledAndThereAreManyPrograms() throws Exception {
         TreeSet<String> called = MANIFEST.modules().stream()
                 .filter(module -> !module.calls().isEmpty())
                 .map(Module::program)
                 .collect(Collectors.toCollection(TreeSet::new));
-        called.add("programs/pipeline.mlir"); // which imports what OlderProgramsTest writes in Java
-        called.add("programs/mixed_devices.mlir"); // whose results MixedDevicesProgramTest computes
-        called.add("programs/collective.mlir"); // whose results CompiledCollectivesTest computes
-        called.add("programs/filters.mlir"); // whose results FiltersVulkan2023Test computes
+        called.add("programs/pipeline.mlir"); // with an import of the Java module of OlderProgramsTest
+        called.add("programs/mixed_devices.mlir"); // with results computed by MixedDevicesProgramTest
+        called.add("programs/collective.mlir"); // with results computed by CompiledCollectivesTest
+        called.add("programs/filters.mlir"); // with results computed by FiltersVulkan2023Test
         TreeSet<String> programs = new TreeSet<>();
         try (Stream<Path> files = Files.list(Fixtures.DIRECTORY.resolve("programs"))) {
             files.forEach(file -> programs.add("programs/" + file.getFileName()));
@@ -341,14 +341,14 @@ class FixturesTest {
     }
 
     @Test
-    void whatIsKnownToFailIsThere() {
+    void knownFailuresArePresent() {
         List<String> keys =
                 cases().flatMap(each -> Stream.of(each.key(), each.toString())).toList();
         assertThat(keys).containsAll(KNOWN_FAILURES.keySet());
     }
 
     @Test
-    void allOfItIsSmall() throws Exception {
+    void allModulesAreSmall() throws Exception {
         try (Stream<Path> files = Files.walk(Fixtures.DIRECTORY)) {
             assertThat(files.filter(Files::isRegularFile)
                             .mapToLong(file -> file.toFile().length())

@@ -15,9 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Signatures that options give for functions, with and without types that are known. */
+/** Signatures for functions given by options, with and without known types. */
 class GivenSignaturesTest {
-    /** Its code proves nothing. */
+    /** The code proves nothing. */
     private static final byte[] SILENT = VmAssembler.assemble("""
             vm.module @silent
             vm.export @same
@@ -88,7 +88,7 @@ class GivenSignaturesTest {
     }
 
     @Test
-    void typesThatNothingProvesAreTaken() {
+    void typesWithoutAProofAreTaken() {
         try (Program program = load("same", "func @same(%x: tensor<?x2xf32>, i32) -> tensor<?x2xf32>")) {
             ProgramFunction function = program.function("same");
             assertThat(function.arguments())
@@ -119,7 +119,7 @@ class GivenSignaturesTest {
                 "same       | (tensor<4xnone>, %b) -> (%p)                 | argument 0 is given as tensor<4xnone>, and by the module it is !vm.ref<?>",
                 "declared   | (tensor<?x5xi8>)                             | argument 0 is given as tensor<?x5xi8>, and by the module it is tensor<?x4xi8>"
             })
-    void whatContradictsTheModuleIsRefused(String function, String signature, String message) {
+    void contradictionsOfTheModuleAreRefused(String function, String signature, String message) {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> load(function, signature))
                 .withMessageContaining("the signature given for function '%s' cannot be used: ".formatted(function))

@@ -13,11 +13,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The same program as compilers of four years would have emitted it, with a portable kernel inside: {@code add} returns its integers plus
- * 100. Together with the published modules these are whole programs of every generation.
+ * The same program as emitted by compilers of four years, with a portable kernel inside: {@code add} returns the
+ * integers plus 100. Together with the published modules these are whole programs of every generation.
  */
 class HalGenerationProgramsTest {
-    /** Adds a constant that was pushed or passed to the integer of the workgroup. */
+    /** Adds a pushed or passed constant to the integer of the workgroup. */
     private static final String KERNEL = """
         vm.module @kernels
         vm.bytecode %d
@@ -194,7 +194,7 @@ class HalGenerationProgramsTest {
           %i18 = vm.call.variadic @hal.fence.await segments[65535, 1](%i7, %R8)
         """ + RETURN;
 
-    /** March 2025 to May 2026, here as IREE 3.10 wrote it: bytecode 16. */
+    /** March 2025 to May 2026, here as written by IREE 3.10: bytecode 16. */
     private static final String OF_3_10 = OF_2024.replace("vm.bytecode 15", "vm.bytecode 16")
             .replace("hal.executable.create cconv \"0rrrr_r\"", "hal.executable.create cconv \"0rIrrr_r\"")
             .replace("executable.create(%R0, %R2", "executable.create(%R0, %i8:9, %R2")
@@ -252,7 +252,7 @@ class HalGenerationProgramsTest {
     }
 
     @Test
-    void importsOfNoGenerationAreRefusedSayingWhichCompilersWouldDo() {
+    void importsOfNoGenerationAreRefusedWithTheSuitableCompilers() {
         String text = OF_2024.replace("fence.create cconv \"0ri_r\"", "fence.create cconv \"0rII_r\"")
                 .replace("fence.create(%r2, %i0)", "fence.create(%r2, %i10:11, %i10:11)");
         ProgramOptions options = ProgramOptions.builder()

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tensors on a device whose memory is not host-visible. */
+/** Tensors on a device with memory hidden from the host. */
 class HiddenMemoryTensorTest {
     @TempDir
     Path directory;
@@ -63,7 +63,7 @@ class HiddenMemoryTensorTest {
     }
 
     @Test
-    void memoryThatOthersUseInPlaceIsCopied() {
+    void memoryUsedInPlaceByOthersIsCopied() {
         MemorySegment bytes = Arena.ofAuto().allocate(4096, 4096);
         bytes.set(ValueLayout.JAVA_FLOAT, 8, 3);
         Tensor tensor = Tensor.wrap(bytes, ElementType.F32, 1024);
@@ -74,7 +74,7 @@ class HiddenMemoryTensorTest {
     }
 
     @Test
-    void contentsThatComeFromAStreamGetThere() throws IOException {
+    void contentsFromAStreamGetThere() throws IOException {
         byte[] bytes = ByteBuffer.allocate(8)
                 .order(ByteOrder.LITTLE_ENDIAN)
                 .putFloat(1)

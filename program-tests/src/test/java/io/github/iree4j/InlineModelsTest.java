@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Programs as compilers emit them for {@code --iree-execution-model=inline-static} and {@code inline-dynamic}. */
+/** Programs as emitted by compilers for {@code --iree-execution-model=inline-static} and {@code inline-dynamic}. */
 class InlineModelsTest {
     private final IreeRuntime runtime = IreeRuntime.create();
 
@@ -117,7 +117,7 @@ class InlineModelsTest {
     }
 
     @Test
-    void buffersOfInlineProgramsAreThoseOfTheDevice() {
+    void buffersOfInlineProgramsAreBuffersOfTheDevice() {
         String text = HEADER + """
                 vm.rodata[0] = "tensor"
                 vm.rodata[1] align 64 external = 0000803F000000400000404000008040
@@ -318,7 +318,7 @@ class InlineModelsTest {
                   vm.buffer.copy %r2, %i16:17, %r8, %i16:17, %i6:7
                   vm.buffer.copy %r3, %i16:17, %r8, %i22:23, %i6:7
                 """ + BY_ORDINAL;
-        // All three bindings are parts of one buffer of the program.
+        // All three bindings are parts of the same buffer of the program.
         String text = dynamic(
                         "vmvx-bytecode-fb",
                         "0riiiiCiDCrIID_v",
@@ -334,7 +334,7 @@ class InlineModelsTest {
     }
 
     @Test
-    void aKernelThatFailsFailsTheCall() throws Exception {
+    void aFailingKernelFailsTheCall() throws Exception {
         Files.write(directory.resolve("kernel.bin"), VmAssembler.assemble(KERNELS));
         String text = dynamic(
                         "vmvx-bytecode-fb",
@@ -370,7 +370,7 @@ class InlineModelsTest {
     }
 
     @Test
-    void anAlignmentThatIsNoPowerOfTwoIsRefused() {
+    void anAlignmentOfNoPowerOfTwoIsRefused() {
         String text = HEADER + """
                 vm.export @f
                 vm.func @f() -> () {

@@ -40,7 +40,7 @@ class InputsApartTest {
         return Tensor.of(new float[rows], rows, 1);
     }
 
-    /** A call whose input is in the memory of another, hanging device is admitted by the end of another call. */
+    /** A call with an input in the memory of another, hanging device is admitted by the end of another call. */
     @Test
     void noWorkerWaitsForTheDeviceOfAnInput() throws Exception {
         FakeDriver driver = FakeDriver.in(directory, "");

@@ -7,8 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /**
- * Creates a module as large as that of a language model: 443 dispatch sites, in two functions of dynamic shapes, each with the index
- * arithmetic that compilers put before it; an executable with many functions; and parameters, which {@code __init} loads last.
+ * Creates a module of the size of a language model: 443 dispatch sites, in two functions of dynamic shapes, each behind
+ * index arithmetic as compilers write it; an executable with many functions; and parameters, loaded last by {@code
+ * __init}.
  */
 final class LanguageModel {
     static final int DISPATCHES = 443;
@@ -130,7 +131,10 @@ final class LanguageModel {
                 .append('\n');
     }
 
-    /** Takes tokens, allocates, records a number of dispatches between parameters and temporary memory, submits them and waits. */
+    /**
+     * Takes tokens, allocates, records a number of dispatches between parameters and temporary memory, submits and
+     * waits.
+     */
     private static void function(StringBuilder text, String name, int dispatches) {
         text.append("vm.export @").append(name).append('\n');
         text.append("vm.func @").append(name).append("(%r0: !vm.ref<?>) -> (!vm.ref<?>) {\n^bb0:\n");
@@ -199,7 +203,7 @@ final class LanguageModel {
             """);
     }
 
-    /** Kernels that loop over their bindings. */
+    /** Kernels with a loop over their bindings. */
     private static byte[] executable() {
         StringBuilder text =
                 new StringBuilder("vm.module @kernels\nvm.type !vm.buffer\nvm.type !vm.list<!vm.buffer>\n");

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A program of the size of a language model, without its parameters. */
+/** A program of the size of a language model, without the parameters. */
 @Tag("nightly")
 class LargeProgramTest {
     private static final int BYTES = 630 << 10;
@@ -71,7 +71,7 @@ class LargeProgramTest {
     }
 
     @Test
-    void allOfItCompilesOrSaysWhyNot() {
+    void everyFunctionCompilesOrExplainsTheRefusal() {
         BytecodeModule module = BytecodeModule.read(
                 MemorySegment.ofArray(LanguageModel.file()),
                 "model.vmfb",

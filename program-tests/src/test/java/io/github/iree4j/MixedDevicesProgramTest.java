@@ -54,7 +54,7 @@ class MixedDevicesProgramTest {
         VulkanOfProcess.assertNothingToComplainOf();
     }
 
-    /** 4x² + x: the sum on the CPU, its square on Vulkan, and the rest on the CPU. */
+    /** 4x² + x: the sum on the CPU, the square on Vulkan, and the rest on the CPU. */
     private static void callBoth(Program program, float first) {
         float[] x = {first, first + 1, first + 2, first + 3};
         try (Results results = program.function("both").invoke((Object) x)) {
@@ -67,7 +67,7 @@ class MixedDevicesProgramTest {
     }
 
     @Test
-    void eachDeviceReadsWhatTheOtherMade() {
+    void eachDeviceReadsTheResultsOfTheOther() {
         try (Program program = runtime.load(MODULE)) {
             for (int i = 0; i < 50; i++) {
                 callBoth(program, i);

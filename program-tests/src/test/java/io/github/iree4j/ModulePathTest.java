@@ -16,8 +16,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * All other tests run on the class path; this one starts a JVM that sees the runtime and its parts as named modules, and permits native
- * access to the runtime alone. Nothing requires the library's module (io.github.iree4j.shim), so the command line names it.
+ * All other tests run on the class path; this test starts a JVM with the runtime and its parts as named modules, and
+ * permits native access to the runtime alone. Nothing requires the library's module (io.github.iree4j.shim), so the
+ * command line names the module.
  */
 @Tag("nightly")
 class ModulePathTest {
@@ -34,7 +35,7 @@ class ModulePathTest {
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "--module-path",
                         path(true),
-                        // In a build without jars the library's resources are a directory, which is not a module.
+                        // In a build without jars the library's resources are a directory, not a module.
                         "--class-path",
                         path(false),
                         "--add-modules",
@@ -58,7 +59,7 @@ class ModulePathTest {
         }
     }
 
-    /** The runtime's classes, what they require, and the library: nothing that only tests need. */
+    /** The runtime's classes, the required modules, and the library: nothing only needed by tests. */
     private static String path(boolean modules) {
         List<String> wanted = List.of("runtime-core", "vmvx", "backend-", "native-shim", "jspecify", "slf4j-api");
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))

@@ -57,7 +57,7 @@ class OlderProgramsTest {
         assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
     }
 
-    /** A minimal version of the model that the pipeline imports: each step adds its number to each element. */
+    /** A minimal version of the model imported by the pipeline: each step adds a number to each element. */
     private VmModule scheduler() {
         return NativeModule.builder("scheduler", 0, () -> "")
                 .function("start", "0r_rrr", (state, call) -> {
@@ -168,9 +168,9 @@ class OlderProgramsTest {
         }
     }
 
-    /** Its initializer looks for the format and continues without it; a call then reports that. */
+    /** The initializer looks for the format and continues without it; a call then reports the absence. */
     @Test
-    void vulkanProgramOf2023ReportsThatItIsNotForTheCpu() {
+    void vulkanProgramOf2023ReportsTheWrongDeviceOnTheCpu() {
         try (Program program = runtime.load(Fixtures.file("20231004.665/vulkan-async/filters.vmfb"));
                 Tensor image = Tensor.of(new byte[24], 2, 3, 4)) {
             assertThatExceptionOfType(IreeException.class)

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Types that are recovered from code. */
+/** Types recovered from code. */
 class RecoveredDeclarationsTest {
     private static final VmTypes TYPES = HalTypes.register(VmTypes.standard());
 
@@ -57,7 +57,7 @@ class RecoveredDeclarationsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"cpu", "vmvx"})
-    void ofAnArgumentThatAModelDoesNotUseNothingIsKnown(String variant) {
+    void nothingIsKnownOfAnArgumentUnusedByTheModel(String variant) {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(Fixtures.file("3.13.0/" + variant + "/torch_classifier.vmfb"))) {
             assertThat(program.function("main").declaration())
@@ -67,7 +67,7 @@ class RecoveredDeclarationsTest {
     }
 
     @Test
-    void itsArraysBecomeTensorsAndMessagesNameTheArgument() {
+    void arraysBecomeTensorsAndMessagesNameTheArgument() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(Fixtures.file("3.13.0/vmvx/onnx_classifier.vmfb"));
                 Program other = program.newInstance()) {
@@ -85,7 +85,7 @@ class RecoveredDeclarationsTest {
     }
 
     @Test
-    void rulesOfVariantsAreCheckedAgainstThem() {
+    void rulesOfVariantsAreCheckedAgainstRecoveredDeclarations() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(withRules("[batch 8], [batch] -> [batch 4], [batch]"))) {
             ProgramFunction function = program.function("classifier");
@@ -109,7 +109,7 @@ class RecoveredDeclarationsTest {
     }
 
     @Test
-    void checksOfAModuleThatIsCalledLikeTheRuntimesProveNothing() {
+    void checksOfAModuleNamedLikeTheRuntimesProveNothing() {
         try (BytecodeModule module =
                 BytecodeModule.open(Fixtures.file("3.13.0/vmvx/onnx_classifier.vmfb"), TYPES, ModuleLimits.DEFAULTS)) {
             NativeModule hal = NativeModule.builder("hal", 7, Object::new).build();
@@ -124,7 +124,7 @@ class RecoveredDeclarationsTest {
     }
 
     @Test
-    void whatIsRecoveredOfFixturesIsWhatTheyDeclare() {
+    void recoveredDeclarationsOfFixturesMatchTheDeclaredTypes() {
         for (FixtureManifest.Module each : FixtureManifest.read().modules()) {
             try (BytecodeModule module =
                     BytecodeModule.open(Fixtures.file(each.name()), TYPES, ModuleLimits.DEFAULTS)) {
@@ -174,7 +174,7 @@ class RecoveredDeclarationsTest {
         }
     }
 
-    /** Whether they are the same, but for dimensions that are declared as open: the compiler has found that they are constant. */
+    /** Whether they are the same, except for open declared dimensions: the compiler has found constants there. */
     private static boolean agree(TensorType said, TensorType proven) {
         boolean agree = said.type().equals(proven.type()) && said.shape().length == proven.shape().length;
         for (int i = 0; agree && i < said.shape().length; i++) {

@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Devices with their own names and options, and programs loaded several times. */
+/** Devices with names and options, and programs loaded several times. */
 class RuntimeDevicesTest {
     private static final float[] FOUR = {1, 2, 3, 4};
 
@@ -33,7 +33,7 @@ class RuntimeDevicesTest {
             """;
 
     @Test
-    void devicesOfOneDriverHaveNamesAndLimitsOfTheirOwn() {
+    void devicesOfADriverHaveSeparateNamesAndLimits() {
         try (IreeRuntime runtime = IreeRuntime.builder()
                 .device(
                         "small",
@@ -58,7 +58,7 @@ class RuntimeDevicesTest {
     }
 
     @Test
-    void twoDevicesOfOneNameAreRefused() {
+    void twoDevicesOfTheSameNameAreRefused() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() ->
                         IreeRuntime.builder().device("local").device("local").build())
@@ -84,7 +84,7 @@ class RuntimeDevicesTest {
     }
 
     @Test
-    void anInstanceHasStateOfItsOwnAndOutlivesTheFirst() {
+    void anInstanceHasSeparateStateAndOutlivesTheFirst() {
         try (IreeRuntime runtime = IreeRuntime.create()) {
             Program first = runtime.load(ProgramOptions.builder()
                     .module("counter", VmAssembler.assemble(COUNTER))
@@ -120,7 +120,7 @@ class RuntimeDevicesTest {
     }
 
     @Test
-    void memoryIsAccountedToTheConsumerThatIsGiven() {
+    void memoryIsAccountedToTheGivenConsumer() {
         DeviceOptions limited = DeviceOptions.builder().memoryQuota("mine", 8).build();
         try (IreeRuntime runtime =
                         IreeRuntime.builder().device("local", "local", limited).build();
@@ -142,7 +142,7 @@ class RuntimeDevicesTest {
                 .build();
         try (IreeRuntime runtime =
                 IreeRuntime.builder().device("local", "local", frugal).build()) {
-            runtime.upload(Tensor.of(new float[8 << 20], 8 << 20)).close(); // 32 MiB: its own slab
+            runtime.upload(Tensor.of(new float[8 << 20], 8 << 20)).close(); // 32 MiB: a separate slab
             assertThat(runtime.device().allocator().poolStatistics().bytesReserved())
                     .isZero();
         }

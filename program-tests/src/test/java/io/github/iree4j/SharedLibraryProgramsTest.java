@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Programs whose code is a shared library of the system ({@code --iree-llvmcpu-link-embedded=false}). */
+/** Programs with code in a shared library of the system ({@code --iree-llvmcpu-link-embedded=false}). */
 class SharedLibraryProgramsTest {
     private static final Path LIBRARY = Fixtures.file("3.13.0/cpu-system/math_f32.vmfb");
     private static final Path EMBEDDED = Fixtures.file("3.13.0/cpu/math_f32.vmfb");
@@ -34,7 +34,7 @@ class SharedLibraryProgramsTest {
     }
 
     @Test
-    void areRefusedWithTheFlagToLeaveOutAndThePropertyThatAllowsThem() {
+    void areRefusedWithTheFlagToLeaveOutAndThePropertyToAllowThem() {
         try (IreeRuntime runtime = IreeRuntime.create()) {
             assertThat(runtime.device().executableFormats()).doesNotContain("system-elf-x86_64");
             assertThatExceptionOfType(IreeException.class)
@@ -51,7 +51,7 @@ class SharedLibraryProgramsTest {
     }
 
     @Test
-    void runWhereTheirFormatIsNamed() {
+    void runWithANamedFormat() {
         try (IreeRuntime runtime = allowing("embedded-elf-x86_64", "system-elf-x86_64");
                 Program embedded = runtime.load(EMBEDDED);
                 Program library = runtime.load(LIBRARY);
@@ -73,7 +73,7 @@ class SharedLibraryProgramsTest {
     }
 
     @Test
-    void areNotRunBesideOthersThatAreNamed() {
+    void areNotRunBesideOtherNamedFormats() {
         try (IreeRuntime runtime = allowing("vmvx-bytecode-fb")) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> runtime.load(LIBRARY))
@@ -82,7 +82,7 @@ class SharedLibraryProgramsTest {
     }
 
     @Test
-    void leaveNothingBehindWhenTheyAreClosed() throws IOException {
+    void leaveNothingBehindWhenClosed() throws IOException {
         for (int i = 0; i < 3; i++) {
             try (IreeRuntime runtime = allowing("system-elf-x86_64");
                     Program program = runtime.load(LIBRARY);

@@ -13,7 +13,7 @@ import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Kernels of bytecode read files in place; a file that became shorter fails the call, not the JVM. */
+/** Kernels of bytecode read files in place; a shortened file fails the call, not the JVM. */
 class TruncatedFileTest {
     @TempDir
     private Path directory;
@@ -25,7 +25,7 @@ class TruncatedFileTest {
     }
 
     @Test
-    void kernelOfBytecodeThatReadsATruncatedFileFailsWithAStatus() throws IOException {
+    void kernelOfBytecodeReadingATruncatedFileFailsWithAStatus() throws IOException {
         Path weights = Files.copy(Fixtures.file("weights.irpa"), directory.resolve("weights.irpa"));
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(ProgramOptions.builder()

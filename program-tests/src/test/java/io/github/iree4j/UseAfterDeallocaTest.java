@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which programs use buffers after their deallocation, and that they run correctly. */
+/** Finds the programs with uses of buffers after deallocation, and shows correct runs. */
 class UseAfterDeallocaTest {
     private static final VmTypes TYPES = HalTypes.register(VmTypes.standard());
 
@@ -24,7 +24,7 @@ class UseAfterDeallocaTest {
     }
 
     @Test
-    void ofAllFixturesThoseOfTheFaultyReleaseAreFound() {
+    void exactlyTheFixturesOfTheFaultyReleaseAreFound() {
         TreeSet<String> found = new TreeSet<>();
         for (FixtureManifest.Module each : FixtureManifest.read().modules()) {
             try (BytecodeModule module =
@@ -107,7 +107,7 @@ class UseAfterDeallocaTest {
                 "  vm.cond_br %i0, ^bb1(), ^bb2()\n^bb1:\n@  vm.return\n^bb2:\n  %i4:5 = vm.call @hal.buffer.length(%r1)\n  vm.return\n",
                 "@  %i4:5 = vm.call @hal.buffer.length(%r2)\n  vm.return\n"
             })
-    void whatIsNoUseIsNot(String body) {
+    void harmlessMentionsAreNoUse(String body) {
         assertThat(isInBody(body.replace("@  ", FREE + "  "))).isFalse();
     }
 }

@@ -120,7 +120,7 @@ class VariantDeclarationsTest {
     }
 
     @Test
-    void aTensorThatIsGivenAwayIsTheCallsEvenIfThatFails() {
+    void aTensorGivenAwayBelongsToTheCallEvenAfterAFailure() {
         NativeModule.Builder<List<Object>> module = module();
         module.function("f_4", "0r_r", (state, call) -> {
                     throw IreeException.of(StatusCode.ABORTED, "on purpose");
@@ -144,7 +144,7 @@ class VariantDeclarationsTest {
     }
 
     @Test
-    void nothingIsTakenForACallThatRefusesAnotherInput() {
+    void nothingIsTakenForACallRefusingAnotherInput() {
         NativeModule.Builder<List<Object>> module = module();
         add(module, "f_4", "%x: tensor<4xf32>, %k: i32", "%y: tensor<4xf32>");
         try (Program program = load(module, rules("f", "[n], _ -> [n]"))) {
@@ -201,7 +201,7 @@ class VariantDeclarationsTest {
     }
 
     @Test
-    void functionsThatAreOnlyCalledAlikeAreNone() {
+    void functionsOnlyNamedAlikeAreNoVariants() {
         NativeModule.Builder<List<Object>> module = module();
         add(module, "f", "%x: tensor<?xf32>", "%y: tensor<?xf32>");
         add(module, "f_4", "%x: tensor<4xf32>", "%y: tensor<4xf32>");
@@ -219,7 +219,7 @@ class VariantDeclarationsTest {
     }
 
     @Test
-    void anInterfaceIsImplementedByAFunctionThatStandsForSeveral() {
+    void anInterfaceIsImplementedByAFunctionForSeveral() {
         NativeModule.Builder<List<Object>> module = module();
         add(module, "f_4", "%x: tensor<4xf32>", "%y: tensor<4xf32>");
         add(module, "f_8", "%x: tensor<8xf32>", "%y: tensor<8xf32>");
@@ -249,7 +249,7 @@ class VariantDeclarationsTest {
                 "%x: tensor<4xi4>  | [n] -> [n]       | whose elements share bytes",
                 "%x: tensor<4xf32>, %m: tensor<4x?xi1> | [n], [n _] mask -> [n] | is a mask, and nothing determines the size of its dimension 1",
             })
-    void rulesThatDoNotFitAreRefusedAtLoad(String arguments, String rules, String said) {
+    void unsuitableRulesAreRefusedAtLoad(String arguments, String rules, String said) {
         NativeModule.Builder<List<Object>> module = module();
         add(module, "f", arguments.strip(), "%y: tensor<4xf32>");
         refused(said.strip(), module, rules("f", rules.strip()));
@@ -265,7 +265,7 @@ class VariantDeclarationsTest {
     }
 
     @Test
-    void functionsThatDoNotFitTogetherAreRefused() {
+    void functionsOfDifferentShapesAreRefused() {
         NativeModule.Builder<List<Object>> module = module();
         add(module, "a", "%x: tensor<4xf32>", "%y: tensor<4xf32>");
         add(module, "b", "%x: tensor<4xf32>", "%y: tensor<4xf32>");
@@ -284,7 +284,7 @@ class VariantDeclarationsTest {
     }
 
     @Test
-    void whatHasTheNameAndDoesNotFitSaysWhy() {
+    void aNamedButUnsuitableFunctionExplainsWhy() {
         NativeModule.Builder<List<Object>> module = module();
         add(module, "f_4", "%x: tensor<4x4xf32>", "%y: tensor<4xf32>");
         refused("there are f_4; 'f_4' does not: ", module, rules("f", "[n] -> [n]"));
@@ -378,7 +378,7 @@ class VariantDeclarationsTest {
     }
 
     @Test
-    void anAbsurdSizeIsRefusedWhenItIsCalled() {
+    void anAbsurdSizeIsRefusedAtTheCall() {
         NativeModule.Builder<List<Object>> module = module();
         add(module, "f", "%x: tensor<4611686018427387904xf32>", "%y: tensor<?xf32>");
         try (Program program = load(module, rules("f", "[n] -> _"))) {

@@ -81,7 +81,7 @@ class VariantsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"cpu", "vmvx"})
-    void aPaddedCallGivesWhatTheProgramForAnyShapeGives(String target) {
+    void aPaddedCallGivesTheResultsOfTheProgramForAnyShape(String target) {
         Random random = new Random(Effort.seed(VariantsTest.class, "shapes", 16));
         try (Program program = runtime.load(options(target)
                 .variants(VariantOptions.of("sentences", RULES).functions("module.encode_*"))
@@ -123,7 +123,7 @@ class VariantsTest {
     }
 
     @Test
-    void rulesThatTheModuleDeclaresNeedNoOptions() {
+    void rulesDeclaredByTheModuleNeedNoOptions() {
         try (Program program = runtime.load(options("cpu").build())) {
             ProgramFunction encode = program.function("encode");
             assertThat(program.functions()).containsExactly(encode);
@@ -139,7 +139,7 @@ class VariantsTest {
     }
 
     @Test
-    void theLeastPaddingIsChosenAndTheFunctionForAnyShapeWhenItIsCheaper() {
+    void theLeastPaddingIsChosenAndTheFunctionForAnyShapeWhenCheaper() {
         try (Program program = load(VariantOptions.of("encode", RULES))) {
             ProgramFunction encode = program.function("encode");
             for (int[] shape : new int[][] {{1, 4}, {1, 3}, {2, 4}, {3, 5}, {1, 1}, {5, 1}, {1, 9}, {4, 8}}) {
@@ -166,7 +166,7 @@ class VariantsTest {
     }
 
     @Test
-    void whatIsOpenCostsWhatOneSays() {
+    void openDimensionsCostAsConfigured() {
         try (Program program = load(VariantOptions.of("encode", RULES).dynamicCost(1))) {
             program.function("encode").invoke(new float[3][5], new int[3][5]).close();
             assertThat(heard).containsExactly("variants.encode by encode: 30, 0 added");
@@ -174,7 +174,7 @@ class VariantsTest {
     }
 
     @Test
-    void masksThatAreLeftOutSayWhatWasGiven() {
+    void omittedMasksNameTheGivenInputs() {
         try (Program program = staticOnly()) {
             ProgramFunction sentences = program.function("sentences");
             float[][] words = {{1, 2, 3}, {4, 5, 6}};
@@ -188,7 +188,7 @@ class VariantsTest {
     }
 
     @Test
-    void whatIsTooLargeIsRefusedNamingWhatThereIs() {
+    void tooLargeACallIsRefusedNamingTheVariants() {
         try (Program program = staticOnly()) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.function("sentences").invoke((Object) new float[5][9]))
@@ -199,7 +199,7 @@ class VariantsTest {
     }
 
     @Test
-    void inputsThatDoNotFitAreRefusedBeforeAnythingIsCalled() {
+    void unsuitableInputsAreRefusedBeforeAnyCall() {
         try (Program program = staticOnly()) {
             ProgramFunction sentences = program.function("sentences");
             String where = "of function 'module.sentences'";
@@ -221,9 +221,9 @@ class VariantsTest {
         }
     }
 
-    /** An axis that only masks have is known from masks only. */
+    /** An axis of masks alone is known from masks only. */
     @Test
-    void aMaskThatAloneHasAnAxisCannotBeLeftOut() {
+    void aMaskWithAnAxisOfItsOwnCannotBeLeftOut() {
         ShapeRules rules = ShapeRules.parse("[batch 4], [batch length] mask -> [batch 4], [batch 4]");
         VariantOptions options = VariantOptions.of("square", rules).functions("encode_*x4");
         try (Program program = load(options)) {
@@ -254,7 +254,7 @@ class VariantsTest {
     }
 
     @Test
-    void resultsThatComeFirstAreCutInPlaceAndMayBeInputs() {
+    void leadingResultsAreCutInPlaceAndMayBeInputs() {
         try (Program program = staticOnly();
                 Results results =
                         program.function("sentences").invoke((Object) new float[][] {{1, 2, 3, 4}, {5, 6, 7, 8}});
@@ -269,7 +269,7 @@ class VariantsTest {
     }
 
     @Test
-    void aTensorThatIsGivenAwayIsTheCallsWhetherItIsCopiedOrNot() {
+    void aTensorGivenAwayBelongsToTheCallWhetherCopiedOrNot() {
         try (Program program = staticOnly()) {
             ProgramFunction sentences = program.function("sentences");
             for (int length : new int[] {3, 4}) {
@@ -301,7 +301,7 @@ class VariantsTest {
     }
 
     @Test
-    void aCallWithFencesThatWouldBePaddedIsRefused() {
+    void aCallWithFencesIsRefusedPadding() {
         try (Program program = staticOnly();
                 Timeline timeline = runtime.createTimeline();
                 Fence done = timeline.at(1);
@@ -319,7 +319,7 @@ class VariantsTest {
     }
 
     @Test
-    void aPaddedCallThatIsGivenUpLeavesNothing() {
+    void anAbandonedPaddedCallLeavesNothing() {
         try (Program program = staticOnly()) {
             ProgramFunction sentences = program.function("sentences");
             for (int i = 0; i < Effort.rounds(200); i++) {
@@ -332,7 +332,7 @@ class VariantsTest {
     }
 
     @Test
-    void alignedCallsShareAShapeAndGetWhatIsTheirs() {
+    void alignedCallsShareAShapeAndGetTheirOwnResults() {
         try (Program program = staticOnly()) {
             ProgramFunction sentences = program.function("sentences");
             FunctionVariants variants = sentences.variants().orElseThrow();
@@ -385,7 +385,7 @@ class VariantsTest {
                 assertThat(variants.all().getLast().function().program()).isNotSameAs(each);
                 assertThat(variants.all())
                         .extracting(FunctionVariant::name)
-                        .as("those of one name are distinguished")
+                        .as("arguments with the same name are distinguished")
                         .contains("encode_?x?", "encode_2x16")
                         .doesNotHaveDuplicates();
                 float[][] words = new float[2][14];
@@ -407,7 +407,7 @@ class VariantsTest {
     }
 
     @Test
-    void aPartThatCannotBeLoadedLeavesNothing() {
+    void anUnloadablePartLeavesNothing() {
         ProgramOptions options = options("cpu")
                 .variants(VariantOptions.of("encode", RULES)
                         .module(Fixtures.file("3.13.0/cpu/variants_wide.vmfb"))

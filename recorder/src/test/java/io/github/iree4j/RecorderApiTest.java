@@ -1,4 +1,4 @@
 package io.github.iree4j;
 
-/** The packages that this module exports to others of this project. */
+/** The packages exported by this module to others of this project. */
 class RecorderApiTest extends PublicApiTest {}

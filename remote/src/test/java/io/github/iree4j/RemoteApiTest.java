@@ -1,4 +1,4 @@
 package io.github.iree4j;
 
-/** The promise of this module, as {@code runtime-core} has its own. */
+/** The public API of this module, like the listing of {@code runtime-core}. */
 class RemoteApiTest extends PublicApiTest {}

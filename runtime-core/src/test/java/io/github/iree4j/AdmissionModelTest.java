@@ -19,7 +19,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Random budgets, contexts and clients that call, cancel, set deadlines, keep results and close: every call ends, and no byte stays. */
+/**
+ * Random budgets, contexts and clients with calls, cancellations, deadlines, kept results and closes: every call ends,
+ * and no byte stays.
+ */
 @Tag("long")
 @Timeout(1200)
 class AdmissionModelTest {

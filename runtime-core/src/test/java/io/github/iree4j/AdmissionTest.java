@@ -28,7 +28,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Calls that wait for memory: they get it, or fail because it cannot come, and leave nothing behind. An input or result takes 64 bytes. */
+/**
+ * Calls in a wait for memory: each gets memory, or fails because memory cannot come, and leaves nothing behind. An
+ * input or result takes 64 bytes.
+ */
 @Timeout(300)
 class AdmissionTest {
     private static final float[] FOUR = {1, 2, 3, 4};
@@ -49,7 +52,7 @@ class AdmissionTest {
     }
 
     @Test
-    void aCallWhoseInputsFitAndWhoseResultDoesNotFailsWithWhatItHolds() {
+    void aCallWithFittingInputsAndATooLargeResultFailsNamingTheMemoryHeld() {
         try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(160).build();
                 Program program = add(runtime)) {
             for (int i = 0; i < 3; i++) {
@@ -68,7 +71,7 @@ class AdmissionTest {
     }
 
     @Test
-    void ofAsynchronousCallsThatTogetherExceedAQuotaSomeAreAnsweredAndOthersFailAndNoneHangs() throws Exception {
+    void ofAsynchronousCallsTogetherOverAQuotaSomeAreAnsweredAndOthersFailAndNoneHangs() throws Exception {
         try (IreeRuntime runtime =
                 IreeRuntime.builder().memoryQuota("add", 5 * 64).build()) {
             List<Program> programs = new ArrayList<>();
@@ -105,7 +108,7 @@ class AdmissionTest {
     }
 
     @Test
-    void aProgramWhoseInitialiserDoesNotFitIsRefusedAndLeavesNothing() {
+    void aProgramWithATooLargeInitialiserIsRefusedAndLeavesNothing() {
         int refused = 0;
         for (int limit = 16; limit <= 128; limit += 16) {
             try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(limit).build()) {
@@ -126,7 +129,10 @@ class AdmissionTest {
         assertThat(refused).isPositive();
     }
 
-    /** A call that holds memory on one device while it waits on the other forms a deadlock that neither detects: the limit on waiting ends it. */
+    /**
+     * A call with memory on one device and a wait on the other forms a deadlock unseen by either: the limit on waiting ends
+     * it.
+     */
     @Test
     void callsOnTwoDevicesEndAndLeaveNothing() throws Exception {
         DeviceOptions options = DeviceOptions.builder()
@@ -203,7 +209,7 @@ class AdmissionTest {
     }
 
     @Test
-    void whatTheHostKeepsIsWaitedForOnlyForAWhile() {
+    void memoryKeptByTheHostIsWaitedForOnlyForAWhile() {
         DeviceOptions options = DeviceOptions.builder()
                 .memoryLimit(4 * 64)
                 .memoryHostWait(Duration.ofMillis(50))
@@ -222,7 +228,7 @@ class AdmissionTest {
     }
 
     @Test
-    void aCallWaitsForResultsThatAreAboutToBeClosed() throws Exception {
+    void aCallWaitsForResultsAboutToBeClosed() throws Exception {
         try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(3 * 64).build();
                 Program program = add(runtime);
                 Program other = add(runtime)) {
@@ -239,7 +245,7 @@ class AdmissionTest {
         }
     }
 
-    /** A module whose function calls another program, while the enclosing call holds its input. */
+    /** A module with a function that calls another program, while the enclosing call holds its input. */
     @IreeModule("custom")
     static final class Nested {
         private final IntUnaryOperator twice;
@@ -261,7 +267,7 @@ class AdmissionTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"invoke", "join", "within"})
-    void aCallThatAJavaFunctionMakesFailsAtOnceWhenTheCallAroundItHoldsWhatItLacks(String how) {
+    void aNestedCallFailsAtOnceWhenTheOuterCallHoldsTheMissingMemory(String how) {
         try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(3 * 64).build();
                 Program inner = add(runtime)) {
             ProgramFunction add = inner.function("add");
@@ -301,7 +307,7 @@ class AdmissionTest {
     }
 
     @Test
-    void sixClientsThatTogetherExceedTheLimitAreAllAnswered() throws Exception {
+    void sixClientsTogetherOverTheLimitAreAllAnswered() throws Exception {
         try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(5 * 64).build()) {
             List<Program> programs = new ArrayList<>();
             for (int i = 0; i < 6; i++) {
@@ -336,10 +342,13 @@ class AdmissionTest {
         }
     }
 
-    /** Of quotas for one and for two buffers, the first has no room for the second input, and the second none for the result. */
+    /**
+     * Of quotas for one and for two buffers, the first has no room for the second input, and the second no room for the
+     * result.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void aCallThatExceedsItsQuotaByItselfIsJudgedBesideAProgramThatKeepsTheDeviceBusy(int buffers) {
+    void aCallOverItsQuotaByItselfIsJudgedBesideABusyProgram(int buffers) {
         DeviceOptions options = DeviceOptions.builder()
                 .memoryQuota("add", buffers * 64)
                 .memoryHostWait(Duration.ofMillis(50))

@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Results in memory that the host does not see, of a device that may be lost. */
+/** Results in hidden memory of a device that may be lost. */
 class ApartResultsTest {
 
-    /** Numbers in memory that the host does not see: each read is a transfer, which fails once the device is lost. */
+    /** Numbers in hidden memory: each read is a transfer, failing once the device is lost. */
     private static final class ApartBuffer extends Buffer {
         private final float[] values;
         private final AtomicInteger reads = new AtomicInteger();
@@ -89,7 +89,7 @@ class ApartResultsTest {
     }
 
     @Test
-    void dividingReadsTheDeviceOnceAndThePartsDoNotNeedIt() {
+    void dividingReadsTheDeviceOnceAndThePartsDoNotNeedTheDevice() {
         List<Results> parts = call().divide(1, 2);
         assertThat(memory.reads()).isEqualTo(1);
         memory.lose(IreeException.of(StatusCode.ABORTED, "the device is lost"));
@@ -115,7 +115,7 @@ class ApartResultsTest {
     }
 
     @Test
-    void whatTheDeviceDoesNotSendIsNotDivided() {
+    void bytesNotSentByTheDeviceAreNotDivided() {
         memory.lose(IreeException.of(StatusCode.ABORTED, "the device is lost"));
         try (Results results = call()) {
             assertThatExceptionOfType(IreeException.class)

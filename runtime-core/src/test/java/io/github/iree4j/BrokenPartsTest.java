@@ -23,7 +23,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Parts are found as services, in an application whose class path is not as it should be. */
+/** Parts are found as services, in an application with a broken class path. */
 class BrokenPartsTest {
     @TempDir
     private Path directory;
@@ -35,7 +35,7 @@ class BrokenPartsTest {
         }
     }
 
-    /** An application of its own, with the classes of this one; may lack the lines of a service. */
+    /** A separate application, with the classes of this one; may lack the lines of a service. */
     private static final class Application extends URLClassLoader {
         private final String hidden;
 
@@ -89,7 +89,7 @@ class BrokenPartsTest {
     }
 
     @Test
-    void partWhoseServiceWasLostInAMergedJarIsReportedAsSuch() throws Exception {
+    void partWithAServiceLostInAMergedJarIsReportedAsSuch() throws Exception {
         String lost = "META-INF/services/" + DriverProvider.class.getName();
         try (Application application = new Application(classPath(), lost)) {
             assertThat((Optional<?>) application

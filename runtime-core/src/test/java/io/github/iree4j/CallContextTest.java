@@ -19,14 +19,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a caller's thread has goes with its call, whichever thread runs it. */
+/** The context of a caller's thread goes with its call, whichever thread runs the call. */
 class CallContextTest {
     private static final float[] FOUR = {1, 2, 3, 4};
 
     private final ThreadLocal<@Nullable Object> trace = new ThreadLocal<>();
     private final Seen seen = new Seen();
 
-    /** Notes who calls it. */
+    /** Notes the caller. */
     @IreeModule("custom")
     static final class Seen {
         private final List<Object> contexts = new CopyOnWriteArrayList<>();
@@ -70,7 +70,7 @@ class CallContextTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aCallHasTheContextOfTheThreadThatMadeIt(boolean asynchronous) {
+    void aCallHasTheContextOfItsMakersThread(boolean asynchronous) {
         SchedulingDomain domain = domain();
         domain.contexts(trace::get);
         trace.set("span 1");
@@ -82,7 +82,7 @@ class CallContextTest {
     }
 
     @Test
-    void aDomainThatNothingTracesHasNone() {
+    void anUntracedDomainHasNoContext() {
         call(domain(), true);
         assertThat(seen.contexts).containsExactly("none");
     }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A program's limit for calls that set no timeout. */
+/** A program's limit for calls without a timeout. */
 @Timeout(300)
 class CallLimitTest {
     private static final String ENDLESS = """
@@ -42,7 +42,7 @@ class CallLimitTest {
             .module("endless.vmfb", VmAssembler.assemble(ENDLESS))
             .build());
 
-    /** How a call is made that sets no timeout. */
+    /** The way of making a call without a timeout. */
     enum Way {
         INVOKE,
         INVOKE_ASYNC,
@@ -86,7 +86,7 @@ class CallLimitTest {
 
     @ParameterizedTest
     @EnumSource
-    void everyWayToCallHasIt(Way way) {
+    void everyWayToCallHasTheLimit(Way way) {
         program.setTimeout(BRIEF);
         isLate(catchThrowable(() -> spin(program, way)));
     }

@@ -34,7 +34,7 @@ class CallListenerTest {
             .callListener((call, caller) -> begun.add(new Begun(call, caller, Thread.currentThread())))
             .build());
 
-    /** A function that calls another of its program's runtime. */
+    /** A function with a call of another program of the same runtime. */
     @IreeModule("calling")
     static final class Calling {
         private @Nullable ProgramFunction other;
@@ -62,7 +62,7 @@ class CallListenerTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aCallAndACallMadeByTheCallAreToldWithTheirNumbers(boolean asynchronous) {
+    void aCallAndItsNestedCallAreReportedWithTheirNumbers(boolean asynchronous) {
         try (Program second = runtime.load(ProgramOptions.builder()
                 .module(JavaModule.of(new Calling()))
                 .callListener((call, caller) -> begun.add(new Begun(call, caller, Thread.currentThread())))
@@ -78,7 +78,7 @@ class CallListenerTest {
     }
 
     @Test
-    void theNumberOfACallThatWaitsIsTheIdByWhichItIsCancelled() {
+    void theNumberOfAWaitingCallIsItsIdForCancellation() {
         try (Timeline timeline = runtime.createTimeline();
                 Fence never = timeline.at(1)) {
             CompletableFuture<Results> call = program.function("twice").call(CallOptions.DEFAULTS.after(never), 4);
@@ -93,7 +93,7 @@ class CallListenerTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aListenerThatThrowsFailsTheCallAndKeepsNothing(boolean asynchronous) {
+    void aThrowingListenerFailsTheCallAndKeepsNothing(boolean asynchronous) {
         try (Program hostile = runtime.load(ProgramOptions.builder()
                 .module(JavaModule.of(new Calling()))
                 .callListener((call, caller) -> {

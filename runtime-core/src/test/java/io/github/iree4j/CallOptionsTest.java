@@ -83,7 +83,7 @@ class CallOptionsTest {
     }
 
     @Test
-    void whatTakesTooLongFailsWithItsFence() throws Exception {
+    void slowCallsFailWithTheirFence() throws Exception {
         CallOptions options = CallOptions.DEFAULTS.signal(timeline.at(1)).timeout(Duration.ofMillis(20));
         CompletableFuture<Results> late = call(options, "stay");
         assertThatExceptionOfType(ExecutionException.class)
@@ -117,7 +117,7 @@ class CallOptionsTest {
     }
 
     @Test
-    void whatIsInTimeIsNotTouched() throws Exception {
+    void timelyCallsAreNotTouched() throws Exception {
         call(CallOptions.DEFAULTS.timeout(Duration.ofDays(400_000)), "note", 1)
                 .get()
                 .close();
@@ -147,7 +147,7 @@ class CallOptionsTest {
     }
 
     @Test
-    void withoutADeclarationKindsAreWhatIsKnown() {
+    void withoutADeclarationKindsAreAsKnown() {
         assertThat(Objects.requireNonNull(program.function("bare").arguments()))
                 .containsExactly(
                         ValueDeclaration.known("", "i32", ElementType.I32, List.of()),

@@ -15,12 +15,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Calls of programs by threads that wait for them, on a device whose workers sleep. */
+/** Calls of programs by waiting threads, on a device with sleeping workers. */
 @Timeout(60)
 class CallerWorkTest {
     private static final int CALLS = 20;
 
-    /** Of a worker that was just falling asleep; one that is woken by each call takes ten times that. */
+    /** Of a worker just falling asleep; a worker woken by each call takes ten times as much. */
     private static final long UNNOTICED_NANOS = 200_000;
 
     /** Processor time of the workers so far. */
@@ -52,7 +52,7 @@ class CallerWorkTest {
 
     @ParameterizedTest
     @CsvSource({"cpu/mlp", "cpu/while_tensor", "cpu-async/while_tensor", "cpu/matmul_f32", "cpu-async/matmul_f32"})
-    void aThreadThatWaitsForACallWakesNobodyForSmallWork(String name) throws Exception {
+    void aThreadWaitingForACallWakesNobodyForSmallWork(String name) throws Exception {
         try (ProcessExecutor workers = ProcessExecutor.builder(2)
                         .name("sleeping")
                         .wakeCost(Duration.ofNanos(500_000))

@@ -24,8 +24,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Calls submitted before the call that reaches their fence leave room for that one, whatever it needs. Nobody waits here until waiting is
- * pointless: that would take minutes. A row takes 256 bytes of inputs and 64 times as much of memory in queue order.
+ * Calls submitted before the call that reaches their fence leave room for the latter, whatever its need. Nobody waits
+ * here until waiting is pointless: all of them would take minutes. A row takes 256 bytes of inputs and 64 times as much
+ * of memory in queue order.
  */
 @Timeout(60)
 class CallsAheadTest {
@@ -50,7 +51,7 @@ class CallsAheadTest {
         return IreeRuntime.builder().device("local", "local://", options).build();
     }
 
-    /** Bytes live at most while one large call runs. */
+    /** Bytes alive at most during a large call. */
     private static long peak() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime)) {
@@ -77,10 +78,10 @@ class CallsAheadTest {
         return Tensor.of(values, rows, columns);
     }
 
-    /** Of the large call nobody knows anything, or what a call of a program before showed. */
+    /** Of the large call nothing is known, or only the peak of a call before. */
     @ParameterizedTest
     @CsvSource({"1.05,true", "1.1,true", "1.5,true", "3,true", "1.5,false", "3,false"})
-    void aLargeCallIsAnsweredThatManySmallOnesWaitFor(double budget, boolean isKnown) throws Exception {
+    void aLargeCallAwaitedByManySmallCallsIsAnswered(double budget, boolean isKnown) throws Exception {
         try (IreeRuntime runtime = open(budget);
                 Program small = load(runtime);
                 Program large = load(runtime);
@@ -114,10 +115,10 @@ class CallsAheadTest {
         program.function("add").invoke(new float[length], new float[length]).close();
     }
 
-    /** The inputs of the call ahead are in slabs of an earlier call, which are longer. */
+    /** The inputs of the call ahead are in longer slabs of an earlier call. */
     @ParameterizedTest
     @CsvSource({"9009,10000", "9009,10032", "9009,10100", "7001,7900", "15000,16000"})
-    void aCallIsAnsweredThatACallAheadInLongerSlabsWaitsFor(int ahead, int before) throws Exception {
+    void aCallAwaitedByACallAheadInLongerSlabsIsAnswered(int ahead, int before) throws Exception {
         int large = 32768;
         try (IreeRuntime runtime = openAdd(471_859); // 1.2 times the need of the large call
                 Program early = runtime.load(Fixtures.file("3.13.0/cpu-async/dynamic_add.vmfb"));
@@ -139,7 +140,7 @@ class CallsAheadTest {
     }
 
     @Test
-    void aCallThatCanNeverFitKeepsNoCallFromStartingAheadOfItsFence() throws Exception {
+    void anImpossibleCallKeepsNoCallFromStartingAheadOfItsFence() throws Exception {
         try (IreeRuntime runtime = openAdd(16 << 20);
                 Program early = runtime.load(Fixtures.file("3.13.0/cpu-async/dynamic_add.vmfb"));
                 Program other = runtime.load(Fixtures.file("3.13.0/cpu/dynamic_add.vmfb"));
@@ -150,7 +151,7 @@ class CallsAheadTest {
             assertThatThrownBy(() -> add(other, 1_500_000)).hasMessageContaining("limit");
             CompletableFuture<Results> call = early.function("add")
                     .call(CallOptions.DEFAULTS.after(gate).signal(done), new float[4], new float[4]);
-            call.get(50, TimeUnit.SECONDS).close(); // with results that are not there yet
+            call.get(50, TimeUnit.SECONDS).close(); // with results not there yet
             gate.signal();
             done.await();
         }
@@ -176,7 +177,7 @@ class CallsAheadTest {
         }
     }
 
-    /** A module whose function submits a call behind a fence. */
+    /** A module with a function that submits a call behind a fence. */
     @IreeModule("custom")
     static final class Submitting {
         private final ProgramFunction inner;
@@ -209,13 +210,13 @@ class CallsAheadTest {
     }
 
     @Test
-    void aCallThatAJavaFunctionMakesAheadOfItsFenceAsksAtItsFirstDeviceOnly() throws Exception {
+    void aNestedCallAheadOfItsFenceAsksAtItsFirstDeviceOnly() throws Exception {
         try (IreeRuntime runtime = IreeRuntime.builder()
                         .device("full", "local://", limited(1 << 20))
                         .device("first", "local://", limited(1 << 30))
                         .device("around", "local://", limited(1 << 30))
                         .build();
-                Tensor kept = runtime.upload(ones(1000, COLUMNS)); // beside which nobody may count on room
+                Tensor kept = runtime.upload(ones(1000, COLUMNS)); // without room to count on for anybody beside it
                 Program program = runtime.load(ProgramOptions.builder()
                         .module(Fixtures.file("3.13.0/cpu-async/outer.vmfb"))
                         .device("first")
@@ -234,7 +235,7 @@ class CallsAheadTest {
                 around.function("main").invoke(4, new float[] {1, 2, 3, 4}).close();
                 CompletableFuture<Results> submitted = Objects.requireNonNull(module.submitted);
                 assertThat(runtime.devices().get(1).allocator().statistics().bytesLive())
-                        .as("its inputs, since it is made")
+                        .as("its inputs, since made")
                         .isGreaterThanOrEqualTo((long) SMALL * (COLUMNS + 1) * Float.BYTES);
                 after.signal();
                 submitted.get(50, TimeUnit.SECONDS).close();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Calls that end by themselves are cancelled at the same time. */
+/** Calls ending by themselves are cancelled at the same time. */
 @Timeout(300)
 class CancelledByNumberTest {
     private static final String PROGRAM = """
@@ -51,7 +51,7 @@ class CancelledByNumberTest {
             """;
 
     @Test
-    void aCallThatGoesOnAgainAndAgainIsSeenAllTheTime() throws Exception {
+    void aRepeatedlyContinuedCallIsSeenAllTheTime() throws Exception {
         try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
                 Program program = runtime.load(ProgramOptions.builder()
                         .module("waiting", VmAssembler.assemble(WAITING))
@@ -77,7 +77,7 @@ class CancelledByNumberTest {
         }
     }
 
-    /** A call of a thread, in its turn, and one in line behind the call. */
+    /** A call of a thread, in its turn, and another in line behind the call. */
     @Test
     void theFailureSaysWhyTheCallWasCancelled() throws Exception {
         try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
@@ -135,7 +135,7 @@ class CancelledByNumberTest {
 
     // END-3
     @Test
-    void onlyTheCallOfThatNumberEndsAndItsThreadIsNotInterruptedAfterwards() throws Exception {
+    void onlyTheCallOfThisNumberEndsAndItsThreadIsNotInterruptedAfterwards() throws Exception {
         Set<Long> cancelled = ConcurrentHashMap.newKeySet();
         List<IreeException> failures = new ArrayList<>();
         AtomicBoolean over = new AtomicBoolean();

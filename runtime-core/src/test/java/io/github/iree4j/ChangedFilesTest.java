@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Files of programs that change while they are in use. */
+/** Files of programs changing while in use. */
 @Timeout(300)
 @DisabledOnOs(
         value = OS.WINDOWS,
@@ -69,7 +69,7 @@ class ChangedFilesTest {
 
     @ParameterizedTest
     @EnumSource
-    void changesOfAModuleThatWasReadDoNotMatter(FileChange change) throws IOException {
+    void changesOfAReadModuleDoNotMatter(FileChange change) throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(ProgramOptions.builder()
                         .module(module)
@@ -81,7 +81,7 @@ class ChangedFilesTest {
 
     @ParameterizedTest
     @EnumSource
-    void changesOfParametersThatWereReadDoNotMatter(FileChange change) throws IOException {
+    void changesOfReadParametersDoNotMatter(FileChange change) throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 ModuleBytes bytes = ModuleBytes.read(weights);
                 ParameterArchive archive = ParameterArchive.of(weights, bytes.segment(), bytes);
@@ -96,7 +96,7 @@ class ChangedFilesTest {
 
     @ParameterizedTest
     @EnumSource(names = {"REPLACED", "DELETED"})
-    void parametersInPlaceKeepTheBytesOfAFileThatIsGone(FileChange change) throws IOException {
+    void parametersInPlaceKeepTheBytesOfADeletedFile(FileChange change) throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(ProgramOptions.builder()
                         .module(module)
@@ -145,7 +145,7 @@ class ChangedFilesTest {
     }
 
     @Test
-    void programWhoseFileWasOverwrittenServesAgainOnceItIsRestored() throws IOException {
+    void programWithAnOverwrittenFileServesAgainOnceRestored() throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(ProgramOptions.builder()
                         .module(module)
@@ -189,7 +189,7 @@ class ChangedFilesTest {
     }
 
     @Test
-    void programThatIsLoadedAgainUsesTheFileAsItIsNow() throws IOException {
+    void programLoadedAgainUsesThePresentFile() throws IOException {
         ProgramOptions options = ProgramOptions.builder()
                 .module(module)
                 .parameters("model", weights)
@@ -237,7 +237,7 @@ class ChangedFilesTest {
 
     @ParameterizedTest
     @EnumSource(names = {"REPLACED", "DELETED"})
-    void mappedModuleKeepsTheBytesOfAFileThatIsGone(FileChange change) throws IOException {
+    void mappedModuleKeepsTheBytesOfADeletedFile(FileChange change) throws IOException {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(mapped().build())) {
             sameResults(program, module, change);

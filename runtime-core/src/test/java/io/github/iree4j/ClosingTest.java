@@ -33,7 +33,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** When close() of a program has returned, its calls have ended and none of its memory is in use, whatever their state. */
+/**
+ * When close() of a program has returned, all calls have ended and no memory of the program is in use, in any state.
+ */
 @Timeout(300)
 class ClosingTest {
     /** wait: waits for a fence. spin: never returns. */
@@ -101,7 +103,7 @@ class ClosingTest {
                 .build());
     }
 
-    /** Programs that submit work and return before it is complete. */
+    /** Programs that submit work and return before the end of the work. */
     private Program worker() {
         VmModule module = NativeModule.builder("worker", 1, Object::new)
                 .function("hold", "0rr_v", (state, call) -> hold(call))
@@ -141,7 +143,7 @@ class ClosingTest {
                 Fence there = Fence.at(own, 1);
                 Fence over = Fence.at(own, 2)) {
             Buffer buffer = queue.alloca(call.ref(Fence.class), there, BufferParams.DEFAULT, SIZE, 0);
-            buffer.retain(); // like a kernel that uses it
+            buffer.retain(); // like a kernel in use of the result
             queue.hostCall(
                     there,
                     over,
@@ -180,7 +182,7 @@ class ClosingTest {
     }
 
     @Test
-    void callsThatWaitForTheirInputsEnd() {
+    void callsWaitingForTheirInputsEnd() {
         Program program = waiter(false);
         CompletableFuture<Results> call =
                 program.function("wait").call(CallOptions.DEFAULTS.after(gate).signal(done), (Object) null);
@@ -191,7 +193,7 @@ class ClosingTest {
     }
 
     @Test
-    void suspendedCallsAndThoseInLineEnd() {
+    void suspendedCallsAndCallsInLineEnd() {
         for (boolean overlapping : new boolean[] {false, true}) {
             // END-1: some have begun to wait, others are about to.
             Program program = waiter(overlapping);
@@ -206,7 +208,7 @@ class ClosingTest {
     }
 
     @Test
-    void threadsThatWaitInACallOrForTheirTurnEnd() throws InterruptedException {
+    void threadsWaitingInACallOrForTheirTurnEnd() throws InterruptedException {
         for (boolean overlapping : new boolean[] {false, true}) {
             Program program = waiter(overlapping);
             ConcurrentLinkedQueue<Throwable> thrown = new ConcurrentLinkedQueue<>();
@@ -237,7 +239,7 @@ class ClosingTest {
     }
 
     @Test
-    void codeThatNeverReturnsEnds() {
+    void endlessCodeEnds() {
         Program program = waiter(false);
         CompletableFuture<Results> endless = program.function("spin").invokeAsync();
         CompletableFuture<Results> behind = program.function("wait").invokeAsync((Object) null);
@@ -247,7 +249,7 @@ class ClosingTest {
     }
 
     @Test
-    void aFunctionInJavaThatBlocksIsInterrupted() throws InterruptedException {
+    void aBlockingFunctionInJavaIsInterrupted() throws InterruptedException {
         Program program = worker();
         CompletableFuture<Results> call = program.function("block").invokeAsync();
         entered.await();
@@ -257,7 +259,7 @@ class ClosingTest {
     }
 
     @Test
-    void workThatHasNotBegunIsTakenBackWithItsMemory() throws Exception {
+    void workNotBegunIsTakenBackWithItsMemory() throws Exception {
         Program program = worker();
         program.function("hold")
                 .call(CallOptions.DEFAULTS.after(gate).signal(done))
@@ -275,7 +277,7 @@ class ClosingTest {
     }
 
     @Test
-    void workThatHasBegunEndsBeforeCloseReturns() throws Exception {
+    void workBegunEndsBeforeCloseReturns() throws Exception {
         Program program = worker();
         program.function("slow").call(CallOptions.DEFAULTS.signal(done)).get().close();
         entered.await();
@@ -293,7 +295,7 @@ class ClosingTest {
     }
 
     @Test
-    void whatACancelledCallLeftBehindIsAwaited() throws Exception {
+    void leftoversOfACancelledCallAreAwaited() throws Exception {
         Program program = worker();
         CompletableFuture<Results> call = program.function("slow").invokeAsync();
         entered.await();
@@ -308,7 +310,7 @@ class ClosingTest {
     }
 
     @Test
-    void othersWhoSignalTheSameFenceAreNotWaitedFor() throws Exception {
+    void otherSignallersOfTheSameFenceAreNotWaitedFor() throws Exception {
         Program program = worker();
         Program other = worker();
         try (Timeline open = runtime.createTimeline();
@@ -359,7 +361,7 @@ class ClosingTest {
     }
 
     @Test
-    void closingFromWithinItsOwnCallOrACallbackWaitsForNothing() throws Exception {
+    void closingFromWithinACallOrACallbackWaitsForNothing() throws Exception {
         AtomicReference<Program> self = new AtomicReference<>();
         VmModule module = NativeModule.builder("suicidal", 1, Object::new)
                 .function("end", "0v_v", (state, call) -> self.get().close())
@@ -369,7 +371,7 @@ class ClosingTest {
                     runtime.load(ProgramOptions.builder().module(module).build());
             self.set(program);
             if (blocking) {
-                program.function("end").invoke().close(); // has returned before it could be cancelled
+                program.function("end").invoke().close(); // has returned before a cancellation
             } else {
                 program.function("end")
                         .invokeAsync()
@@ -410,7 +412,7 @@ class ClosingTest {
     }
 
     @Test
-    void aCallGivenUpBeforeItBegunToWaitForItsInputsEnds() {
+    void aCallGivenUpBeforeTheWaitForItsInputsEnds() {
         Program program = waiter(false);
         for (int i = 0; i < 200; i++) {
             CompletableFuture<Results> call = program.function("wait")

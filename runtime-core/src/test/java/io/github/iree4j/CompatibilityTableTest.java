@@ -22,7 +22,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The forms that {@code docs/conformance/programs.md} lists are those accepted, and the tests it names exist and use them. */
+/**
+ * The forms listed in {@code docs/conformance/programs.md} are the accepted forms, and the named tests exist and use
+ * the forms.
+ */
 class CompatibilityTableTest {
     private static final Path DOCUMENT = Path.of("../docs/conformance/programs.md");
     private static final Pattern FORM = Pattern.compile(
@@ -65,7 +68,7 @@ class CompatibilityTableTest {
     }
 
     @Test
-    void everyFormIsUsedByTheTestThatItsRowNames() throws IOException {
+    void everyFormIsUsedByTheTestOfItsRow() throws IOException {
         Map<String, String> texts = sources();
         for (Form form : forms()) {
             String text = texts.get(form.test() + ".java");
@@ -91,7 +94,7 @@ class CompatibilityTableTest {
     }
 
     @Test
-    void everyTestThatIsNamedIsThere() throws IOException {
+    void everyNamedTestIsThere() throws IOException {
         Map<String, String> texts = sources();
         Matcher named = TEST.matcher(Files.readString(DOCUMENT));
         int count = 0;
@@ -104,7 +107,7 @@ class CompatibilityTableTest {
     }
 
     @Test
-    void versionsOfBytecodeAreThoseThatThereAreTablesFor() throws IOException {
+    void versionsOfBytecodeMatchTheTables() throws IOException {
         List<String> versions = Isa.all().stream().map(isa -> "" + isa.major()).toList();
         List<String> written = new ArrayList<>();
         Matcher rows = Pattern.compile("^\\| (\\d\\d) \\| ", Pattern.MULTILINE).matcher(Files.readString(DOCUMENT));

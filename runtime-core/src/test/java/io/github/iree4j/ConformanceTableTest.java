@@ -18,7 +18,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Checks that the tests named by the tables of docs/conformance exist, and that the tables have as many cases as they say. */
+/**
+ * Checks that the tests named by the tables of docs/conformance exist, and that the tables have the stated numbers of
+ * cases.
+ */
 class ConformanceTableTest {
     private static final Pattern NAMED = Pattern.compile("`([A-Z]\\w+)(?:#(\\w*))?`");
     private static final Pattern SECTION = Pattern.compile("## (.*) \\((\\d+)\\)");
@@ -28,7 +31,7 @@ class ConformanceTableTest {
 
     @ParameterizedTest
     @CsvSource({"tasks.md, 80", "hal.md, 180", "async.md, 150"})
-    void everyTestThatIsNamedExists(String page, int least) throws IOException {
+    void everyNamedTestExists(String page, int least) throws IOException {
         Map<String, String> sources = sources();
         List<String> missing = new ArrayList<>();
         int named = 0;
@@ -50,7 +53,7 @@ class ConformanceTableTest {
         assertThat(named).isGreaterThan(least);
     }
 
-    /** Each once in its section; those that have no test of ours say why. */
+    /** Each once in the right section; cases without a test explain why. */
     @ParameterizedTest
     @CsvSource({"hal.md", "async.md"})
     void casesAreAsManyAsThePageSays(String page) throws IOException {
@@ -106,7 +109,7 @@ class ConformanceTableTest {
                 .find();
     }
 
-    /** By the simple name of the class, its source. */
+    /** By the simple name of the class, the source. */
     private static Map<String, String> sources() throws IOException {
         Map<String, String> sources = new HashMap<>();
         List<Path> roots = new ArrayList<>(Modules.folders("src/test/java"));

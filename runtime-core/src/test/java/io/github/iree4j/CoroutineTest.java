@@ -24,14 +24,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Calls that wait for fences inside the program, and occupy no thread while they do. */
+/** Calls with waits for fences inside the program, and without a thread meanwhile. */
 @Timeout(600)
 class CoroutineTest {
     private static final int MANY = 10_000;
 
     /**
-     * wait: waits for a fence and returns a number. count: the same, with a counter that it reads before and writes after. between:
-     * counts between two fences.
+     * wait: waits for a fence and returns a number. count: the same, with a counter read before and written after.
+     * between: counts between two fences.
      */
     private static final String WAITER = """
             vm.module @waiter version 0
@@ -131,7 +131,7 @@ class CoroutineTest {
         long queues = runtime.monitor().workers().executor().liveProcesses();
         try (Program program = program(true);
                 Fence fence = timeline.at(1)) {
-            number(program.function("wait").invokeAsync(7, null)); // so that one-time initialisation is done
+            number(program.function("wait").invokeAsync(7, null)); // for one-time initialisation
             awaitSleep();
             int threads = Thread.getAllStackTraces().size();
             long before = heapInUse();
@@ -229,7 +229,7 @@ class CoroutineTest {
     // -- where code runs
 
     @Test
-    void theThreadThatSignalsRunsNothingOfTheCall() throws Exception {
+    void theSignallingThreadRunsNothingOfTheCall() throws Exception {
         try (Program program = program(true);
                 Fence fence = timeline.at(1)) {
             CompletableFuture<Results> future = program.function("wait").invokeAsync(1, fence);
@@ -237,7 +237,7 @@ class CoroutineTest {
             CompletableFuture<Integer> after = future.thenApply(results -> {
                 told.set(Thread.currentThread());
                 results.close();
-                // A continuation may block, even on another call: it never runs on a worker.
+                // A continuation may block, even on another call: the call never runs on a worker.
                 try (Results more = program.function("wait").invoke(5, null)) {
                     return more.intValue(0);
                 }
@@ -251,7 +251,7 @@ class CoroutineTest {
     }
 
     @Test
-    void callsThatYieldLetOthersGoFirst() throws Exception {
+    void yieldingCallsLetOthersGoFirst() throws Exception {
         try (Program spinning = program(true);
                 Program program = program(true)) {
             List<CompletableFuture<Results>> endless = new ArrayList<>();
@@ -267,7 +267,7 @@ class CoroutineTest {
     // -- turns
 
     @Test
-    void callsOfAProgramWithStateKeepItUntilTheyReturn() throws Exception {
+    void callsOfAProgramWithStateKeepTheStateUntilTheyReturn() throws Exception {
         try (Program program = program(false);
                 Fence one = timeline.at(1);
                 Fence two = timeline.at(2)) {
@@ -284,7 +284,7 @@ class CoroutineTest {
     }
 
     @Test
-    void callsThatMayOverlapDoWhileOneWaits() throws Exception {
+    void overlappingCallsRunDuringAWait() throws Exception {
         try (Program program = program(true);
                 Fence fence = timeline.at(1)) {
             CompletableFuture<Results> first = program.function("count").invokeAsync(fence);
@@ -300,7 +300,7 @@ class CoroutineTest {
     }
 
     @Test
-    void callsMayBeSubmittedBeforeThoseThatTheyWaitFor() throws Exception {
+    void callsMayBeSubmittedBeforeTheCallsAwaited() throws Exception {
         List<Timeline> timelines = new ArrayList<>();
         try (Program program = program(false)) {
             ProgramFunction function = program.function("between");
@@ -330,7 +330,7 @@ class CoroutineTest {
     }
 
     @Test
-    void aCallThatIsNotMadeAheadEndsWithItsFenceOrItsFuture() {
+    void aCallNotMadeAheadEndsWithItsFenceOrItsFuture() {
         try (Program program = program(false);
                 Fence wait = timeline.at(1);
                 Timeline other = runtime.createTimeline();
@@ -380,7 +380,7 @@ class CoroutineTest {
     }
 
     @Test
-    void executorThatIsClosedTooEarlyEndsWaitingCalls() {
+    void executorClosedTooEarlyEndsWaitingCalls() {
         try (Program program = program(true);
                 Fence fence = timeline.at(1)) {
             CompletableFuture<Results> waiting = program.function("wait").invokeAsync(1, fence);

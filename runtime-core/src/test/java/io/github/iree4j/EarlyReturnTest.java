@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class EarlyReturnTest {
     private static final int ROWS = 40;
 
-    /** Tells which thread released it last. */
+    /** Reports the thread of the last release. */
     private static final class Owner implements RefCounted {
         private final AtomicInteger count = new AtomicInteger();
         private final CompletableFuture<String> last = new CompletableFuture<>();
@@ -57,7 +57,7 @@ class EarlyReturnTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"3.13.0/cpu/outer.vmfb", "3.13.0/cpu-async/outer.vmfb"})
-    void noWorkerReleasesWhatOthersOwn(String module) throws Exception {
+    void noWorkerReleasesObjectsOfOthers(String module) throws Exception {
         try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
                 Program program = runtime.load(Fixtures.file(module))) {
             for (int i = 0; i < 20; i++) {

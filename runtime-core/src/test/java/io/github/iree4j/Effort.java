@@ -4,11 +4,11 @@ import java.util.PrimitiveIterator;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The number of rounds of a random or race test, and its seed: an eighth of the usual number in a Maven build, all of it in the
- * nightly run, by {@code bin/mutate}, and by default outside of Maven ({@code -Dtest.effort=usual} for Maven). Tests tagged
- * {@code long} run once more at night, longer and with new seeds. Programs are generated in the same order each time: a build
- * runs the first of them. The large generators continue in a build, up to the usual number, for at most half a minute
- * ({@link #programs}).
+ * The number of rounds of a random or race test, and the seed: an eighth of the usual number in a Maven build, all
+ * rounds in the nightly run, by {@code bin/mutate}, and by default outside of Maven ({@code -Dtest.effort=usual} for
+ * Maven). Tests tagged {@code long} run once more at night, longer and with new seeds. Programs are generated in the
+ * same order each time: a build runs the first rounds. The large generators continue in a build, up to the usual
+ * number, for at most half a minute ({@link #programs}).
  *
  * <p>{@code -Diree4j.test.effort=brief} for little, {@code long} for much; {@code -Diree4j.test.rounds=N} and {@code -Diree4j.test.seed=S} for a number of rounds and a seed.
  */
@@ -26,21 +26,21 @@ public final class Effort {
     }
 
     /**
-     * Returns the number of rounds: the usual number, an eighth of it in a build, another where a test tagged {@code long} runs once
-     * more at night, unless overridden by a property.
+     * Returns the number of rounds: the usual number, an eighth in a build, another where a test tagged {@code long}
+     * runs once more at night, unless overridden by a property.
      */
     public static int rounds(int usual, int atNight) {
         return Integer.getInteger("iree4j.test.rounds", isLong() ? atNight : isBrief() ? (usual + 7) / 8 : usual);
     }
 
-    /** Returns the number of rounds of a race test, which is the same at night, since seeds do not matter. */
+    /** Returns the number of rounds of a race test, the same at night, since seeds do not matter. */
     public static int rounds(int usual) {
         return rounds(usual, usual);
     }
 
     /**
-     * Returns the programs of a generator: the usual number, or, in a build, as many as fit half a minute, but at least an eighth.
-     * Prints their number for the scripts.
+     * Returns the programs of a generator: the usual number, or, in a build, as many as fit half a minute, but at least
+     * an eighth. Prints the number for the scripts.
      *
      * @param test the calling test
      * @param seed the default seed of the first
@@ -94,16 +94,16 @@ public final class Effort {
     }
 
     /**
-     * Returns the seed of a test that is equally short at night, and reports its seed on failure.
+     * Returns the seed of a test equally short at night, and reports the seed on failure.
      *
-     * @param usual the default seed, so that every build does the same
+     * @param usual the default seed, for equal builds
      */
     public static long seed(long usual) {
         return Long.getLong("iree4j.test.seed", usual);
     }
 
     /**
-     * Returns the seed of the first round, and prints it for the scripts.
+     * Returns the seed of the first round, and prints the seed for the scripts.
      *
      * @param test the calling test
      * @param what the work, for display: a number and a noun

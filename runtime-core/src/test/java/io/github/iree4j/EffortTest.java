@@ -27,7 +27,7 @@ class EffortTest {
     }
 
     @Test
-    void whatIsLongerAtNightIsTaggedLong() throws IOException {
+    void longerTestsAtNightAreTaggedLong() throws IOException {
         List<Path> found = new ArrayList<>();
         for (Path folder : Modules.folders("src/test/java")) {
             try (Stream<Path> files = Files.walk(folder)) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What earlier calls have shown is used for those it says something about, and for no others. */
+/** The evidence of earlier calls is used for suitable calls only. */
 @Tag("long")
 @Timeout(300)
 class EvidencePressureTest {
@@ -56,7 +56,7 @@ class EvidencePressureTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {1.1, 1.5, 2})
-    void inputsOnTheDeviceSayLittleOfCallsThatBringTheirs(double budget) throws Exception {
+    void inputsOnTheDeviceSayLittleOfCallsWithCopiedInputs(double budget) throws Exception {
         Queue<Throwable> wrong = new ConcurrentLinkedQueue<>();
         try (IreeRuntime runtime =
                 IreeRuntime.builder().memoryLimit((long) (budget * NEED)).build()) {
@@ -87,10 +87,13 @@ class EvidencePressureTest {
         }
     }
 
-    /** What the host keeps on the device is not part of a call's need. Each call would wait for the host, longer than this test may take. */
+    /**
+     * Memory kept by the host on the device is not part of a call's need. Each call would wait for the host, longer
+     * than this test may take.
+     */
     @Test
     @Timeout(60)
-    void anInputThatStaysOnTheDeviceIsNotCountedTwice() {
+    void anInputStayingOnTheDeviceIsNotCountedTwice() {
         DeviceOptions options = DeviceOptions.builder()
                 .memoryLimit((long) (1.05 * NEED))
                 .memoryWait(Duration.ofMinutes(20))
@@ -111,10 +114,10 @@ class EvidencePressureTest {
         }
     }
 
-    /** Nobody knows what a call needs that never succeeds; and each would wait for the host. */
+    /** Nobody knows the need of a call that never succeeds; and each would wait for the host. */
     @Test
     @Timeout(60)
-    void callsThatFailDoNotWaitForWhatTheHostKeeps() {
+    void failingCallsDoNotWaitForMemoryKeptByTheHost() {
         DeviceOptions options = DeviceOptions.builder()
                 .memoryLimit(2 * NEED)
                 .memoryWait(Duration.ofMinutes(20))

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Compiled programs whose kernels fault: the call fails, the next one succeeds. */
+/** Compiled programs with faulting kernels: the call fails, the next one succeeds. */
 @Timeout(900)
 class FaultyProgramsTest {
     private final IreeRuntime runtime = IreeRuntime.builder().taskWorkers(2).build();
@@ -44,7 +44,7 @@ class FaultyProgramsTest {
     }
 
     @Test
-    void aDivisionByZeroFailsItsCallAndNoOther() {
+    void aDivisionByZeroFailsItsCallOnly() {
         try (Program program = runtime.load(Fixtures.file("3.13.0/cpu/int_i32.vmfb"))) {
             for (int i = 1; i <= 20; i++) {
                 assertThat(quotient(program, i)).isEqualTo("6xi32=0 0 -14 3 -42 " + 127 / i);
@@ -58,7 +58,7 @@ class FaultyProgramsTest {
 
     @Test
     @DisabledOnOs(value = OS.WINDOWS, disabledReason = "on Windows a mapped file can be neither replaced nor shortened")
-    void aMappedModuleWhoseFileBecameShorterFailsItsCalls(@TempDir Path directory) throws Exception {
+    void aMappedModuleWithAShortenedFileFailsItsCalls(@TempDir Path directory) throws Exception {
         Path module = Files.copy(Fixtures.file("3.13.0/cpu/sort_constant.vmfb"), directory.resolve("module.vmfb"));
         try (Program program =
                 runtime.load(ProgramOptions.builder().mappedModule(module).build())) {
@@ -74,7 +74,7 @@ class FaultyProgramsTest {
         }
     }
 
-    /** Moves a file that is in use to where calls do not look whether it has changed, as in one that changes while they run. */
+    /** Moves a file in use out of sight of the calls' checks, like a file that changes in mid-call. */
     private static Path hidden(Path file) throws IOException {
         Path other = Files.createDirectory(file.resolveSibling("hidden"));
         return Files.move(file, other.resolve(file.getFileName()));
@@ -89,7 +89,7 @@ class FaultyProgramsTest {
 
     @Test
     @DisabledOnOs(value = OS.WINDOWS, disabledReason = "on Windows a mapped file can be neither replaced nor shortened")
-    void parametersWhoseFileBecameShorterFailTheCall(@TempDir Path directory) throws Exception {
+    void parametersInAShortenedFileFailTheCall(@TempDir Path directory) throws Exception {
         Path archive = directory.resolve("of-a-long-path-whose-end-the-message-must-not-lose.irpa");
         Files.copy(Fixtures.file("weights.irpa"), archive);
         try (Program program = runtime.load(ProgramOptions.builder()

@@ -12,7 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.UUID;
 
-/** A change of a file that is used in place, for tests. */
+/** A change of a file in use in place, for tests. */
 enum FileChange {
     TRUNCATED {
         @Override
@@ -89,7 +89,9 @@ enum FileChange {
 
     abstract void to(Path file) throws IOException;
 
-    /** Clocks of file systems are coarse, and tests are not: writes within one tick of the copy could not be told from it. */
+    /**
+     * Clocks of file systems are coarse, and tests are not: writes within a tick of the copy could not be told apart.
+     */
     private static void afterATick(Path file) throws IOException {
         FileTime copied = (FileTime) Files.getAttribute(file, "unix:ctime");
         while (copied.equals(Files.getAttribute(file, "unix:ctime"))) {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.monitor.PendingCall;
 import java.util.function.BooleanSupplier;
 
-/** Waits for what a program does with its files, for tests. */
+/** Waits for the work of a program on its files, for tests. */
 final class FilesInUse {
     private FilesInUse() {}
 

@@ -26,7 +26,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Inputs that say nothing of what a call needs: each of many programs is called for the first time while others are, and none fails. */
+/**
+ * Inputs without a hint of a call's need: each of many programs is called for the first time while others are, and none
+ * fails.
+ */
 @Timeout(60)
 class FirstCallsTest {
     private static final long HALF = 1 << 20;
@@ -43,7 +46,7 @@ class FirstCallsTest {
                 .flatMap(way -> DoubleStream.of(1.05, 1.5, 2.1, 3, 6).mapToObj(budget -> Arguments.of(way, budget)));
     }
 
-    /** Allocates half of its need, copies it to the other half, and frees both. */
+    /** Allocates half of the need, copies that half to the other, and frees both. */
     private static VmModule module(AtomicReference<IreeRuntime> runtime) {
         return NativeModule.builder("twice", 1, Object::new)
                 .function("twice", "0Irr_v", (_, call) -> {

@@ -11,7 +11,7 @@ public final class Fixtures {
 
     private Fixtures() {}
 
-    /** A module by release, variant and program ({@code 3.11.0/cpu/add.vmfb}), or an archive of parameters by its name. */
+    /** A module by release, variant and program ({@code 3.11.0/cpu/add.vmfb}), or an archive of parameters by name. */
     public static Path file(String name) {
         Path file = DIRECTORY
                 .resolve(name.endsWith(".irpa") ? "parameters" : "modules")

@@ -31,8 +31,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Shows files under paths of a file system that can hang, as a mount does whose server is gone: no interrupt ends a
- * wait. After half a minute a wait fails, so that no test hangs.
+ * Shows files under paths of a file system that can hang, like a mount of a dead server: no interrupt ends a wait.
+ * After half a minute a wait fails, so no test hangs.
  */
 final class HangingFiles extends FileSystemProvider {
     private static final Duration LIMIT = Duration.ofSeconds(30);
@@ -126,7 +126,7 @@ final class HangingFiles extends FileSystemProvider {
         return Files.readAttributes(file(path), attributes, options);
     }
 
-    // What nobody asks for.
+    // Unasked methods.
 
     @Override
     public FileStore getFileStore(Path path) {

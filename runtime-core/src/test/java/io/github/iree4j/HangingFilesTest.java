@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Programs whose parameters are in a file system that hangs after loading. */
+/** Programs with parameters in a file system that hangs after loading. */
 @Timeout(60)
 class HangingFilesTest {
     private static final Duration SHORT = Duration.ofMillis(20);
@@ -107,7 +107,7 @@ class HangingFilesTest {
     }
 
     @Test
-    void callWhoseFileHangsWhenItsResultsAreReadyGivesNone() {
+    void callWithAHangingFileAtItsEndGivesNoResults() {
         AtomicBoolean armed = new AtomicBoolean();
         Program traced = runtime.load(ProgramOptions.builder()
                 .module(Fixtures.file("3.13.0/cpu/weights.vmfb"))
@@ -123,9 +123,9 @@ class HangingFilesTest {
     }
 
     @Test
-    void fileSystemThatHangsHoldsUpNoReadingOfFilesElsewhere() throws IOException {
+    void aHangingFileSystemHoldsUpNoReadingElsewhere() throws IOException {
         HangingFiles others = new HangingFiles();
-        others.hangOpensAfter(1); // to map the file, and not to read it
+        others.hangOpensAfter(1); // for mapping the file, and not reading
         Program hung = load(others.path(copy()));
         try (Program elsewhere = load(weights)) {
             FilesInUse.awaitRead(elsewhere);
@@ -136,7 +136,7 @@ class HangingFilesTest {
     }
 
     @Test
-    void callsThatWaitForAComparisonThatHangsEndWhenTheyAreCancelledLateOrInterrupted() throws Exception {
+    void callsWaitingForAHangingComparisonEndWhenCancelledLateOrInterrupted() throws Exception {
         FilesInUse.awaitRead(program);
         files.hangOpensAfter(0);
         FileChange.TOUCHED.to(weights);
@@ -162,7 +162,7 @@ class HangingFilesTest {
     }
 
     @Test
-    void closingEndsACallThatWaitsForAComparisonThatHangs() throws Exception {
+    void closingEndsACallInAWaitForAHangingComparison() throws Exception {
         FilesInUse.awaitRead(program);
         files.hangOpensAfter(0);
         FileChange.TOUCHED.to(weights);

@@ -31,8 +31,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Calls behind a call whose inputs wait in line: their order, and their end. An input or result takes 64 bytes; a queue operation without a
- * call takes the rest, unknown to the gate.
+ * Calls behind a call whose inputs wait in line: their order, and their end. An input or result takes 64 bytes; a queue
+ * operation without a call takes the rest, unknown to the gate.
  */
 @Timeout(60)
 class HeldInputsTest {
@@ -90,7 +90,7 @@ class HeldInputsTest {
         taken.clear();
     }
 
-    /** How a call behind the waiting one ends. */
+    /** The way in which a call behind the waiting call ends. */
     enum End {
         CANCEL,
         BY_NUMBER,
@@ -99,7 +99,7 @@ class HeldInputsTest {
 
     @ParameterizedTest
     @EnumSource
-    void aCallThatIsEndedBehindAWaitingCallLeavesNothing(End end) {
+    void aCallEndedBehindAWaitingCallLeavesNothing(End end) {
         try (IreeRuntime runtime = open();
                 Program program = load(runtime, "cpu/add");
                 Timeline timeline = runtime.createTimeline();
@@ -139,7 +139,7 @@ class HeldInputsTest {
         }
     }
 
-    /** The cancelled call has the memory that the call ahead of it lacks. */
+    /** The cancelled call has the memory missing in the call ahead. */
     @Test
     void aTensorOfACallCancelledBehindAWaitingCallIsReleased() {
         try (IreeRuntime runtime = open();
@@ -185,9 +185,9 @@ class HeldInputsTest {
         }
     }
 
-    /** The memory that the first lacks is released behind the fence that the second signals. */
+    /** The memory missing in the first call is released behind the fence signalled by the second. */
     @Test
-    void aReadyCallIsMadeBeforeACallAheadOfItsFenceThatLacksMemory() {
+    void aReadyCallIsMadeBeforeACallAheadOfItsFenceWithoutMemory() {
         try (IreeRuntime runtime = open();
                 Program program = load(runtime, "cpu-async/dynamic_add");
                 Timeline timeline = runtime.createTimeline();
@@ -207,7 +207,7 @@ class HeldInputsTest {
     }
 
     @Test
-    void theFailureOfItsFenceEndsACallThatLacksMemoryAheadOfTheFence() {
+    void theFailureOfItsFenceEndsACallWithoutMemoryAheadOfTheFence() {
         try (IreeRuntime runtime = open();
                 Program program = load(runtime, "cpu-async/add");
                 Timeline timeline = runtime.createTimeline();
@@ -227,7 +227,7 @@ class HeldInputsTest {
         }
     }
 
-    /** A program with a function that runs {@link #code}. */
+    /** A program with a function for {@link #code}. */
     private Program around(IreeRuntime runtime) {
         return runtime.load(ProgramOptions.builder()
                 .module(JavaModule.of(new AdmissionTest.Nested(_ -> code.getAsInt())))
@@ -281,10 +281,13 @@ class HeldInputsTest {
         }
     }
 
-    /** A call of the other program, made by nobody, waits for memory of the outer call, which waits for the nested call. */
+    /**
+     * A call of the other program, made by nobody, waits for memory of the outer call, and the outer call waits for the
+     * nested call.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aNestedCallElsewhereIsNotMadeBehindACallThatLacksMemoryOfTheOuterCall(boolean blocks) {
+    void aNestedCallElsewhereIsNotMadeBehindACallInNeedOfMemoryOfTheOuterCall(boolean blocks) {
         try (IreeRuntime runtime = open();
                 Program inner = runtime.load(ProgramOptions.builder()
                         .module(Fixtures.file("3.13.0/cpu/add.vmfb"))
@@ -321,9 +324,9 @@ class HeldInputsTest {
         }
     }
 
-    /** The outer call waits for the second, which is made behind the first, which lacks memory of the outer call. */
+    /** The outer call waits for the second, made behind the first, which lacks memory of the outer call. */
     @Test
-    void aNestedCallBehindOneThatLacksMemoryOfTheOuterCallIsMadeSoon() {
+    void aNestedCallBehindACallInNeedOfMemoryOfTheOuterCallIsMadeSoon() {
         try (IreeRuntime runtime = open(Duration.ofMillis(50)); // the program might give up its state
                 Program state = load(runtime, "cpu/state_tensor");
                 Program outer = around(runtime)) {
@@ -346,10 +349,10 @@ class HeldInputsTest {
         }
     }
 
-    /** At random moments a call is being admitted, has no memory, or waits for its fence. */
+    /** At random moments a call is being admitted, has no memory, or waits for a fence. */
     @Test
     @Tag("long")
-    void aCallAheadOfItsFenceThatLacksMemoryEndsOnceWhenItIsLate() {
+    void aLateCallAheadOfItsFenceWithoutMemoryEndsOnce() {
         try (IreeRuntime runtime = open();
                 Program program = load(runtime, "cpu-async/add");
                 Timeline timeline = runtime.createTimeline();
@@ -375,7 +378,7 @@ class HeldInputsTest {
     }
 
     @Test
-    void aBlockingCallInACallbackMakesTheEarlierCallsThatTheThreadHasToMake() {
+    void aBlockingCallInACallbackMakesTheEarlierCallsDueOnItsThread() {
         try (IreeRuntime runtime = open();
                 Program program = load(runtime, "cpu/state_tensor");
                 TimelineSemaphore timeline = TimelineSemaphore.create(0);
@@ -397,7 +400,7 @@ class HeldInputsTest {
     }
 
     @Test
-    void aCallThatWaitsForItsQuotaKeepsNoInputsOfOthersFromTheDevice() {
+    void aCallWaitingForItsQuotaKeepsNoInputsOfOthersFromTheDevice() {
         try (IreeRuntime runtime = open(Duration.ofMinutes(5), 4 * UNIT);
                 Program limited = runtime.load(ProgramOptions.builder()
                         .module(Fixtures.file("3.13.0/cpu/add.vmfb"))

@@ -22,7 +22,7 @@ class ImportedMemoryTest extends ProgramFixture {
     private Path directory;
 
     @Test
-    void importedMemoryIsUsedWhereItLies() {
+    void importedMemoryIsUsedInPlace() {
         MemorySegment memory = Arena.ofAuto().allocate(16, 64);
         memory.setAtIndex(ValueLayout.JAVA_FLOAT, 0, 1);
         try (Program program = program();
@@ -31,7 +31,7 @@ class ImportedMemoryTest extends ProgramFixture {
             memory.setAtIndex(ValueLayout.JAVA_FLOAT, 0, 5);
             assertThat(same.tensor(0).toFloatArray()).containsExactly(5, 0, 0, 0);
             assertThat(runtime.monitor().leaks().bytesLive())
-                    .as("bytes that the device had to allocate")
+                    .as("bytes allocated by the device")
                     .isZero();
         }
     }
@@ -72,7 +72,7 @@ class ImportedMemoryTest extends ProgramFixture {
     }
 
     @Test
-    void memoryThatMayBeClosedIsRefusedWithTheRemedy() {
+    void closeableMemoryIsRefusedWithTheRemedy() {
         try (Arena arena = Arena.ofShared()) {
             assertFails(
                     StatusCode.INVALID_ARGUMENT,

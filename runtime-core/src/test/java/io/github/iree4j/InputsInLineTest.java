@@ -38,8 +38,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Inputs of an admitted call wait in line where the memory has gone to work that the gate did not foresee. An input or result takes 64 bytes; a
- * queue operation without a call takes the rest, unknown to the gate.
+ * Inputs of an admitted call wait in line where the memory has gone to work unforeseen by the gate. An input or result
+ * takes 64 bytes; a queue operation without a call takes the rest, unknown to the gate.
  */
 @Timeout(60)
 class InputsInLineTest {
@@ -60,7 +60,7 @@ class InputsInLineTest {
         FUTURE_OF_DEVICE_WORK("cpu-async"),
         /** The fence is reached meanwhile. */
         BEHIND_A_FENCE("cpu"),
-        /** The function takes fences, and its call is made before the fence is reached. */
+        /** The function takes fences, and the call is made before the fence is reached. */
         AHEAD_OF_A_FENCE("cpu-async"),
         WITHIN_A_LIMIT("cpu");
 
@@ -84,7 +84,7 @@ class InputsInLineTest {
         return IreeRuntime.builder().device("local", "local://", options).build();
     }
 
-    /** Loads the program, makes one call, so that the need is known, and takes the rest. */
+    /** Loads the program, makes a call to learn the need, and takes the rest. */
     private void load(String form, boolean overlaps) {
         program = runtime.load(ProgramOptions.builder()
                 .module(Fixtures.file("3.13.0/" + form + "/add.vmfb"))
@@ -179,7 +179,7 @@ class InputsInLineTest {
             float[] left = FOUR.clone();
             float[] right = FOUR.clone();
             CompletableFuture<Results> call = call(way, after, left, right);
-            if (after(way)) { // ahead of the fence the call is in no line, in which others would wait behind it
+            if (after(way)) { // ahead of the fence the call is in no line with others behind
                 assertThat(device().allocator().poolStatistics().waiting()).isZero();
                 timeline.semaphore().signal(1);
             }
@@ -197,7 +197,7 @@ class InputsInLineTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aCallWhoseInputsLackMemoryIsSaidToWaitForMemory(boolean overlaps) {
+    void aCallWithoutMemoryForItsInputsIsReportedAsWaitingForMemory(boolean overlaps) {
         load("cpu", overlaps);
         CompletableFuture<Results> call = program.function("add").invokeAsync(FOUR, FOUR);
         awaitInput(device());
@@ -210,7 +210,7 @@ class InputsInLineTest {
     }
 
     @Test
-    void aBlockingCallWhoseInputsLackMemoryIsSaidToWaitForMemory() {
+    void aBlockingCallWithoutMemoryForItsInputsIsReportedAsWaitingForMemory() {
         load("cpu", false);
         CompletableFuture<Results> call = blocking(() -> program.function("add").invoke(FOUR, FOUR));
         awaitInput(device());
@@ -249,7 +249,7 @@ class InputsInLineTest {
 
     @ParameterizedTest
     @EnumSource
-    void aWaitThatIsEndedLeavesNothing(End end) {
+    void anEndedWaitLeavesNothing(End end) {
         load("cpu", false);
         Buffer rest = take(device().queue(0), BufferParams.DEFAULT, UNIT);
         ProgramFunction add = program.function("add");
@@ -313,9 +313,9 @@ class InputsInLineTest {
     }
 
     /**
-     * A program whose calls hold some units of memory that nobody foresees.
+     * A program with calls that hold some unforeseen units of memory.
      *
-     * @param hidden whether the memory is not even known as the call's, so that nothing is learnt
+     * @param hidden whether the memory is not even known as the call's, so nothing is learnt
      */
     private static Program unforeseen(IreeRuntime runtime, boolean hidden, Runnable meanwhile) {
         DeviceQueue queue = runtime.device().queue(0);
@@ -332,10 +332,13 @@ class InputsInLineTest {
                 .build());
     }
 
-    /** The inner call lacks memory held by the outer call, which waits for the inner call: nobody else can release any. */
+    /**
+     * The inner call lacks memory held by the outer call, and the outer call waits for the inner call: nobody else can
+     * release any.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 2}) // with 1 there is room for the first input of the inner call
-    void anInputOfACallThatTheHolderOfTheMemoryWaitsForFailsSoon(int units) {
+    void anInputOfACallAwaitedByTheHolderOfTheMemoryFailsSoon(int units) {
         load("cpu", false);
         unforeseen.close();
         List<Results> wrong = new ArrayList<>();
@@ -363,7 +366,7 @@ class InputsInLineTest {
      */
     @Test
     @Tag("long")
-    void everyCallIsAnsweredBesideCallsThatHoldMoreThanForeseen() throws Exception {
+    void everyCallIsAnsweredBesideCallsHoldingMoreThanForeseen() throws Exception {
         program = runtime.load(Fixtures.file("3.13.0/cpu/nothing.vmfb"));
         unforeseen = take(device().queue(0), BufferParams.DEFAULT, UNIT);
         long seed = Effort.seed(InputsInLineTest.class, "needs", 1);

@@ -20,10 +20,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A call that is late says what it waited for, in the same words however it was made. */
+/** A late call names its wait, in the same words however made. */
 @Timeout(300)
 class LateCallsTest {
-    private static final Duration LIMIT = Duration.ofMillis(400); // time for the call to come to its wait
+    private static final Duration LIMIT = Duration.ofMillis(400); // time for the call to reach its wait
     private static final Tensor FOUR = Tensor.of(new float[] {1, 2, 3, 4}, 4);
 
     private final IreeRuntime runtime = IreeRuntime.create();
@@ -85,7 +85,7 @@ class LateCallsTest {
 
     @ParameterizedTest
     @EnumSource
-    void withoutMemoryItSaysForHowMuch(Way way) {
+    void withoutMemoryTheMessageHasTheAmountAwaited(Way way) {
         DeviceOptions options = DeviceOptions.builder()
                 .memoryLimit(4 * 64)
                 .memoryHostWait(Duration.ofMinutes(5))
@@ -113,13 +113,13 @@ class LateCallsTest {
 
     @ParameterizedTest
     @EnumSource
-    void inAProgramThatWaitsItSaysForWhichPoint(Way way) {
+    void inAWaitingProgramTheMessageHasThePointAwaited(Way way) {
         assertLate(way, waiter, "wait", point, never);
     }
 
     @ParameterizedTest
     @EnumSource
-    void behindAnotherCallItSaysForItsTurn(Way way) {
+    void behindAnotherCallTheMessageHasTheTurnAwaited(Way way) {
         CompletableFuture<Results> other = waiter.function("wait").invokeAsync(never);
         while (waiter.monitor().pendingCalls(1).getFirst().state() != PendingCall.State.SUSPENDED) {
             Thread.onSpinWait();
@@ -129,7 +129,7 @@ class LateCallsTest {
     }
 
     @Test
-    void beforeItsInputsAreThereItSaysForWhichPoint() {
+    void beforeTheInputsAreThereTheMessageHasThePointAwaited() {
         ProgramFunction wait = waiter.function("wait");
         CallOptions options = CallOptions.DEFAULTS.after(never).timeout(LIMIT);
         assertLate(catchThrowable(() -> wait.call(options, never).join()), wait, point);

@@ -19,8 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A call gives its memory back when its work is done: the next call in line does not wait for the thread that runs the end of the first. Here no
- * such thread runs, since all carriers of virtual threads are busy.
+ * A call gives its memory back at the end of its work: the next call in line does not wait for the thread of the first
+ * call's end. Here no such thread runs, since all carriers of virtual threads are busy.
  */
 @Timeout(300)
 class LateEndsTest {
@@ -31,9 +31,9 @@ class LateEndsTest {
 
     /** How a call is made. */
     enum Way {
-        /** Of a function that waits for its work. */
+        /** Of a function with a wait for its work. */
         ASYNC("3.13.0/cpu/outer.vmfb"),
-        /** Of a function that takes fences. */
+        /** Of a function with fences. */
         FENCED("3.13.0/cpu-async/outer.vmfb"),
         /** The same with a fence of the caller. */
         SIGNALLING("3.13.0/cpu-async/outer.vmfb");
@@ -73,7 +73,7 @@ class LateEndsTest {
 
     @ParameterizedTest
     @EnumSource
-    void theNextCallHasTheMemoryOfOneWhoseEndIsStillToCome(Way way) throws Exception {
+    void theNextCallHasTheMemoryOfACallBeforeItsEnd(Way way) throws Exception {
         long peak = peak(way);
         try (IreeRuntime runtime =
                         IreeRuntime.builder().memoryLimit(peak * 6 / 5).build();
@@ -86,7 +86,7 @@ class LateEndsTest {
                 Fence lastEnd = ends.at(2)) {
             CompletableFuture<Results> early = way.call(first, null, end);
             CompletableFuture<Results> late = way.call(second, wait, lastEnd);
-            whenThisThreadWaits(() -> ready.semaphore().signal(1)); // so that this thread runs the end
+            whenThisThreadWaits(() -> ready.semaphore().signal(1)); // for this thread to run the end
             try {
                 late.get(10, TimeUnit.SECONDS).close();
             } finally {
@@ -96,7 +96,7 @@ class LateEndsTest {
         }
     }
 
-    /** END-4: also where the thread that ends late calls cannot run. */
+    /** END-4: also where the thread for ends of late calls cannot run. */
     @ParameterizedTest
     @EnumSource(names = "SIGNALLING", mode = EnumSource.Mode.EXCLUDE)
     void resultsAfterTheDeadlineAreFreed(Way way) {

@@ -12,7 +12,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What application tests report about unclosed objects. */
+/** Reports of application tests about unclosed objects. */
 class LeakCheckTest {
     private static final float[] VALUES = {1, 2};
 
@@ -39,7 +39,7 @@ class LeakCheckTest {
     }
 
     @Test
-    void aResultLeftOpenFailsTheCheckAndSaysHowToFindIt() {
+    void aResultLeftOpenFailsTheCheckWithAWayToFindIt() {
         try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
                 Program program = runtime.load(echo())) {
             LeakCheck check = LeakCheck.around(runtime, Duration.ofMillis(10));
@@ -54,7 +54,7 @@ class LeakCheckTest {
     }
 
     @Test
-    void tracedChecksNameWhatIsOpenAndWhereItWasCreatedButNothingOlder() {
+    void tracedChecksNameOpenObjectsWithTheirCreationButNothingOlder() {
         try (IreeRuntime runtime =
                         IreeRuntime.builder().taskWorkers(1).traceLeaks(true).build();
                 Program program = runtime.load(echo());

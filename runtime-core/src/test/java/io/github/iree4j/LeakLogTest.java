@@ -8,10 +8,10 @@ import ch.qos.logback.core.read.ListAppender;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** What the log has about objects dropped without being closed. */
+/** Log lines about objects dropped without being closed. */
 class LeakLogTest {
     @Test
-    void withoutPlacesOfCreationTheLineHasTheCallAndThePropertyThatRecordThem() {
+    void withoutPlacesOfCreationTheLineHasTheCallAndThePropertyToRecordThem() {
         Logger log = (Logger) LoggerFactory.getLogger(Leaks.class);
         ListAppender<ILoggingEvent> lines = new ListAppender<>();
         lines.start();

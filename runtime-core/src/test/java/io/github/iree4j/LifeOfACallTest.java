@@ -13,12 +13,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/life-of-a-call.md names classes that exist, each once. */
+/** docs/life-of-a-call.md names existing classes, each once. */
 class LifeOfACallTest {
     private static final Pattern NAME = Pattern.compile("`([A-Z]\\w+)[^`]*`");
 
     @Test
-    void namesEachClassOnceAndNoneThatIsGone() throws IOException {
+    void namesEachClassOnceAndOnlyExistingClasses() throws IOException {
         Path page = Path.of("..", "docs", "life-of-a-call.md");
         assumeTrue(Files.exists(page), "docs/life-of-a-call.md is not beside this module");
         Set<String> classes = new HashSet<>();

@@ -13,8 +13,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A class that Lincheck checks, in a separate JVM. A build does so while within its time limit: the agent transforms every loaded
- * class, which usually takes seconds, but minutes per test class on a slow machine; there only the nightly run does it.
+ * A class checked by Lincheck, in a separate JVM. A build runs the check within its time limit: the agent transforms
+ * every loaded class, which usually takes seconds, but minutes per test class on a slow machine; there only the nightly
+ * run checks.
  */
 @Tag("lincheck")
 @ExtendWith(Lincheck.WhileTheBuildIsYoung.class)
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 @Retention(RetentionPolicy.RUNTIME)
 public @interface Lincheck {
 
-    /** Skips tests for which a build has no time. */
+    /** Skips tests without time in a build. */
     final class WhileTheBuildIsYoung implements ExecutionCondition {
         private static final Duration YOUNG = Duration.ofMinutes(8);
 

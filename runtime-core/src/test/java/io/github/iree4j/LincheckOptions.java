@@ -5,12 +5,14 @@ import org.jetbrains.lincheck.datastructures.StressOptions;
 
 /** Options of Lincheck for machines with other work. */
 public final class LincheckOptions {
-    /** Milliseconds after which an invocation hangs. Lincheck's ten seconds pass on a busy machine. */
+    /** Milliseconds until an invocation counts as hanging. Lincheck's ten seconds pass on a busy machine. */
     private static final long PATIENCE = 60_000;
 
     private LincheckOptions() {}
 
-    /** Returns options of model checking. A failed scenario is small already: to reduce it takes longer than a build may. */
+    /**
+     * Returns options of model checking. A failed scenario is small already: reducing takes longer than a build may.
+     */
     public static ModelCheckingOptions modelChecking() {
         return new ModelCheckingOptions().minimizeFailedScenario(false).invocationTimeout$lincheck(PATIENCE);
     }

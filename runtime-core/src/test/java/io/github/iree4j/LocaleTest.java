@@ -28,7 +28,7 @@ class LocaleTest {
 
     private static final Pattern FRACTION = Pattern.compile("%[-0-9]*(?:\\.[1-9][0-9]*)?[feg]|%[-0-9]*,");
 
-    /** A number in JSON, and in YAML as scenarios have it. */
+    /** A number in JSON, and in YAML as in scenarios. */
     private static final Pattern MEMBER = Pattern.compile("(\\\\\":|[{,] *\\w+:) ?(\\\\\")?%[0-9.]*[dfeg]");
 
     @Test

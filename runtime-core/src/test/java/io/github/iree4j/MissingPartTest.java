@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The core's own tests run without the parts that an application may leave out. */
+/** The core's own tests run without the optional parts of an application. */
 class MissingPartTest {
     @ParameterizedTest
     @CsvSource({
@@ -31,7 +31,7 @@ class MissingPartTest {
     }
 
     @Test
-    void deviceThatNoPartServesIsRefusedWithoutADependency() {
+    void deviceOfNoPartIsRefusedWithoutADependency() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> IreeRuntime.builder().device("metal").build())
                 .withMessageContaining("there is no driver 'metal'")
@@ -40,7 +40,7 @@ class MissingPartTest {
 
     @ParameterizedTest
     @CsvSource({"3.13.0/vmvx/simple_mul.vmfb, iree4j-vmvx", "3.13.0/vulkan/simple_mul.vmfb, iree4j-backend-vulkan"})
-    void programThatNeedsAPartIsRefusedWithTheDependencyToAdd(String module, String artifact) {
+    void programInNeedOfAPartIsRefusedWithTheDependencyToAdd(String module, String artifact) {
         try (IreeRuntime runtime = IreeRuntime.create()) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> runtime.load(Fixtures.file(module)).close())
@@ -49,7 +49,7 @@ class MissingPartTest {
     }
 
     @Test
-    void programThatImportsFromAPartIsRefusedWithTheDependencyToAdd() {
+    void programWithImportsFromAPartIsRefusedWithTheDependencyToAdd() {
         byte[] module = VmAssembler.assemble("""
                 vm.module @inline version 0
                 vm.import @vmvx.fill.2d.x32 cconv "0irIIII_v"
@@ -69,15 +69,14 @@ class MissingPartTest {
         }
     }
 
-    /** Programs of 2023 select their code while being loaded, and first miss it in a call. */
+    /** Programs of 2023 select their code during loading, and miss the code first in a call. */
     @ParameterizedTest
     @CsvSource({
         "20231004.665/vmvx/add.vmfb, vmvx-bytecode-fb, iree4j-vmvx",
         "20231004.665/cuda/add.vmfb, cuda-nvptx-fb, iree4j-backend-gpu",
         "20230404.479/cuda/add.vmfb, cuda-nvptx-fb, iree4j-backend-gpu"
     })
-    void callOfAnOldProgramThatNeedsAPartIsRefusedWithTheDependencyToAdd(
-            String module, String format, String artifact) {
+    void callOfAnOldProgramInNeedOfAPartIsRefusedWithTheDependencyToAdd(String module, String format, String artifact) {
         float[] four = {1, 2, 3, 4};
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(Fixtures.file(module))) {
@@ -90,7 +89,7 @@ class MissingPartTest {
     }
 
     @Test
-    void callThatReachesAnOptionalImportFromAPartIsRefusedWithTheDependencyToAdd() {
+    void callReachingAnOptionalImportFromAPartIsRefusedWithTheDependencyToAdd() {
         byte[] module = VmAssembler.assemble("""
                 vm.module @inline version 0
                 vm.import optional @vmvx.fill.2d.x32 cconv "0i_v"

@@ -26,8 +26,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Several threads use the same few objects at random: use them, close them, use them after that. Every outcome is either correct
- * or an {@link IreeException} that names the error; at the end nothing is held. The seed is in the message of a failure.
+ * Several threads use the same few objects at random: use, close, and later use of objects. Every outcome is either
+ * correct or an {@link IreeException} that names the error; at the end nothing is held. The seed is in the message of a
+ * failure.
  */
 @Tag("long")
 @Timeout(600)
@@ -68,7 +69,7 @@ class MisuseTest {
         hammer(ProgramOptions.builder().module(second).build(), "second", new float[] {10, 20, 30, 40});
     }
 
-    /** The shared objects of one round; replaced after being closed, so that there is always work. */
+    /** The shared objects of a round; replaced after being closed, so work never runs out. */
     private static final class Shared {
         final IreeRuntime runtime;
         final ProgramOptions options;
@@ -139,10 +140,10 @@ class MisuseTest {
             }
             shared.a.get().close();
             shared.b.get().close();
-            while (!shared.runtime.programs().isEmpty()) { // cancelled calls end on their own threads
+            while (!shared.runtime.programs().isEmpty()) { // cancelled calls end on separate threads
                 Thread.onSpinWait();
             }
-            // Their work ends on workers, which then release buffers.
+            // The work ends on workers, which then release buffers.
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
             while (bytesLive(shared) != 0 && System.nanoTime() < deadline) {
                 Thread.onSpinWait();
@@ -256,7 +257,7 @@ class MisuseTest {
         throw new AssertionError("accepted " + input);
     }
 
-    /** Memory that its owner closes while the call runs, or that is confined to one thread. */
+    /** Memory closed by its owner during the call, or confined to a thread. */
     private static void confinedAndShort(ProgramFunction function, Random random, float[] expected) throws Exception {
         Arena arena = random.nextBoolean() ? Arena.ofConfined() : Arena.ofShared();
         CompletableFuture<Results> future;

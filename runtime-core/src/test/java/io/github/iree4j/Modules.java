@@ -7,12 +7,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The modules of the project, for tests that compare a page or a table with the code of all. */
+/** The modules of the project, for tests that compare a page or a table with all code. */
 public final class Modules {
     private Modules() {}
 
     /**
-     * Returns the directories of the modules that have a folder, seen from the directory of a module.
+     * Returns the directories of the modules with a folder, seen from the directory of a module.
      *
      * @param folder relative to a module
      */
@@ -27,7 +27,7 @@ public final class Modules {
     }
 
     /**
-     * Returns folders of that name of all modules that have one.
+     * Returns folders of that name of all modules.
      *
      * @param folder relative to a module
      */

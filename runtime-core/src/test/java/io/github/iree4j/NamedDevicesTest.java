@@ -14,7 +14,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Devices of other machines among those of a runtime. */
+/** Devices of other machines among the devices of a runtime. */
 class NamedDevicesTest {
     private static final IreeException GONE = IreeException.of(StatusCode.UNAVAILABLE, "node 7 is gone");
 
@@ -46,7 +46,7 @@ class NamedDevicesTest {
     }
 
     @Test
-    void oneIsOpenedOnceAndOnlyWhenItIsNamed() {
+    void aDeviceIsOpenedOnceAndOnlyWhenNamed() {
         assertThat(devices.select(List.of())).containsExactly(own);
         assertThat(devices.open()).containsExactly(own);
         assertThat(devices.find("far")).isEmpty();
@@ -57,14 +57,14 @@ class NamedDevicesTest {
         assertThat(devices.select(List.of("far", "local"))).containsExactly(devices.require("far"), own);
         assertThat(opened).hasSize(1);
         assertThat(devices.open()).containsExactly(own, opened.getFirst());
-        assertThat(devices.select(List.of())).as("of programs that name none").containsExactly(own);
+        assertThat(devices.select(List.of())).as("of programs without a name").containsExactly(own);
         assertThat(seen).containsExactly(own, opened.getFirst());
         assertThat(devices.nameOf(opened.getFirst())).isEqualTo("far");
         assertThat(devices.find("far@0")).containsSame(opened.getFirst());
     }
 
     @Test
-    void aLostOneIsReplacedWhenItIsNamedAgainAndClosedWhenNothingUsesIt() {
+    void aLostDeviceIsReplacedWhenNamedAgainAndClosedWhenUnused() {
         devices.require("far");
         VirtualDevice first = opened.getFirst();
         first.lose(GONE);
@@ -81,7 +81,7 @@ class NamedDevicesTest {
     }
 
     @Test
-    void oneThatCannotBeOpenedIsTriedAgain() {
+    void anUnopenableDeviceIsTriedAgain() {
         devices = devices(source -> {
             if (opened.isEmpty()) {
                 opened.add(device("never"));
@@ -96,7 +96,7 @@ class NamedDevicesTest {
     }
 
     @Test
-    void oneThatIsOpenedWhileTheRuntimeClosesIsClosed() {
+    void aDeviceOpenedWhileTheRuntimeClosesIsClosed() {
         devices = devices(source -> {
             devices.close();
             return open();
@@ -106,7 +106,7 @@ class NamedDevicesTest {
     }
 
     @Test
-    void anUnknownNameIsAnsweredWithThoseOfAllMachines() {
+    void anUnknownNameIsAnsweredWithTheNamesOfAllMachines() {
         assertThatThrownBy(() -> devices.require("gpu")).hasMessageContaining("[local, far]");
     }
 }

@@ -108,7 +108,7 @@ class NamedValuesTest {
     }
 
     @Test
-    void aNumberThatDoesNotFitFails() {
+    void aTooLargeNumberFails() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> subtract.invoke(10, 3).to(Narrow.class))
                 .withMessage("result 1 of 'm.subtract' is 1099511627776, which does not fit Integer")
@@ -117,7 +117,7 @@ class NamedValuesTest {
     }
 
     @Test
-    void resultsAreClosedOnceTheyAreConverted() {
+    void resultsAreClosedOnceConverted() {
         Results results = program.function("bare").invoke(3, 2);
         assertThat(results.to(int.class)).isEqualTo(1);
         assertThatExceptionOfType(IreeException.class).isThrownBy(() -> results.get(0));

@@ -27,8 +27,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Calls whose Java functions call other programs, and which together need more memory than the device has: each is answered, since what a call
- * of a call needs counts with the outer one. Nearly all of the need is that of the inner calls.
+ * Calls with Java functions that call other programs, and together need more memory than the device has: each is
+ * answered, since the need of an inner call counts with the outer call. Nearly all of the need is the need of the inner
+ * calls.
  */
 @Tag("long")
 @Timeout(300)
@@ -39,14 +40,14 @@ class NestedCallsPressureTest {
     private static final int CALLS = Effort.rounds(60, 400);
     private static final float[] FOUR = {1, 2, 3, 4};
 
-    /** How the inner call is made, and the outer one. */
+    /** The ways of making the inner and the outer call. */
     enum Way {
         INVOKE,
         JOIN,
         FUTURE_AROUND,
-        /** The inner program is on a device that the outer one does not have. */
+        /** The inner program is on a device unknown to the outer program. */
         ELSEWHERE,
-        /** The inner call waits for a fence that is reached when the outer one has ended. */
+        /** The inner call waits for a fence reached at the end of the outer call. */
         OUTLIVING;
     }
 

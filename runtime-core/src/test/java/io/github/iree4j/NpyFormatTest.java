@@ -30,7 +30,7 @@ class NpyFormatTest {
                 "2xui16=1 65535",
                 "2x*16=0102 0304"
             })
-    void arraysComeBackAsTheyWent(String text) throws IOException {
+    void arraysComeBackUnchanged(String text) throws IOException {
         byte[] file = written(Tensor.parse(text));
         assertThat(file.length - Tensor.parse(text).byteSize())
                 .as("length of the header")
@@ -39,7 +39,7 @@ class NpyFormatTest {
     }
 
     @Test
-    void headerIsWhatNumpyWrites() throws IOException {
+    void headerIsAsNumpyWrites() throws IOException {
         String file = new String(written(Tensor.parse("4xf32=1 2 3 4")), StandardCharsets.ISO_8859_1);
         assertThat(file).startsWith("\u0093NUMPY\u0001\0v\0{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }");
         assertThat(file.charAt(127)).isEqualTo('\n');
@@ -70,7 +70,7 @@ class NpyFormatTest {
                 "{'descr': '<f4', 'fortran_order': False, } | no 'shape'",
                 "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), } | ends after 4 of 8 bytes"
             })
-    void filesThatCannotBeReadSayWhy(String header, String message) {
+    void unreadableFilesExplainWhy(String header, String message) {
         byte[] bytes = (header + "\n").getBytes(StandardCharsets.ISO_8859_1);
         ByteArrayOutputStream file = new ByteArrayOutputStream();
         file.writeBytes(new byte[] {(byte) 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (byte) bytes.length, 0});

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Calls of one thread of a program with state are made in the order of submission where memory is short, too. */
+/** Calls of a thread to a program with state are made in the order of submission also where memory is short. */
 @Tag("long")
 @Timeout(300)
 class OrderOfCallsTest {
@@ -37,7 +37,7 @@ class OrderOfCallsTest {
 
     /** The first in line is a sleeping thread of another program. */
     @Test
-    void aBlockingCallIsMadeBehindAnAsynchronousOneThatIsInLine() throws Exception {
+    void aBlockingCallIsMadeBehindAnAsynchronousCallInLine() throws Exception {
         try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(limit).build();
                 Program state = runtime.load(Fixtures.file("3.13.0/cpu/state_tensor.vmfb"));
                 Program other = runtime.load(Fixtures.file("3.13.0/cpu/outer.vmfb"))) {
@@ -70,7 +70,7 @@ class OrderOfCallsTest {
         }
     }
 
-    /** Whose needs nobody knows at first, beside callers of other programs. */
+    /** With unknown needs at first, beside callers of other programs. */
     @Test
     void asynchronousCallsAreMadeInTheOrderOfSubmission() throws Exception {
         try (IreeRuntime runtime = IreeRuntime.builder().memoryLimit(limit).build();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Submitted calls, each with a fence of its own. */
+/** Submitted calls, each with a separate fence. */
 @Timeout(300)
 class OwnFenceTest {
     private final IreeRuntime runtime = IreeRuntime.create();
@@ -145,7 +145,7 @@ class OwnFenceTest {
     }
 
     @Test
-    void aFailureFailsTheFenceAndTheCallsAfterItWithTheRootCause() {
+    void aFailureFailsTheFenceAndLaterCallsWithTheRootCause() {
         try (Program program = program("p");
                 Tensor x = zero()) {
             Submission<Results> failed = program.function("fail").submit(CallOptions.DEFAULTS);
@@ -188,7 +188,7 @@ class OwnFenceTest {
     }
 
     @Test
-    void closingTheProgramFailsTheFencesOfCallsThatHaveNotBegun() {
+    void closingTheProgramFailsTheFencesOfCallsNotBegun() {
         try (Fence never = runtime.createFence("never");
                 Tensor x = zero()) {
             Program program = program("p");
@@ -203,7 +203,7 @@ class OwnFenceTest {
     }
 
     @Test
-    void resultsWhoseWorkFailsAreClosedForTheWaitingCaller() {
+    void resultsOfFailingWorkAreClosedForTheWaitingCaller() {
         try (Program program = program("p");
                 Fence event = runtime.createFence("event");
                 Tensor x = zero()) {

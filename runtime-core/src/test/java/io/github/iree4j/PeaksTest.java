@@ -14,7 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What was at once is known after it is over, until it is asked for. */
+/** A peak is remembered after the end, until asked for. */
 @Timeout(60)
 class PeaksTest {
     private static final int MANY = 3;
@@ -55,7 +55,7 @@ class PeaksTest {
     }
 
     @Test
-    void aStreamKnowsHowManyOperationsItWasGiven() {
+    void aStreamKnowsTheNumberOfItsOperations() {
         VirtualClock clock = VirtualClock.stepped();
         try (VirtualDevice device =
                 VirtualDevice.builder().clock(clock).fifoQueues(1).build()) {

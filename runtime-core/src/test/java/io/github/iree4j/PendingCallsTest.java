@@ -25,8 +25,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(300)
 class PendingCallsTest {
     /**
-     * wait: waits for a fence. barrier: a function with fences, whose device waits for one and signals the other. yield:
-     * gives way as often as asked for.
+     * wait: waits for a fence. barrier: a function with fences, on a device that waits for one fence and signals the
+     * other. yield: gives way as often as asked for.
      */
     private static final String WAITER = """
             vm.module @waiter version 0
@@ -112,7 +112,7 @@ class PendingCallsTest {
     }
 
     @Test
-    void aCallThatItsProgramSuspendedSaysForWhichPoint() {
+    void aCallSuspendedByItsProgramNamesThePointAwaited() {
         try (Fence fence = timeline.at(5)) {
             CompletableFuture<Results> call = program.function("wait").invokeAsync(fence);
             PendingCall pending = calls(1, State.SUSPENDED).getFirst();
@@ -126,7 +126,7 @@ class PendingCallsTest {
     }
 
     @Test
-    void aThreadThatWaitsInACallIsSeenAsWell() throws InterruptedException {
+    void aThreadWaitingInACallIsSeenAsWell() throws InterruptedException {
         try (Fence fence = timeline.at(6)) {
             Thread caller = Thread.ofVirtual()
                     .start(() -> program.function("wait").invoke(fence).close());
@@ -140,7 +140,7 @@ class PendingCallsTest {
     /** CALL-2: a gap, or a second entry, would be seen by some of the looks. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aThreadThatWaitsAgainAndAgainIsListedOnceAtEachMoment(boolean overlaps) {
+    void aThreadWaitingAgainAndAgainIsListedOnceAtEachMoment(boolean overlaps) {
         try (Program yielding = runtime.load(ProgramOptions.builder()
                 .module("waiter", VmAssembler.assemble(WAITER))
                 .overlappingCalls(overlaps)
@@ -165,7 +165,7 @@ class PendingCallsTest {
     }
 
     @Test
-    void threadsInLineAreListedBehindTheOneThatHasTheTurnAndAsManyAsAreActive() throws InterruptedException {
+    void threadsInLineAreListedBehindTheThreadInItsTurnAndAsManyAsAreActive() throws InterruptedException {
         List<Thread> callers = new ArrayList<>();
         try (Fence fence = timeline.at(6)) {
             for (int i = 0; i < 3; i++) {
@@ -195,7 +195,7 @@ class PendingCallsTest {
     }
 
     @Test
-    void aThreadThatRunsInItsCallIsListed() throws InterruptedException {
+    void aThreadRunningInItsCallIsListed() throws InterruptedException {
         try (Program spinning = runtime.load(ProgramOptions.builder()
                 .module("spinner", VmAssembler.assemble("""
                         vm.module @spinner version 0
@@ -223,7 +223,7 @@ class PendingCallsTest {
     }
 
     @Test
-    void anOperationSaysWhichCallItIsOfAndWhatItWillSignal() {
+    void anOperationNamesItsCallAndItsSignals() {
         try (Timeline inputs = runtime.createTimeline("inputs");
                 Timeline results = runtime.createTimeline("results");
                 Fence ready = inputs.at(3);
@@ -265,7 +265,7 @@ class PendingCallsTest {
     }
 
     @Test
-    void aCallWhoseInputsAreNotReadySaysForWhichPoint() {
+    void aCallWithoutReadyInputsNamesThePointAwaited() {
         try (Fence inputs = timeline.at(7);
                 Fence done = timeline.at(8)) {
             CompletableFuture<Results> call = program.function("wait")
@@ -278,7 +278,7 @@ class PendingCallsTest {
     }
 
     @Test
-    void whoStandsInLineIsBehindTheOneThatHoldsThemUp() {
+    void aWaiterInLineIsBehindTheHolder() {
         try (Fence fence = timeline.at(1)) {
             CompletableFuture<Results> first = program.function("wait").invokeAsync(fence);
             calls(1, State.SUSPENDED);
@@ -294,7 +294,7 @@ class PendingCallsTest {
     }
 
     @Test
-    void workThatDevicesHaveIsWaitedForUntilItIsDone() {
+    void workOnDevicesIsAwaitedUntilDone() {
         try (Fence inputs = timeline.at(1);
                 Fence done = timeline.at(2)) {
             end(program.function("barrier")
@@ -321,7 +321,7 @@ class PendingCallsTest {
     }
 
     @Test
-    void whatWasCancelledFailedOrRefusedIsGone() {
+    void cancelledFailedAndRefusedWorkIsGone() {
         try (Fence fence = timeline.at(9)) {
             CompletableFuture<Results> inside = program.function("wait").invokeAsync(fence);
             calls(1, State.SUSPENDED);
@@ -343,7 +343,7 @@ class PendingCallsTest {
         assertThat(program.monitor().pendingCalls(10)).isEmpty();
     }
 
-    /** Else a recording taken in between says that nobody signals the point. */
+    /** Otherwise a recording taken in between reports an unsignalled point. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aCallIsListedUntilItsFenceHasAnOutcome(boolean succeeds) {
@@ -367,7 +367,7 @@ class PendingCallsTest {
             }
             assertThat(seen.join()).singleElement().satisfies(call -> {
                 assertThat(call.state()).as("keeps no turn").isEqualTo(State.BEFORE_RESULTS);
-                assertThat(call.waits()).as("not for its own signal").isEmpty();
+                assertThat(call.waits()).as("not for the point's own signal").isEmpty();
             });
             CompletableFuture<StatusCode> outcome = new CompletableFuture<>();
             done.whenReached(_ -> outcome.complete(done.query()));
@@ -379,7 +379,7 @@ class PendingCallsTest {
     }
 
     @Test
-    void aCallWhoseFenceHasNoOutcomeYetDoesNotKeepAContinuationFromClosingItsProgram() {
+    void aCallWithAnOpenFenceDoesNotKeepAContinuationFromClosingItsProgram() {
         try (Fence inputs = timeline.at(1);
                 Fence done = timeline.at(2)) {
             CompletableFuture<Boolean> freed = program.function("wait")

@@ -26,9 +26,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Callers that together need more memory than the device has, where each call fits alone: every call is answered, none fails, and each caller is
- * served. A call of {@code outer} takes 16,900 bytes of inputs and 64 times as much of memory in queue order. Budgets are multiples of the bytes
- * that are live at most while one call runs. {@code load.Goodput} of the benchmarks measures the same.
+ * Callers that together need more memory than the device has, while each call fits alone: every call is answered, none
+ * fails, and each caller is served. A call of {@code outer} takes 16,900 bytes of inputs and 64 times as much of memory
+ * in queue order. Budgets are multiples of the bytes alive at most during a single call. {@code load.Goodput} of the
+ * benchmarks measures the same.
  */
 @Tag("long")
 @Timeout(300)
@@ -49,7 +50,7 @@ class PressureTest {
         ASYNC,
         /** Every second caller blocks. */
         MIXED,
-        /** Chains of a function that waits for its work, each call behind the fence of the one before. */
+        /** Chains of a function with a wait for its work, each call behind the fence of the previous call. */
         FENCES,
         /** The same, the last call submitted first. */
         BACKWARDS,
@@ -62,7 +63,7 @@ class PressureTest {
     }
 
     @BeforeAll
-    static void peakOfOneCall() {
+    static void peakOfACall() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(Fixtures.file(Way.BLOCKING.module()))) {
             block(program, 1);
@@ -82,7 +83,7 @@ class PressureTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {1.05, 1.2, 1.5, 2, 3})
-    void oneCallerIsAnswered(double budget) {
+    void aSingleCallerIsAnswered(double budget) {
         try (IreeRuntime runtime = open(budget);
                 Program program = runtime.load(Fixtures.file(Way.BLOCKING.module()))) {
             for (int i = 0; i < CALLS; i++) {
@@ -98,7 +99,7 @@ class PressureTest {
         press(way, budget, true);
     }
 
-    /** Nothing is known of what calls need. */
+    /** Nothing is known of the calls' need. */
     @ParameterizedTest
     @EnumSource
     void everyFirstCallIsAnswered(Way way) throws Exception {
@@ -107,7 +108,10 @@ class PressureTest {
         }
     }
 
-    /** Of at most as many rows as an earlier one: two that fit together by their bytes must have room for what slabs waste, too. */
+    /**
+     * Of at most as many rows as an earlier call: two calls that fit together by bytes must have room for the waste of
+     * slabs, too.
+     */
     @Test
     void callsOfAnyShapeAreAnswered() throws Exception {
         long seed = Effort.seed(PressureTest.class, "shapes", 1);
@@ -239,7 +243,7 @@ class PressureTest {
         return 1 + number % 100;
     }
 
-    /** One element of the first row, two of the last, and zeros. */
+    /** An element of the first row, two of the last, and zeros. */
     private static Tensor input(int number) {
         float[] values = new float[ROWS * COLUMNS];
         values[0] = element(number);
@@ -248,7 +252,7 @@ class PressureTest {
         return Tensor.of(values, ROWS, COLUMNS);
     }
 
-    /** One for each row, two for the last. */
+    /** An element for each row, two for the last. */
     private static Tensor factors() {
         float[] values = new float[ROWS];
         Arrays.fill(values, 1);

@@ -94,7 +94,7 @@ class ProgramCallsTest extends ProgramFixture {
 
     @ParameterizedTest
     @ValueSource(strings = {"join", "get"})
-    void waitingForACallOfItsOwnProgramIsRefusedAndThatCallEndsAfterwards(String how) throws Exception {
+    void waitingForACallOfItsOwnProgramIsRefusedAndTheAwaitedCallEndsAfterwards(String how) throws Exception {
         AtomicReference<Program> self = new AtomicReference<>();
         AtomicReference<CompletableFuture<Results>> other = new AtomicReference<>();
         VmModule waiting = NativeModule.builder("waiting", 1, Object::new)
@@ -127,7 +127,7 @@ class ProgramCallsTest extends ProgramFixture {
 
     @ParameterizedTest
     @ValueSource(strings = {"within", "timed get", "deadline"})
-    void waitingForACallOfItsOwnProgramWithALimitLastsAsLongAsThat(String how) throws Exception {
+    void waitingForACallOfItsOwnProgramWithALimitLastsUntilTheLimit(String how) throws Exception {
         AtomicReference<Program> self = new AtomicReference<>();
         AtomicReference<CompletableFuture<Results>> other = new AtomicReference<>();
         AtomicInteger made = new AtomicInteger();
@@ -281,7 +281,7 @@ class ProgramCallsTest extends ProgramFixture {
     }
 
     @Test
-    void fencesThatTheProgramForgetsFailTheCallInsteadOfHangingIt() {
+    void fencesForgottenByTheProgramFailTheCallInsteadOfHanging() {
         try (Program program = program()) {
             assertFails(
                     StatusCode.CANCELLED,
@@ -291,7 +291,7 @@ class ProgramCallsTest extends ProgramFixture {
     }
 
     @Test
-    void callsThatTakeTooLongAreGivenUp() throws Exception {
+    void slowCallsAreGivenUp() throws Exception {
         try (Program program = program()) {
             assertFails(
                     StatusCode.DEADLINE_EXCEEDED,
@@ -345,7 +345,7 @@ class ProgramCallsTest extends ProgramFixture {
                     future.get().close();
                 }
             }
-        } // closeRuntime() checks that no bytes are left
+        } // closeRuntime() checks for leftover bytes
         awaitEndOfCalls();
     }
 
@@ -387,7 +387,7 @@ class ProgramCallsTest extends ProgramFixture {
         }
     }
 
-    /** Calls that were cancelled end on their own threads; a closed program is freed after the last. */
+    /** Cancelled calls end on separate threads; a closed program is freed after the last. */
     private void awaitEndOfCalls() {
         while (!runtime.programs().isEmpty()) {
             Thread.onSpinWait();

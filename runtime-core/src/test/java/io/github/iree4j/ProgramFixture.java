@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 
-/** A program of a module in Java, whose functions exercise the events of a call. */
+/** A program of a module in Java, with functions for each event of a call. */
 abstract class ProgramFixture {
     final IreeRuntime runtime = IreeRuntime.create();
 

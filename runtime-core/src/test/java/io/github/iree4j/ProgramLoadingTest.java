@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Loading of modules that match each other and of those that do not. */
+/** Loading of matching and of unmatched modules. */
 class ProgramLoadingTest {
     private static final String QUADRUPLE = """
             vm.module @main version 0
@@ -39,7 +39,7 @@ class ProgramLoadingTest {
     @AfterEach
     void nothingIsLeft() {
         runtime.close();
-        assertThat(open).as("states of modules that are still open").hasValue(0);
+        assertThat(open).as("states of open modules").hasValue(0);
         assertThat(runtime.programs()).isEmpty();
     }
 
@@ -72,7 +72,7 @@ class ProgramLoadingTest {
     }
 
     @Test
-    void compiledModulesImportFromEarlierOnesInJava() throws Exception {
+    void compiledModulesImportFromEarlierModulesInJava() throws Exception {
         Path file = Files.write(directory.resolve("main.vmfb"), VmAssembler.assemble(QUADRUPLE));
         ProgramOptions options =
                 ProgramOptions.builder().module(twice()).module(file).build();
@@ -135,7 +135,7 @@ class ProgramLoadingTest {
     }
 
     @Test
-    void programsThatFindNoCodeForTheDeviceSayWhatTheyLookedFor() {
+    void programsWithoutCodeForTheDeviceNameTheFormatsSought() {
         assertRefused(
                 StatusCode.INCOMPATIBLE,
                 assembled("""
@@ -185,7 +185,7 @@ class ProgramLoadingTest {
     }
 
     @Test
-    void filesThatAreNoModulesAreRefusedByName() throws Exception {
+    void filesOfNoModuleAreRefusedByName() throws Exception {
         long seed = Effort.seed(20261120);
         byte[] noise = new byte[4096];
         new Random(seed).nextBytes(noise);
@@ -204,7 +204,7 @@ class ProgramLoadingTest {
     }
 
     @Test
-    void archivesThatAreMissingOrDamagedAreRefusedByName() throws Exception {
+    void missingOrDamagedArchivesAreRefusedByName() throws Exception {
         Path archive = Files.write(directory.resolve("weights.irpa"), new byte[200]);
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> runtime.load(ProgramOptions.builder()
@@ -222,7 +222,7 @@ class ProgramLoadingTest {
     }
 
     @Test
-    void programsSeeOnlyTheDevicesTheyAreGiven() {
+    void programsSeeOnlyTheirGivenDevices() {
         try (IreeRuntime two = IreeRuntime.builder()
                         .device("local")
                         .device("local-sync")

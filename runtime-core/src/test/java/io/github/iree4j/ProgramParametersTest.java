@@ -44,7 +44,7 @@ class ProgramParametersTest {
     }
 
     @Test
-    void ofOneScopeTheFirstThatHasAParameterGivesIt() throws IOException {
+    void ofAScopeTheFirstProviderWithAParameterGivesIt() throws IOException {
         Path empty = directory.resolve("empty.irpa");
         new IrpaWriter().stored("nothing", 0).write(empty);
         try (IreeRuntime runtime = IreeRuntime.create();
@@ -67,7 +67,7 @@ class ProgramParametersTest {
     }
 
     @Test
-    void aProgramKeepsTheProvidersItWasGivenForItsNextInstances() {
+    void aProgramKeepsItsProvidersForItsNextInstances() {
         ParameterProvider provider;
         try (ParameterArchive archive = ParameterArchive.open(twos)) {
             provider = ParameterProvider.of("model", archive);
@@ -85,7 +85,7 @@ class ProgramParametersTest {
     }
 
     @Test
-    void theListenerHearsOfFilesAndOfWhatIsLoaded() {
+    void theListenerHearsOfFilesAndOfLoads() {
         List<ParameterProgress> heard = Collections.synchronizedList(new ArrayList<>());
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(ProgramOptions.builder()
@@ -106,7 +106,7 @@ class ProgramParametersTest {
     }
 
     @Test
-    void aFileThatIsNoneFailsTheLoadAndLeavesNothing() throws IOException {
+    void aFileOfNoFormatFailsTheLoadAndLeavesNothing() throws IOException {
         Path broken = Files.writeString(directory.resolve("weights.gguf"), "GGUF\003\000\000\000");
         try (IreeRuntime runtime = IreeRuntime.create()) {
             assertThatThrownBy(() -> runtime.load(ProgramOptions.builder()

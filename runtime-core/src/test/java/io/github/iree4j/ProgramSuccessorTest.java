@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Holders of a program that was replaced call its successor. */
+/** Holders of a replaced program call its successor. */
 @Timeout(300)
 class ProgramSuccessorTest {
     private final IreeRuntime runtime = IreeRuntime.create();
@@ -33,7 +33,7 @@ class ProgramSuccessorTest {
         LeakCheck.assertNone(runtime);
     }
 
-    /** A program whose function {@code number} returns this number plus its argument. */
+    /** A program with a function {@code number} that returns this number plus its argument. */
     private Program numbered(int number) {
         return runtime.load(ProgramOptions.builder()
                 .module(NativeModule.builder("numbers", 1, Object::new)
@@ -87,7 +87,7 @@ class ProgramSuccessorTest {
     }
 
     @Test
-    void aProgramRefusesCallsForTheReasonItRetiredWithUntilItHasASuccessor() {
+    void aRetiredProgramRefusesCallsWithItsReasonUntilItHasASuccessor() {
         Program held = numbered(1);
         ProgramFunction function = held.function("number");
         held.retire(IreeException.of(StatusCode.NOT_FOUND, "program 'numbers' was unloaded"));
@@ -124,7 +124,7 @@ class ProgramSuccessorTest {
     }
 
     @Test
-    void twoProgramsHaveOneSuccessorWhichIsReplacedInTurn() {
+    void twoProgramsHaveTheSameSuccessorReplacedInTurn() {
         Program one = numbered(1);
         Program two = numbered(2);
         Program three = numbered(3);
@@ -139,7 +139,7 @@ class ProgramSuccessorTest {
     }
 
     @Test
-    void programsThatRetireInFavourOfEachOtherAreClosed() {
+    void programsRetiringInFavourOfEachOtherAreClosed() {
         Program one = numbered(1);
         Program two = numbered(2);
         ProgramFunction function = one.function("number");
@@ -155,7 +155,7 @@ class ProgramSuccessorTest {
     }
 
     @Test
-    void aCallThatFailsOfItselfIsNotMadeAgain() {
+    void aCallFailingByItselfIsNotMadeAgain() {
         AtomicInteger calls = new AtomicInteger();
         Program[] programs = new Program[2];
         NativeModule module = NativeModule.builder("faults", 1, Object::new)
@@ -174,7 +174,7 @@ class ProgramSuccessorTest {
     }
 
     @Test
-    void variantsAreChosenAmongThoseOfTheSuccessor() {
+    void variantsAreChosenAmongTheSuccessors() {
         ProgramOptions options = ProgramOptions.builder()
                 .module(Fixtures.file("3.13.0/cpu/variants.vmfb"))
                 .parameters("model", Fixtures.file("scale_weights.irpa"))
@@ -192,7 +192,7 @@ class ProgramSuccessorTest {
     }
 
     @Test
-    void noCallIsLostWhileProgramsReplaceOneAnother() throws Exception {
+    void noCallIsLostWhileProgramsReplaceEachOther() throws Exception {
         Program held = numbered(0);
         ProgramFunction function = held.function("number");
         AtomicBoolean over = new AtomicBoolean();

@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Programs of modules that are written in Java, so that a test decides when a call continues. */
+/** Programs of modules written in Java, for tests that decide when a call continues. */
 @Timeout(300)
 class ProgramTest extends ProgramFixture {
     // -- values
@@ -43,7 +43,7 @@ class ProgramTest extends ProgramFixture {
     }
 
     @Test
-    void arraysBecomeWhatTheFunctionDeclares() {
+    void arraysBecomeTheDeclaredTypes() {
         try (Program program = program()) {
             assertThat(call(program, "same", new float[] {1, 2, 3, 4})).isEqualTo("2x2xf32=[1 2][3 4]");
             assertThat(call(program, "same", (Object) new float[][] {{1, 2}})).isEqualTo("1x2xf32=[1 2]");
@@ -68,7 +68,7 @@ class ProgramTest extends ProgramFixture {
     }
 
     @Test
-    void anArrayOfArraysIsOneInputOfEveryKindOfCall() {
+    void anArrayOfArraysIsASingleInputOfEveryKindOfCall() {
         try (Program program = program()) {
             ProgramFunction same = program.function("same");
             Object[] rows =
@@ -84,7 +84,7 @@ class ProgramTest extends ProgramFixture {
     }
 
     @Test
-    void anArrayOfInputsThatIsNullIsRefusedByEveryKindOfCall() {
+    void aNullArrayOfInputsIsRefusedByEveryKindOfCall() {
         try (Program program = program()) {
             ProgramFunction same = program.function("same");
             Object[] none = null; // as Java passes null to a variable number of arguments
@@ -141,7 +141,7 @@ class ProgramTest extends ProgramFixture {
     }
 
     @Test
-    void messagesNameTheProgramWhereItHasAName() {
+    void messagesNameANamedProgram() {
         ProgramOptions named =
                 ProgramOptions.builder().module(module()).name("digits").build();
         try (Program program = runtime.load(named)) {
@@ -203,7 +203,7 @@ class ProgramTest extends ProgramFixture {
     }
 
     @Test
-    void listsThatExplodeAreRefused() {
+    void explodingListsAreRefused() {
         try (Program program = program()) {
             assertFails(
                     StatusCode.RESOURCE_EXHAUSTED,
@@ -248,7 +248,7 @@ class ProgramTest extends ProgramFixture {
     }
 
     @Test
-    void modulesThatAreMissingAreNamed() {
+    void missingModulesAreNamed() {
         assertFails(
                 StatusCode.INVALID_ARGUMENT,
                 "at least one module",

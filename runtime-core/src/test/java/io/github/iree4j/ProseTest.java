@@ -44,7 +44,7 @@ class ProseTest {
     private static final int ENOUGH_OF_A_PAGE = 300;
     private static final double LIMIT_OF_A_PAGE = 4; // pronouns; a page has its habits, all pages together have fewer
 
-    /** Modules of tests, which no application has. */
+    /** Modules of tests, absent from every application. */
     private static final Set<String> TESTS = Set.of("benchmarks", "concurrency-tests");
 
     /** Words of a kind per hundred words; java.util.concurrent has 2.8, 0.01 and 0.32. */
@@ -157,7 +157,7 @@ class ProseTest {
         assertThat(failures).isEmpty();
     }
 
-    /** Adds a failure for each kind of words that is too frequent in enough words to say so. Returns the number of words. */
+    /** Adds a failure for each kind of words too frequent in a large enough text. Returns the number of words. */
     private static long measure(
             Path folder, String suffix, Function<String, Stream<String>> prose, List<String> failures) {
         List<String> sentences = paths(folder, suffix).stream()

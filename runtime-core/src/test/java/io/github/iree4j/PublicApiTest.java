@@ -30,9 +30,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The public types of a module's exported packages with their public and protected members, in two files: {@code public-api.txt} has what
- * applications are promised, {@code marked-api.txt} what is marked {@link io.github.iree4j.api.NotForApplications}, with members of other
- * types that mention a marked type. A change is seen in a review. {@code -Diree4j.api.write=true} writes the files anew.
+ * The public types of a module's exported packages with public and protected members, in two files: {@code
+ * public-api.txt} has the promises to applications, {@code marked-api.txt} the types marked {@link
+ * io.github.iree4j.api.NotForApplications}, with members of other types that mention a marked type. A change is seen in
+ * a review. {@code -Diree4j.api.write=true} writes the files anew.
  */
 class PublicApiTest {
     private static final Set<String> OF_OBJECT = Set.of("equals", "hashCode", "toString");
@@ -101,7 +102,7 @@ class PublicApiTest {
         return types.stream();
     }
 
-    /** Whether it is public, and so are the types around it. */
+    /** Whether the type is public, and so are the types around the type. */
     private boolean isPromised(ClassModel type) throws IOException {
         String name = type.thisClass().asInternalName();
         if (name.endsWith("package-info") || !isVisible(flags(type))) {
@@ -111,7 +112,7 @@ class PublicApiTest {
         return outer < 0 || isPromised(ClassFile.of().parse(classes().resolve(name.substring(0, outer) + ".class")));
     }
 
-    /** Of a nested type, those that its declaration says. */
+    /** Of a nested type, the modifiers of the declaration. */
     private static int flags(ClassModel type) {
         return type.attributes().stream()
                 .filter(java.lang.classfile.attribute.InnerClassesAttribute.class::isInstance)
@@ -228,7 +229,7 @@ class PublicApiTest {
                 .anyMatch(each -> each.classSymbol().equals(MARKER));
     }
 
-    /** Whether the type, a type around it, or the package is marked. */
+    /** Whether the type, a type around the type, or the package is marked. */
     private boolean isMarked(String binaryName) throws IOException {
         Boolean known = marked.get(binaryName);
         if (known == null) {
@@ -258,7 +259,7 @@ class PublicApiTest {
         return false;
     }
 
-    /** The lines on a type in one of the listings. All members of a marked type are in the second listing. */
+    /** The lines about a type in a listing. All members of a marked type are in the second listing. */
     private List<String> describe(ClassModel type, boolean ofMarked) throws IOException {
         boolean isMarked = isMarked(type.thisClass().asInternalName());
         List<String> lines = new ArrayList<>();
@@ -295,13 +296,13 @@ class PublicApiTest {
     }
 
     @Test
-    void theListingSaysWhatIsPromised() throws IOException {
+    void theListingHasThePromisedTypes() throws IOException {
         compare(listing(false), "public-api.txt", "the promise to applications");
     }
 
     @Test
-    void theListingSaysWhatIsMarked() throws IOException {
-        compare(listing(true), "marked-api.txt", "the public parts that are marked @NotForApplications");
+    void theListingHasTheMarkedTypes() throws IOException {
+        compare(listing(true), "marked-api.txt", "the public parts marked @NotForApplications");
     }
 
     private void compare(List<String> now, String name, String what) throws IOException {
@@ -317,13 +318,13 @@ class PublicApiTest {
         come.removeAll(before);
         assertThat(now)
                 .as(
-                        "%s: gone %s, new %s; where that is wanted, run this test with -Diree4j.api.write=true and say so in the commit",
+                        "%s: gone %s, new %s; where intended, run this test with -Diree4j.api.write=true and explain in the commit",
                         what, gone, come)
                 .isEqualTo(before);
     }
 
     @Test
-    void noPromisedTypeNeedsOneThatIsNot() throws IOException {
+    void noPromisedTypeNeedsAMarkedType() throws IOException {
         Set<String> promised = promised();
         Set<String> missing = new TreeSet<>();
         for (String line :
@@ -335,19 +336,17 @@ class PublicApiTest {
                 }
             }
         }
-        assertThat(missing)
-                .as("types in the listing whose packages are not exported to all")
-                .isEmpty();
+        assertThat(missing).as("listed types in packages not exported to all").isEmpty();
     }
 
-    /** Whether the package is one of this module. */
+    /** Whether the package belongs to this module. */
     private boolean isOurs(String packageName) {
         String[] classes =
                 classes().resolve(packageName.replace('.', '/')).toFile().list((_, name) -> name.endsWith(".class"));
         return classes != null && classes.length > 0;
     }
 
-    /** Where the package ends: before the first name that begins with a capital letter. */
+    /** Where the package ends: before the first name with a capital letter at the front. */
     private static int firstType(String name) {
         for (int at = name.indexOf('.'); at >= 0; at = name.indexOf('.', at + 1)) {
             if (Character.isUpperCase(name.charAt(at + 1))) {

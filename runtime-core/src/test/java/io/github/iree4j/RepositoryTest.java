@@ -20,13 +20,16 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The repository is self-contained: nothing in it reads files outside of it, or paths of certain machines. */
+/** The repository is self-contained: nothing inside reads files outside, or paths of certain machines. */
 class RepositoryTest {
     private static final Path ROOT = Path.of("..");
     private static final Set<String> MADE =
             Set.of("target", "build", ".git", ".idea", ".vscode", "modules", "node_modules");
 
-    /** Ways out of the repository: the folder beside it, two levels up from a module, and the homes of machines. */
+    /**
+     * Ways out of the repository: the folder beside the repository, two levels up from a module, and the homes of
+     * machines.
+     */
     private static final Pattern OUTSIDE = Pattern.compile("\\.\\./" + "shared|shared" + "/vmfb|iree4j[.]"
             + "shared|\"\\.\\./\\.\\./|[\"'(= ]/(home|root|work|Users)/");
 
@@ -41,7 +44,7 @@ class RepositoryTest {
     private static final int LONGEST = 180;
 
     @Test
-    void nothingNamesAPlaceOutsideOfIt() throws IOException {
+    void nothingNamesAPlaceOutside() throws IOException {
         List<String> found = new ArrayList<>();
         for (Path file : files(MADE)) {
             if (Files.size(file) < 1 << 20) {
@@ -73,7 +76,7 @@ class RepositoryTest {
         }
     }
 
-    /** Paths, relative to the root, which a system cannot hold, or not beside others, each with the reason. */
+    /** Paths, relative to the root, that a system cannot hold, or not beside others, each with the reason. */
     private static List<String> unfit(List<String> paths) {
         List<String> found = new ArrayList<>();
         Map<String, String> spelled = new HashMap<>();

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Results of a call that has ended are divided and cut though their device, of this machine, has no memory left: parts of results need none, so
- * nobody who waits for memory of the device can be overtaken for them.
+ * Results of an ended call are divided and cut though the device, of this machine, has no memory left: parts of results
+ * need no memory, so nobody in a wait for memory of the device can be overtaken for parts.
  */
 class ResultsInTightMemoryTest {
     private static final long LIMIT = 256 * 1024;
@@ -35,7 +35,7 @@ class ResultsInTightMemoryTest {
         runtime.close();
     }
 
-    /** Takes what the device has, with ever smaller pieces. */
+    /** Takes all memory of the device, with ever smaller pieces. */
     private void fill() {
         for (int size = (int) LIMIT / 4; size > 0; ) {
             try {
@@ -97,7 +97,7 @@ class ResultsInTightMemoryTest {
             assertThat(runtime.monitor().leaks().openTensors()).isZero();
             try (Results again = program.function("same").invoke(parts.get(1).tensor(0))) {
                 assertThat(again.tensor(0).toFloatArray()[64])
-                        .as("what was divided is an input like any other")
+                        .as("a part is an input like any other")
                         .isEqualTo(3);
             }
         }

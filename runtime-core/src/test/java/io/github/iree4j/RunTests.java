@@ -24,9 +24,9 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
 /**
- * Runs test classes where there is no build: {@code bin/gpu-run}, one JVM per class. Appends a line to a file for each test that ended
- * ({@code outcome}, class, test, seconds and cause, with tabs between), and {@code end} when all did; so the file shows how
- * far a JVM came that died. Prints causes in full.
+ * Runs test classes where there is no build: {@code bin/gpu-run}, a JVM per class. Appends a line to a file for each
+ * ended test ({@code outcome}, class, test, seconds and cause, with tabs between), and {@code end} after all; so the
+ * file shows the progress of a dead JVM. Prints causes in full.
  */
 final class RunTests implements TestExecutionListener {
     private static final int CAUSE_LENGTH = 240;
@@ -51,7 +51,7 @@ final class RunTests implements TestExecutionListener {
                 .filters(TagFilter.excludeTags(excluded))
                 .build();
         LauncherFactory.create().execute(request, listener);
-        // Threads that a failed test left behind do not delay the end.
+        // Threads left behind by a failed test do not delay the end.
         System.out.flush();
         Runtime.getRuntime().halt(listener.failed.get() == 0 ? 0 : 1);
     }
@@ -101,7 +101,7 @@ final class RunTests implements TestExecutionListener {
         cause.printStackTrace(out);
     }
 
-    /** A test, or a class all of whose tests were skipped or failed before them. */
+    /** A test, or a class with all tests skipped or failed beforehand. */
     private void append(String outcome, TestIdentifier test, String cause) {
         Long begin = started.get(test.getUniqueId());
         double seconds = begin == null ? 0 : (System.nanoTime() - begin) * 1e-9;

@@ -17,12 +17,12 @@ import io.github.iree4j.hal.virtual.VirtualDevice;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Diagnostics of work that makes no progress. */
+/** Diagnostics of work without progress. */
 @Timeout(300)
 class RuntimeDiagnosticsTest {
 
     @Test
-    void anOperationThatWaitsSaysForWhat() {
+    void aWaitingOperationNamesItsWait() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Timeline timeline = runtime.createTimeline();
                 Fence wait = timeline.at(7)) {
@@ -58,7 +58,7 @@ class RuntimeDiagnosticsTest {
     }
 
     @Test
-    void anAllocationThatWaitsForMemorySaysSo() {
+    void anAllocationWaitingForMemoryIsReported() {
         DeviceOptions small = DeviceOptions.builder().memoryLimit(1 << 20).build();
         try (IreeRuntime runtime =
                         IreeRuntime.builder().device("local", "local", small).build();
@@ -85,7 +85,7 @@ class RuntimeDiagnosticsTest {
     }
 
     @Test
-    void timelinesOfTheRuntimeAreListedWhileTheyAreOpen() {
+    void timelinesOfTheRuntimeAreListedWhileOpen() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Timeline kept = runtime.createTimeline()) {
             Timeline closed = runtime.createTimeline();
@@ -95,10 +95,10 @@ class RuntimeDiagnosticsTest {
     }
 
     @Test
-    void fencesOfTheRuntimeAreListedAsLongAsTheyAreOpen() {
+    void fencesOfTheRuntimeAreListedWhileOpen() {
         try (IreeRuntime runtime = IreeRuntime.create()) {
             try (Fence fence = runtime.createFence("uploaded")) {
-                System.gc(); // drops what nobody else keeps
+                System.gc(); // drops everything kept by nobody else
                 assertThat(runtime.monitor().timelines()).containsExactly(fence.semaphore(0));
             }
             assertThat(runtime.monitor().timelines()).isEmpty();
@@ -106,7 +106,7 @@ class RuntimeDiagnosticsTest {
     }
 
     @Test
-    void aTaintWindowBeginsWithASignalFromOutsideAndEndsWithOneOfOurs() {
+    void aTaintWindowBeginsWithAnExternalSignalAndEndsWithAnInternalSignal() {
         long opened = TaintWindow.openedCount();
         long recovered = TaintWindow.recoveredCount();
         try (TimelineSemaphore semaphore = TimelineSemaphore.create(0)) {
@@ -128,7 +128,7 @@ class RuntimeDiagnosticsTest {
     }
 
     @Test
-    void aStreamKnowsWhatItRunsAfter() {
+    void aStreamKnowsItsPast() {
         VirtualClock clock = VirtualClock.stepped();
         try (VirtualDevice device =
                         VirtualDevice.builder().clock(clock).fifoQueues(2).build();

@@ -20,7 +20,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The workers of a runtime: their number, places, and end when it is closed. */
+/** The workers of a runtime: the number, places, and end of workers on close. */
 @Timeout(300)
 class RuntimeWorkersTest {
     /** Runs an action on a worker. */
@@ -37,7 +37,7 @@ class RuntimeWorkersTest {
     }
 
     @Test
-    void thereIsOneForEachGroupUnlessANumberIsGiven() {
+    void thereIsAWorkerPerGroupUnlessANumberIsGiven() {
         try (IreeRuntime runtime = IreeRuntime.create()) {
             assertThat(runtime.monitor().workers().executor().workers())
                     .isEqualTo(runtime.monitor().workers().topology().groups().size())
@@ -57,7 +57,7 @@ class RuntimeWorkersTest {
     }
 
     @Test
-    void runtimeThatHadNoWorkForWorkersHasNoThreads() {
+    void runtimeWithoutWorkForWorkersHasNoThreads() {
         try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(4).build()) {
             try (Program program = runtime.load(Fixtures.file("3.11.0/cpu/add.vmfb"))) {
                 assertThat(program.functions()).isNotEmpty();
@@ -68,7 +68,7 @@ class RuntimeWorkersTest {
         }
     }
 
-    /** Its name is in its description. */
+    /** The name is in the description. */
     private static long workerThreads(IreeRuntime runtime) {
         String prefix = runtime.monitor().workers().executor().toString().split("'")[1] + "-worker-";
         return Thread.getAllStackTraces().keySet().stream()
@@ -77,7 +77,7 @@ class RuntimeWorkersTest {
     }
 
     @Test
-    void numbersThatDoNotFitAreRefused() {
+    void unsuitableNumbersAreRefused() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> IreeRuntime.builder().taskWorkers(257).build())
                 .withMessage("'workers' is 257 and must be within [0, 256], the limit")
@@ -91,7 +91,7 @@ class RuntimeWorkersTest {
     }
 
     @Test
-    void workersAreBoundToTheirProcessorsWhereAsked() throws Exception {
+    void workersAreBoundToTheirProcessorsOnRequest() throws Exception {
         int processor = BitSet.valueOf(NativeThreads.affinity()).nextSetBit(0);
         BitSet one = new BitSet();
         one.set(processor);
@@ -108,7 +108,7 @@ class RuntimeWorkersTest {
     }
 
     @Test
-    void workersWhoseProcessorsAreNotThereWorkAnywhere() throws Exception {
+    void workersWithoutTheirProcessorsWorkAnywhere() throws Exception {
         long[] before = NativeThreads.affinity();
         try (IreeRuntime runtime = IreeRuntime.builder()
                 .topology(Topology.of("cpus=8191; cpus=any"))
@@ -121,7 +121,7 @@ class RuntimeWorkersTest {
     }
 
     @Test
-    void workersMayStartCallsAndNotWaitForThem() throws Exception {
+    void workersMayStartCallsWithoutWaiting() throws Exception {
         String empty = "vm.module @m version 0\nvm.export @f\nvm.func @f() -> () {\n^bb0:\n  vm.return\n}\n";
         try (IreeRuntime runtime = IreeRuntime.builder().taskWorkers(1).build();
                 Program program = runtime.load(ProgramOptions.builder()
@@ -151,6 +151,6 @@ class RuntimeWorkersTest {
         while (executor.liveProcesses() > 0) {
             Thread.onSpinWait();
         }
-        executor.close(); // already closed, or waits until it is
+        executor.close(); // already closed, or in a wait for the close
     }
 }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Scripts that users of macOS run need neither bash 4 nor GNU tools: macOS has bash 3.2 and BSD's tools. */
+/** Scripts run by users of macOS need neither bash 4 nor GNU tools: macOS has bash 3.2 and BSD's tools. */
 class ScriptsTest {
     private static final Path ROOT = Path.of("..");
 
@@ -49,7 +49,7 @@ class ScriptsTest {
             "sample-app/src/main/iree/compile-shaders");
 
     /**
-     * A construct which macOS lacks.
+     * A construct missing in macOS.
      *
      * @param pattern of a line
      * @param examples separated by two spaces: found
@@ -167,7 +167,7 @@ class ScriptsTest {
                     "awk '{ gsub(a, b) }'"),
             new Rule("echo: options", BEFORE + "echo\\s+-[en]", "echo -n a", "echo a"));
 
-    /** Of /bin/sh, which is bash 3.2 on macOS and another shell elsewhere. */
+    /** Of /bin/sh, bash 3.2 on macOS and another shell elsewhere. */
     private static final Rule SH = new Rule(
             "bash in /bin/sh",
             "\\[\\[\\s|[<>]\\(|^\\s*function\\s+\\w+\\s*(\\{|$)|\\w\\+=|\\$\\{\\w+\\[|\\w=\\(|" + BEFORE + "source\\s",
@@ -210,7 +210,10 @@ class ScriptsTest {
         assertThat(found).isEmpty();
     }
 
-    /** An array that begins empty is an error under set -u until bash 4.4, unless its elements are counted or guarded by {@code ${a[@]+...}}. */
+    /**
+     * An array empty at first is an error under set -u until bash 4.4, unless the elements are counted or guarded by
+     * {@code ${a[@]+...}}.
+     */
     private static void arrays(String script, String text, List<String> found) {
         Pattern.compile("\\b(\\w+)=\\(\\)")
                 .matcher(text)

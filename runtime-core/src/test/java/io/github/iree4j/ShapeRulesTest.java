@@ -38,7 +38,7 @@ class ShapeRulesTest {
                 "[a] fill=NaN, [], _ -> [_ 4], []",
                 "[a] i64 mask, [a] f16 fill=2, [a] ui8 -> [a] f32"
             })
-    void textIsReadAsItIsWritten(String text) {
+    void textIsReadAsWritten(String text) {
         assertThat(ShapeRules.parse(text)).hasToString(text);
     }
 

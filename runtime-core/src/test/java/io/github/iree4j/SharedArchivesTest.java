@@ -15,7 +15,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Programs that name one archive share its mapping; the operating system reports the number of mappings. */
+/** Programs with the same archive share the mapping; the operating system reports the number of mappings. */
 @EnabledOnOs(OS.LINUX)
 class SharedArchivesTest {
     @TempDir
@@ -39,7 +39,7 @@ class SharedArchivesTest {
     }
 
     @Test
-    void programsThatNameOneArchiveMapItOnceUntilTheLastIsClosed() throws IOException {
+    void programsWithTheSameArchiveMapItOnceUntilTheLastIsClosed() throws IOException {
         Path archive = archive();
         ProgramOptions options = ProgramOptions.builder()
                 .module(Fixtures.file("3.11.0/cpu/scale.vmfb"))

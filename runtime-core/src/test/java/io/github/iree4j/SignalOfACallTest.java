@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The fence of a call has one outcome, known to the call until then. */
+/** The fence of a call has a single outcome, known to the call until then. */
 @Timeout(300)
 class SignalOfACallTest {
     private final IreeRuntime runtime = IreeRuntime.create();
@@ -116,7 +116,7 @@ class SignalOfACallTest {
 
     /** Code of the caller runs between the completion of the future and the signal. */
     @Test
-    void aProgramThatIsClosedWhileTheCallersCodeRunsHasSignalledTheFence() {
+    void aProgramClosedDuringTheCallersCodeHasSignalledTheFence() {
         Program program = program();
         Submission<Results> call = program.function("two").submit(CallOptions.DEFAULTS.after(inputs), 21);
         stay(call.results());
@@ -130,7 +130,7 @@ class SignalOfACallTest {
     }
 
     @Test
-    void aProgramThatIsClosedWhileTheCallersCodeRunsHasFailedTheFence() throws Exception {
+    void aProgramClosedDuringTheCallersCodeHasFailedTheFence() throws Exception {
         Program program = program();
         Submission<Results> call = program.function("fail").submit(CallOptions.DEFAULTS.after(inputs));
         stay(call.results());
@@ -142,9 +142,9 @@ class SignalOfACallTest {
         go.countDown();
     }
 
-    /** The call comes after a call that has the turn, so that the continuation is there before the results. */
+    /** The call comes after a call in its turn, so the continuation is there before the results. */
     @Test
-    void aContinuationThatClosesTheProgramDoesNotWaitForItsOwnCall() throws Exception {
+    void aContinuationClosingTheProgramDoesNotWaitForItsOwnCall() throws Exception {
         Program program = program();
         try (Tensor x = zero()) {
             program.function("fail").submit(CallOptions.DEFAULTS);
@@ -179,7 +179,7 @@ class SignalOfACallTest {
         return isFreed;
     }
 
-    /** A way of ending a call before its inputs are there. */
+    /** A way of ending a call before the inputs are there. */
     enum Abandoning {
         BY_CANCEL,
         BY_FAILURE,
@@ -189,7 +189,7 @@ class SignalOfACallTest {
 
     @ParameterizedTest
     @EnumSource
-    void aContinuationThatClosesTheProgramDoesNotWaitForItsAbandonedCall(Abandoning way) throws Exception {
+    void aContinuationClosingTheProgramDoesNotWaitForItsAbandonedCall(Abandoning way) throws Exception {
         Program program = program();
         CallOptions options = CallOptions.DEFAULTS.after(inputs);
         if (way == Abandoning.BY_DEADLINE) {
@@ -210,7 +210,7 @@ class SignalOfACallTest {
     }
 
     @Test
-    void aFailureThatIsNullIsRefusedAndEndsNothing() {
+    void aNullFailureIsRefusedAndEndsNothing() {
         try (Program program = program()) {
             Submission<Results> call = program.function("two").submit(CallOptions.DEFAULTS.after(inputs), 21);
             assertThatNullPointerException().isThrownBy(() -> call.results().completeExceptionally(null));
@@ -220,7 +220,7 @@ class SignalOfACallTest {
     }
 
     @Test
-    void aCallWithResultsThatHasYetToSignalItsFenceIsNotCancelled() {
+    void aCallWithResultsAndAnUnsignalledFenceIsNotCancelled() {
         try (Program program = program()) {
             Submission<Results> call = program.function("two").submit(CallOptions.DEFAULTS.after(inputs), 21);
             stay(call.results());
@@ -236,7 +236,7 @@ class SignalOfACallTest {
     }
 
     @Test
-    void aCallIsCancelledAsLongAsItsWorkHasNotBegun() {
+    void aCallIsCancelledUntilItsWorkHasBegun() {
         try (Program program = program();
                 Tensor x = zero()) {
             Submission<Results> call = program.function("later").submit(CallOptions.DEFAULTS.after(inputs), x);
@@ -248,7 +248,7 @@ class SignalOfACallTest {
     }
 
     @Test
-    void aCallThatIsCancelledBeforeItFailsHasOneFailure() {
+    void aCallCancelledBeforeItsFailureHasASingleFailure() {
         try (Program program = program()) {
             Submission<Results> call = program.function("refuse").submit(CallOptions.DEFAULTS.after(inputs));
             long number = program.monitor().pendingCalls(1).getFirst().id();
@@ -262,7 +262,7 @@ class SignalOfACallTest {
 
     @ParameterizedTest
     @CsvSource({"true", "false"})
-    void aCallThatFailsWhileItIsEndedHasOneFailure(boolean closes) throws Exception {
+    void aCallFailingDuringItsEndHasASingleFailure(boolean closes) throws Exception {
         List<String> differing = new ArrayList<>();
         Program program = program();
         for (int i = 0; i < Effort.rounds(500); i++) {
@@ -304,7 +304,7 @@ class SignalOfACallTest {
     }
 
     @Test
-    void aSubmissionThatIsRefusedHasFailedItsFence() {
+    void aRefusedSubmissionHasFailedItsFence() {
         AtomicReference<Fence> made = new AtomicReference<>();
         assertThatIllegalStateException()
                 .isThrownBy(() -> Submission.of("p.two", CallOptions.DEFAULTS, options -> {
@@ -314,11 +314,11 @@ class SignalOfACallTest {
         assertThat(made.get().failure().orElseThrow()).hasMessageContaining("refused");
     }
 
-    /** One result for two components. */
+    /** A single result for two components. */
     record Two(Tensor first, Tensor second) {}
 
     @Test
-    void resultsThatDoNotFitLeaveTheFenceToTheWork() {
+    void unsuitableResultsLeaveTheFenceToTheWork() {
         try (Program program = program();
                 Tensor x = zero()) {
             Submission<Two> call = ResultType.of(Two.class)

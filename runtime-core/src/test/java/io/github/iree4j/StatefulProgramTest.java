@@ -23,7 +23,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A program that orders its calls on its own timeline, because each depends on the state left by the one before. */
+/**
+ * A program that orders its calls on a private timeline, because each call depends on the state left by the previous
+ * call.
+ */
 @Timeout(300)
 class StatefulProgramTest {
     private static final float[] INPUT = {1, 2, 3, 4};
@@ -39,13 +42,13 @@ class StatefulProgramTest {
         while (!runtime.programs().isEmpty()) {
             Thread.onSpinWait();
         }
-        // The kernel releases its references when its own fence is reached, which may be after that of the caller.
+        // The kernel releases its references at its own fence, perhaps after the caller's fence.
         while (runtime.device().allocator().statistics().bytesLive() != 0) {
             Thread.onSpinWait();
         }
     }
 
-    /** 2x2 matrices; every call is work of the device that waits for the call before it. */
+    /** 2x2 matrices; every call is work of the device behind the previous call. */
     private final class TrivialKernel implements AutoCloseable {
         private final TimelineSemaphore internal = TimelineSemaphore.create(0);
         private long submitted;

@@ -33,10 +33,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Calls submitted to timelines, before any of their waits is reached. */
+/** Calls submitted to timelines, before any of the waits is reached. */
 @Timeout(300)
 class SubmissionTest {
-    /** Functions with fences: one fills an element of the buffer they are given, the other copies it to the next. */
+    /**
+     * Functions with fences: the first fills an element of the given buffer, the second copies the element to the next.
+     */
     private static final String DEVICE_FUNCTIONS = """
             vm.module @device version 0
             vm.type !hal.device
@@ -151,7 +153,7 @@ class SubmissionTest {
 
     private void note(Object state, VmCall call) {
         int number = call.i32();
-        order.add(number); // calls of one program have happens-before between them
+        order.add(number); // calls of the same program have happens-before between them
         runtime.device().queue(0).barrier(call.ref(Fence.class), call.ref(Fence.class), 0);
         call.returnI32(number);
     }
@@ -234,7 +236,9 @@ class SubmissionTest {
 
             third.get().close(); // has no waits, so nothing delays it
             assertThat(second).isNotDone();
-            assertThat(timeline.value()).as("one of four has signalled c").isZero();
+            assertThat(timeline.value())
+                    .as("a single signaller of four has signalled c")
+                    .isZero();
             assertThat(x.toIntArray()).containsExactly(0, 0, 0, 9, 0);
 
             a.signal();
@@ -258,7 +262,7 @@ class SubmissionTest {
     }
 
     @Test
-    void whatTheHostDoesHasItsPlaceOnAnAxis() throws Exception {
+    void workOfTheHostHasItsPlaceOnAnAxis() throws Exception {
         try (Program program = program();
                 Fence first = timeline.at(1);
                 Fence second = timeline.at(2);
@@ -291,7 +295,7 @@ class SubmissionTest {
     }
 
     @Test
-    void pointsThatAreReachedTakeNoFurtherSignal() throws Exception {
+    void reachedPointsTakeNoFurtherSignal() throws Exception {
         try (Program program = program();
                 Tensor x = onDevice(0, 0, 0, 0, 0);
                 Fence done = timeline.at(1)) {
@@ -379,7 +383,7 @@ class SubmissionTest {
     }
 
     @Test
-    void whatAFunctionFailsWithFailsItsFence() {
+    void failuresOfAFunctionFailItsFence() {
         try (Program program = program();
                 Timeline second = runtime.createTimeline();
                 Timeline third = runtime.createTimeline();
@@ -396,7 +400,7 @@ class SubmissionTest {
     }
 
     @Test
-    void aTimelineThatIsGivenUpCancelsWhatWaitsForIt() {
+    void anAbandonedTimelineCancelsItsWaiters() {
         Timeline given = runtime.createTimeline();
         try (Program program = program();
                 Fence done = timeline.at(1)) {
@@ -410,7 +414,7 @@ class SubmissionTest {
     }
 
     @Test
-    void aProgramThatForgetsItsFenceFailsTheFuture() {
+    void aProgramForgettingItsFenceFailsTheFuture() {
         try (Program program = program()) {
             assertThat(program.function("forgetful").invokeAsync())
                     .failsWithin(java.time.Duration.ofSeconds(50))
@@ -420,7 +424,7 @@ class SubmissionTest {
     }
 
     @Test
-    void whatCannotBeSubmittedIsRefusedAndLeavesNothingBehind() {
+    void impossibleSubmissionsAreRefusedAndLeaveNothingBehind() {
         Program program = program();
         Tensor x = onDevice(0);
         Fence closed = timeline.at(1);
@@ -440,7 +444,7 @@ class SubmissionTest {
     // -- cancellation
 
     @Test
-    void cancellingWhatStillWaitsFailsItsFenceAtOnce() {
+    void cancellingAWaitingCallFailsItsFenceAtOnce() {
         try (Program program = program();
                 Timeline after = runtime.createTimeline();
                 Fence a = timeline.at(1);
@@ -457,7 +461,7 @@ class SubmissionTest {
     }
 
     @Test
-    void cancellingWhatRunsFailsItsFence() throws Exception {
+    void cancellingARunningCallFailsItsFence() throws Exception {
         try (Program program = program();
                 Fence done = timeline.at(1)) {
             CompletableFuture<Results> future = program.function("stay").call(CallOptions.DEFAULTS.signal(done));
@@ -468,7 +472,7 @@ class SubmissionTest {
     }
 
     @Test
-    void aCallThatEndsAheadOfItsFenceNoLongerWaitsForIt() throws Exception {
+    void aCallEndedAheadOfItsFenceNoLongerWaitsForIt() throws Exception {
         try (Program program = program();
                 Timeline after = runtime.createTimeline();
                 Fence a = timeline.at(1);

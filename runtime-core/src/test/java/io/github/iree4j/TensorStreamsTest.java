@@ -24,7 +24,7 @@ class TensorStreamsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 4095, 4096, 16384, 16385, 100_000})
-    void bytesComeBackAsTheyWent(int size) throws IOException {
+    void bytesComeBackUnchanged(int size) throws IOException {
         byte[] bytes = new byte[size];
         new Random(size).nextBytes(bytes);
         ByteArrayInputStream in = new ByteArrayInputStream(bytes);
@@ -43,7 +43,7 @@ class TensorStreamsTest {
     }
 
     @Test
-    void aStreamThatEndsTooEarlyIsSaidToBeSo() {
+    void aStreamEndingTooEarlyIsReportedAsSuch() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> Tensor.read(new ByteArrayInputStream(new byte[10]), ElementType.F32, 3))
                 .withMessage("tensor 3xf32: the data ends after 10 of 12 bytes")
@@ -65,7 +65,7 @@ class TensorStreamsTest {
     }
 
     @Test
-    void largeOnesAreUsedInPlace() throws IOException {
+    void largeTensorsAreUsedInPlace() throws IOException {
         Tensor tensor = Tensor.read(new ByteArrayInputStream(new byte[8192]), ElementType.UI8, 8192);
         assertThat(DeviceMemory.isImportable(tensor.elements().host())).isTrue();
     }

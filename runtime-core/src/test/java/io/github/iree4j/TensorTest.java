@@ -40,7 +40,7 @@ class TensorTest {
     }
 
     @Test
-    void scalarHasRankZeroAndOneElement() {
+    void scalarHasRankZeroAndASingleElement() {
         Tensor tensor = Tensor.scalar(3);
         assertThat(tensor.shape()).isEqualTo(Shape.SCALAR);
         assertThat(tensor.shape().elementCount()).isEqualTo(1);
@@ -55,7 +55,7 @@ class TensorTest {
     }
 
     @Test
-    void arrayThatDoesNotFillTheShapeIsRefusedWithNumbers() {
+    void arrayNotFillingTheShapeIsRefusedWithNumbers() {
         assertFails(
                 StatusCode.INVALID_ARGUMENT,
                 "array of 3 elements does not fill 2x2xf32, which has 4",
@@ -76,7 +76,7 @@ class TensorTest {
     }
 
     @Test
-    void tensorsThatDoNotFitTheHeapAreRefused() {
+    void tensorsTooLargeForTheHeapAreRefused() {
         long heap = Runtime.getRuntime().maxMemory();
         assertFails(StatusCode.RESOURCE_EXHAUSTED, "does not fit", () -> Tensor.zeros(ElementType.I8, heap));
     }
@@ -146,7 +146,7 @@ class TensorTest {
     }
 
     @Test
-    void valuesThatDoNotFitAreOutOfRange() {
+    void tooLargeValuesAreOutOfRange() {
         assertFails(
                 StatusCode.OUT_OF_RANGE,
                 "element 1 is 128, which element type si8 cannot hold (-128 to 127)",
@@ -186,7 +186,7 @@ class TensorTest {
     }
 
     @Test
-    void everyJavaArrayComesBackAsItWent() {
+    void everyJavaArrayComesBackUnchanged() {
         assertThat(Tensor.of(new int[] {1, -2}).toIntArray()).containsExactly(1, -2);
         assertThat(Tensor.of(new long[] {1, Long.MIN_VALUE}).toLongArray()).containsExactly(1, Long.MIN_VALUE);
         assertThat(Tensor.of(new short[] {1, -2}).toShortArray()).containsExactly((short) 1, (short) -2);
@@ -195,7 +195,7 @@ class TensorTest {
     }
 
     @Test
-    void everyNumberTypeHoldsWhatItPrints() {
+    void everyNumberTypeHoldsItsPrintedValue() {
         long seed = Effort.seed(20261120);
         Random random = new Random(seed);
         ElementType[] types = {
@@ -225,7 +225,7 @@ class TensorTest {
     }
 
     @Test
-    void onlyMemoryThatCannotBeClosedIsLentToDevices() {
+    void onlyUncloseableMemoryIsLentToDevices() {
         try (Arena shared = Arena.ofShared();
                 Arena confined = Arena.ofConfined()) {
             assertThat(importable(shared.allocate(64, 64))).isFalse();
@@ -398,7 +398,7 @@ class TensorTest {
                 "1xi1=2",
                 "9223372036854775807x9223372036854775807xi64"
             })
-    void refusesTextThatIsNoTensor(String text) {
+    void refusesTextOfNoTensor(String text) {
         assertThatThrownBy(() -> Tensor.parse(text)).isInstanceOf(IreeException.class);
     }
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Calls without a thread that are in line when a file in place is touched. */
+/** Calls without a thread, in line when a file in place is touched. */
 @Timeout(300)
 class TouchedInLineTest {
     private static final int CALLS = 50;
@@ -78,7 +78,7 @@ class TouchedInLineTest {
         runtime.close();
     }
 
-    /** Changes the file while one call keeps the turn and the others are in line; the calls in line. */
+    /** Changes the file while a call keeps the turn and the others are in line; the calls in line. */
     private List<CompletableFuture<Results>> inLine(Runnable change) {
         List<CompletableFuture<Results>> calls = new ArrayList<>();
         try (Fence fence = timeline.at(1)) {

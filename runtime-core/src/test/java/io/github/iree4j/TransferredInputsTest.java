@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Ownership of inputs: the program may free a transferred one; only the caller may free a lent one. */
+/** Ownership of inputs: the program may free a transferred tensor; only the caller may free a lent tensor. */
 class TransferredInputsTest {
     private static final long BYTES = 4096;
     private static final Shape SHAPE = Shape.of(1024);
@@ -86,7 +86,7 @@ class TransferredInputsTest {
         seen.add(live());
     }
 
-    /** Frees its input if it may, as compiled programs do; returns whether it was the last owner. */
+    /** Frees the input if permitted, as compiled programs do; returns whether this was the last owner. */
     private void free(VmCall call) {
         BufferView view = call.required(BufferView.class);
         boolean last = view.buffer().isTerminal();
@@ -95,7 +95,7 @@ class TransferredInputsTest {
         call.returnI32(last ? 1 : 0);
     }
 
-    /** Frees its input and then allocates as much. */
+    /** Frees the input and then allocates as much. */
     private void replace(VmCall call) {
         dealloca(call.required(BufferView.class).buffer());
         BufferView next = ones();
@@ -103,7 +103,7 @@ class TransferredInputsTest {
         call.returnRef(next);
     }
 
-    /** Drops an ownership that it never had, and frees. */
+    /** Drops an ownership never held, and frees. */
     private void discards(VmCall call) {
         Buffer buffer = call.required(BufferView.class).buffer();
         boolean last = buffer.discard() || buffer.discard();
@@ -111,7 +111,7 @@ class TransferredInputsTest {
         call.returnI32(last ? 1 : 0);
     }
 
-    /** Has its input freed by the device, between its fences. */
+    /** Has the input freed by the device, between the fences. */
     private void freeLater(VmCall call) {
         Buffer buffer = call.required(BufferView.class).buffer();
         Fence wait = call.ref(Fence.class);
@@ -131,7 +131,7 @@ class TransferredInputsTest {
     }
 
     @Test
-    void programsFreeWhatWasTransferredToThemInOrder() {
+    void programsFreeTransferredTensorsInOrder() {
         Tensor input = made();
         assertThat(live()).isEqualTo(BYTES);
         assertThat(invokeInt("free", input.transfer()))
@@ -141,7 +141,7 @@ class TransferredInputsTest {
     }
 
     @Test
-    void programsCannotFreeWhatWasLentToThem() {
+    void programsCannotFreeLentTensors() {
         try (Tensor input = made()) {
             assertThat(invokeInt("free", input))
                     .as("the program is the last owner")
@@ -183,7 +183,7 @@ class TransferredInputsTest {
     }
 
     @Test
-    void submittedWorkFreesWhatWasTransferredBetweenItsFencesAndNothingThatWasLent() {
+    void submittedWorkFreesTransferredTensorsBetweenItsFencesAndNoLentTensor() {
         Tensor given = made();
         try (Tensor lent = made();
                 Timeline timeline = runtime.createTimeline();
@@ -218,7 +218,7 @@ class TransferredInputsTest {
     }
 
     @Test
-    void whatAnotherResultSharesStaysUntilItIsClosed() {
+    void memorySharedByAnotherResultStaysUntilItsClose() {
         Tensor input = made();
         try (Program keeper = runtime.load(ProgramOptions.builder()
                         .module(NativeModule.builder("keeper", 1, Object::new)

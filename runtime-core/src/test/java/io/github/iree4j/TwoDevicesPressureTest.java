@@ -23,7 +23,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Programs on two devices, of which one or both are short of memory: each call is answered, whichever of them is its first device. */
+/**
+ * Programs on two devices, of which either or both are short of memory: each call is answered, whichever device comes
+ * first.
+ */
 @Tag("long")
 @Timeout(300)
 class TwoDevicesPressureTest {
@@ -68,7 +71,7 @@ class TwoDevicesPressureTest {
         }
     }
 
-    /** The peaks of one call: on the first device of its program, and on the second. */
+    /** The peaks of a call: on the first device of the program, and on the second. */
     private static long[] peaks() {
         try (IreeRuntime runtime = open(DeviceOptions.DEFAULTS, DeviceOptions.DEFAULTS);
                 Program program = load(runtime, false)) {
@@ -124,9 +127,9 @@ class TwoDevicesPressureTest {
         }
     }
 
-    /** At whatever moment: at one gate, between two, made, or over. */
+    /** At whatever moment: at a gate, between two gates, made, or over. */
     @Test
-    void callsThatAreCancelledLeaveNothingAtEitherDevice() throws Exception {
+    void cancelledCallsLeaveNothingAtEitherDevice() throws Exception {
         long[] peaks = peaks();
         long most = Math.max(peaks[0], peaks[1]);
         long seed = Effort.seed(TwoDevicesPressureTest.class, "cancelled calls", 1);

@@ -66,7 +66,7 @@ class WhereTest {
         return CODE.matcher(cell).results().map(each -> each.group(1)).toList();
     }
 
-    /** A file of the shim, or a type with one of its methods. */
+    /** A file of the shim, or a type with a method. */
     private static boolean exists(String place) throws IOException {
         if (place.startsWith("native-shim/")) {
             return Files.exists(ROOT.resolve(place));

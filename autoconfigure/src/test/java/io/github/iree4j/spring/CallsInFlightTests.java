@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
 
-/** Deadlines of calls that run on the thread that made them; the tests tell the time. */
+/** Deadlines of synchronous calls; the tests tell the time. */
 class CallsInFlightTests {
 
     private static final IreeException FAILURE = IreeException.of(StatusCode.CANCELLED, "interrupted");
@@ -34,7 +34,7 @@ class CallsInFlightTests {
     }
 
     @Test
-    void aCallThatIsLateIsInterruptedOnceAndFailsWithItsDeadline() {
+    void aLateCallIsInterruptedOnceAndFailsWithItsDeadline() {
         CallsInFlight.Here here = calls.begin("draft", "module.step", Duration.ofSeconds(5));
         clock.set(Duration.ofSeconds(4).toNanos());
         look();
@@ -49,7 +49,7 @@ class CallsInFlightTests {
     }
 
     @Test
-    void aCallThatEndsJustAsItIsLateLeavesNoInterrupt() {
+    void aCallEndingJustAsItIsLateLeavesNoInterrupt() {
         CallsInFlight.Here here = calls.begin("draft", "module.step", Duration.ofSeconds(5));
         clock.set(Duration.ofSeconds(6).toNanos());
         look();
@@ -57,7 +57,7 @@ class CallsInFlightTests {
     }
 
     @Test
-    void aCallThatIsLateFailsWithItsDeadlineThoughNobodyHasLooked() {
+    void aLateCallFailsWithItsDeadlineWithoutALook() {
         CallsInFlight.Here here = calls.begin("draft", "module.step", Duration.ofSeconds(5));
         clock.set(Duration.ofSeconds(5).toNanos());
         assertThat(here.failed(FAILURE).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
@@ -88,7 +88,7 @@ class CallsInFlightTests {
     }
 
     @Test
-    void aCancelledCallKeepsAFailureThatSaysMore() {
+    void aCancelledCallKeepsAMoreTellingFailure() {
         for (IreeException failure : List.of(
                 IreeException.of(StatusCode.CANCELLED, "call 7 of 'm.f' was cancelled: the application stops"),
                 IreeException.of(StatusCode.INVALID_ARGUMENT, "input 0 has another shape"))) {
@@ -99,7 +99,7 @@ class CallsInFlightTests {
     }
 
     @Test
-    void tracesAreThoseOfTheThreadsThatMadeTheCalls() {
+    void tracesBelongToTheCallingThreads() {
         MDC.put("traceId", "first");
         CallsInFlight.Here here = calls.begin("draft", "module.step", null);
         clock.set(1);

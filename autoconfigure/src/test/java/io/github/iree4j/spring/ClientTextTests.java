@@ -51,7 +51,7 @@ class ClientTextTests {
     }
 
     @Test
-    void whatIsForClientsIsFoundBehindWhatTheCallerWasDoing() {
+    void textForClientsIsFoundBehindTheCallersAction() {
         IreeException failure = IreeException.of(
                 StatusCode.NOT_FOUND, "there is no 'x'; there are [y]", null, new ClientText("there is no 'x'"));
         assertThat(ClientText.of(failure.during("in a batch"))).isEqualTo("there is no 'x'");
@@ -83,7 +83,7 @@ class ClientTextTests {
     }
 
     @Test
-    void whatTheCallerWasDoingIsForClients() {
+    void theCallersActionIsForClients() {
         IreeException failure = IreeException.of(StatusCode.INTERNAL, "no").during("in @module.main+0x1");
         assertThat(ClientText.of(failure.during("in part 2 of the batch"))).isEqualTo("no; in part 2 of the batch");
     }

@@ -11,8 +11,8 @@ import org.junit.platform.launcher.LauncherSession;
 import org.junit.platform.launcher.LauncherSessionListener;
 
 /**
- * Gives each JVM of tests a copy of its own of the library in place of CUDA's driver, so that one can lose its devices.
- * A driver opens its library once.
+ * Gives each JVM of tests a private copy of the library in place of CUDA's driver, for losing devices separately. A
+ * driver opens the library once.
  */
 public final class FakeCuda implements LauncherSessionListener {
     private static final String PROPERTY = "iree.cuda.library";
@@ -60,7 +60,7 @@ public final class FakeCuda implements LauncherSessionListener {
         }
     }
 
-    /** The driver of that name. */
+    /** The driver of this name. */
     public static DriverProvider driver(String name) {
         return DriverProvider.installed().stream()
                 .filter(driver -> driver.name().equals(name))
@@ -68,7 +68,7 @@ public final class FakeCuda implements LauncherSessionListener {
                 .orElseThrow();
     }
 
-    /** Loses the devices that are open, until the result is closed. Skips the test on hardware. */
+    /** Loses the open devices, until the result is closed. Skips the test on hardware. */
     public static Loss lose() {
         Path library = Path.of(System.getProperty(PROPERTY, ""));
         Assumptions.assumeTrue(library.getFileName().toString().startsWith("libfake_cuda"), "not on hardware");
@@ -82,7 +82,7 @@ public final class FakeCuda implements LauncherSessionListener {
     /**
      * A loss.
      *
-     * @param file what the library looks for
+     * @param file the file sought by the library
      */
     public record Loss(Path file) implements AutoCloseable {
         @Override

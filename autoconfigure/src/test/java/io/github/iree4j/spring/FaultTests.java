@@ -40,9 +40,9 @@ class FaultTests {
         assertThat(late(LIMIT.multipliedBy(2), LIMIT, LIMIT)).isEqualTo(Fault.MODEL);
     }
 
-    /** A function in Java that waits for something else may say so long before. */
+    /** A function in Java with a wait for something else may report the wait long before. */
     @Test
-    void whatIsLateBeforeTheCallersDeadlineIsTheModel() {
+    void latenessBeforeTheCallersDeadlineIsTheModelsFault() {
         assertThat(late(Duration.ofSeconds(2), LIMIT, Duration.ofSeconds(1))).isEqualTo(Fault.MODEL);
         assertThat(late(null, null, Duration.ofSeconds(1))).isEqualTo(Fault.MODEL);
     }
@@ -53,21 +53,21 @@ class FaultTests {
     }
 
     @Test
-    void aCallThatIsTooLargeIsTheCallers() {
+    void aTooLargeCallIsTheCallersFault() {
         IreeException failure = IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "no", null, new NeverFits(1 << 30));
         assertThat(Fault.of(failure, null, LIMIT, LIMIT)).isEqualTo(Fault.CALLER);
     }
 
     /** A caller's sizes or values can make a kernel read where nothing is. */
     @Test
-    void aKernelThatFailsIsNobodysForSure() {
+    void aFailingKernelIsNobodysFaultForSure() {
         IreeException failure = IreeException.of(StatusCode.INTERNAL, "no", null, new KernelFault());
         assertThat(Fault.of(failure, null, LIMIT, LIMIT)).isEqualTo(Fault.UNKNOWN);
         assertThat(Fault.of(failure.during("in @main"), null, LIMIT, LIMIT)).isEqualTo(Fault.UNKNOWN);
     }
 
     @Test
-    void aFileThatWasTouchedOrGivesNoAnswerIsTheOperators() {
+    void aTouchedOrSilentFileIsTheOperatorsFault() {
         IreeException failure = IreeException.of(StatusCode.UNAVAILABLE, "touched", null, new FileFault());
         assertThat(Fault.of(failure, null, LIMIT, LIMIT)).isEqualTo(Fault.OPERATOR);
         assertThat(Fault.of(failure.during("in a program"), null, LIMIT, LIMIT)).isEqualTo(Fault.OPERATOR);
@@ -77,11 +77,11 @@ class FaultTests {
     }
 
     @Test
-    void whatHasNoStatusIsUnknown() {
+    void failuresWithoutAStatusAreUnknown() {
         assertThat(Fault.of(new IllegalStateException(), null, LIMIT, LIMIT)).isEqualTo(Fault.UNKNOWN);
     }
 
-    /** Each status is in one row of the table of {@code docs/calls.md}; DEADLINE_EXCEEDED is in two. */
+    /** Each status is in exactly one row of the table of {@code docs/calls.md}; DEADLINE_EXCEEDED is in two. */
     @Test
     void everyStatusIsDocumentedWithItsFault() throws IOException {
         String documentation = Files.readString(Path.of("../docs/calls.md"));

@@ -22,7 +22,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** Programs compiled by iree-compile, called as an application calls them. */
+/** Programs compiled by iree-compile, called like an application calls. */
 @SpringBootTest(webEnvironment = WebEnvironment.NONE)
 class FixtureInvocationTests {
 

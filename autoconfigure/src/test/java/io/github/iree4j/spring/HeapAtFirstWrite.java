@@ -25,7 +25,7 @@ public final class HeapAtFirstWrite extends OutputStream {
 
     private static long used() {
         for (int i = 0; i < 3; i++) {
-            System.gc(); // what cleaners free
+            System.gc(); // freed by cleaners
         }
         Runtime heap = Runtime.getRuntime();
         return heap.totalMemory() - heap.freeMemory();

@@ -10,17 +10,17 @@ import java.util.concurrent.CountDownLatch;
 import org.springframework.core.io.AbstractResource;
 import org.springframework.core.io.ProtocolResolver;
 
-/** A file on a mount that does not answer: a read of it takes no interrupt, and returns when the test says so. */
+/** A file on a dead mount: a read takes no interrupt, and returns on the test's command. */
 public final class HungFile extends AbstractResource {
 
-    /** The location that {@link #resolver} leads here. */
+    /** The location led here by {@link #resolver}. */
     public static final String LOCATION = "hung:file";
 
     private final Path content;
     private final CompletableFuture<Thread> reader = new CompletableFuture<>();
     private final CountDownLatch answer = new CountDownLatch(1);
 
-    /** Creates a file that has this content, once it is read. */
+    /** Creates a file with this content, once read. */
     public HungFile(Path content) {
         this.content = content;
     }
@@ -30,7 +30,7 @@ public final class HungFile extends AbstractResource {
         return (location, _) -> location.equals(LOCATION) ? this : null;
     }
 
-    /** Waits until a thread reads this, and returns it. */
+    /** Waits until a thread reads this file, and returns the thread. */
     public Thread awaitReader() {
         return reader.join();
     }
@@ -55,7 +55,7 @@ public final class HungFile extends AbstractResource {
                 answer.await();
                 answered = true;
             } catch (InterruptedException e) {
-                // as a read that the system does not interrupt
+                // like a read uninterrupted by the system
             }
         }
         return new ByteArrayInputStream(Files.readAllBytes(content));

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.core.io.DefaultResourceLoader;
 
-/** Loads that never end, because a file is never read or code does not return. */
+/** Endless loads, because a file is never read or code does not return. */
 @Timeout(120)
 class HungLoadTests {
 
@@ -67,7 +67,7 @@ class HungLoadTests {
     }
 
     @Test
-    void loadWhoseFileIsNotReadInTimeFailsAndItsPredecessorServes() throws InterruptedException {
+    void loadOfAnUnreadFileFailsInTimeAndItsPredecessorServes() throws InterruptedException {
         programs.load(ProgramSource.of("counter", counter));
         programs.setLoadTimeout(Duration.ofMillis(200));
         assertTimeoutPreemptively(
@@ -85,7 +85,7 @@ class HungLoadTests {
     }
 
     @Test
-    void closingEndsALoadWhoseFileIsNeverReadAndItsThreadPutsNothingIntoService() throws InterruptedException {
+    void closingEndsALoadOfAnUnreadFileAndItsThreadPutsNothingIntoService() throws InterruptedException {
         CompletableFuture<Throwable> end = new CompletableFuture<>();
         Thread.ofPlatform().daemon().start(() -> {
             try {
@@ -105,7 +105,7 @@ class HungLoadTests {
     }
 
     @Test
-    void closingDoesNotWaitForCodeOfALoadThatDoesNotReturn() throws InterruptedException {
+    void closingDoesNotWaitForEndlessCodeOfALoad() throws InterruptedException {
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         Programs stuck = programs(options -> {
@@ -132,7 +132,7 @@ class HungLoadTests {
     }
 
     @Test
-    void callerThatLeavesDoesNotEndTheLoad() throws InterruptedException {
+    void leavingCallerDoesNotEndTheLoad() throws InterruptedException {
         programs.define(ProgramSource.of("counter", HungFile.LOCATION));
         CompletableFuture<StatusCode> end = new CompletableFuture<>();
         Thread caller = Thread.ofVirtual().start(() -> end.complete(codeOf(() -> programs.locate("counter.next"))));
@@ -145,7 +145,7 @@ class HungLoadTests {
     }
 
     @Test
-    void nextCallLoadsAProgramWhoseLoadWasLate() throws InterruptedException {
+    void nextCallLoadsAProgramWithALateLoad() throws InterruptedException {
         programs.define(ProgramSource.of("counter", HungFile.LOCATION));
         programs.setLoadTimeout(Duration.ofMillis(200));
         assertThat(assertTimeoutPreemptively(SOON, () -> codeOf(() -> programs.locate("counter.next"))))
@@ -158,7 +158,7 @@ class HungLoadTests {
     }
 
     @Test
-    void nextCallLoadsAProgramWhoseLoadWasEndedIfTheApplicationStartsAgain() throws InterruptedException {
+    void nextCallLoadsAProgramWithAnEndedLoadIfTheApplicationStartsAgain() throws InterruptedException {
         programs.define(ProgramSource.of("counter", HungFile.LOCATION));
         CompletableFuture<LoadedProgram> load = programs.requireAsync("counter", null);
         hung.awaitReader();
@@ -181,9 +181,9 @@ class HungLoadTests {
         assertThat(next()).isEqualTo(1);
     }
 
-    /** The first future is cancelled, which ends neither the load nor the second. */
+    /** The first future is cancelled, and neither the load nor the second future ends. */
     @Test
-    void callsShareOneLoadWhichIsNotTheirs() throws Exception {
+    void callsShareASingleLoadWithoutOwningTheLoad() throws Exception {
         programs.define(ProgramSource.of("counter", HungFile.LOCATION));
         CompletableFuture<LoadedProgram> first = programs.requireAsync("counter", null);
         CompletableFuture<LoadedProgram> second = programs.requireAsync("counter", null);
@@ -195,7 +195,7 @@ class HungLoadTests {
     }
 
     @Test
-    void closingEndsTheWaitForALoadThatDoesNotEnd() throws InterruptedException {
+    void closingEndsTheWaitForAnEndlessLoad() throws InterruptedException {
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         CompletableFuture<Thread> loader = new CompletableFuture<>();
@@ -277,7 +277,7 @@ class HungLoadTests {
     }
 
     @Test
-    void unloadEndsALoadThatWasNotBegunByCalls() throws InterruptedException {
+    void unloadEndsALoadNotBegunByCalls() throws InterruptedException {
         programs.load(ProgramSource.of("counter", counter));
         Action load = new Action(() -> programs.load(ProgramSource.of("counter", HungFile.LOCATION)));
         hung.awaitReader();
@@ -290,7 +290,7 @@ class HungLoadTests {
     }
 
     @Test
-    void unloadDoesNotWaitForCodeOfALoadThatDoesNotReturn() throws InterruptedException {
+    void unloadDoesNotWaitForEndlessCodeOfALoad() throws InterruptedException {
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         try (Programs stuck = programs(options -> {
@@ -312,9 +312,9 @@ class HungLoadTests {
         }
     }
 
-    /** A load that reads may have failed to find a file that is there by now. */
+    /** A reading load may have missed a file created meanwhile. */
     @Test
-    void loadsOfAProgramBeingLoadedShareOneFurtherLoad() throws InterruptedException {
+    void loadsOfAProgramBeingLoadedShareASingleFurtherLoad() throws InterruptedException {
         AtomicInteger loads = new AtomicInteger();
         try (Programs counted = programs(options -> loads.incrementAndGet())) {
             counted.define(ProgramSource.of("counter", HungFile.LOCATION));
@@ -335,7 +335,7 @@ class HungLoadTests {
     }
 
     @Test
-    void failureOfALoadIsToldToAllOperatorsWhoWait() throws InterruptedException {
+    void failureOfALoadReachesAllWaitingOperators() throws InterruptedException {
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         try (Programs failing = programs(options -> {
@@ -357,9 +357,9 @@ class HungLoadTests {
         }
     }
 
-    /** A reload that reads may miss a change of the file made by a later operator. */
+    /** A reading reload may miss a change of the file by a later operator. */
     @Test
-    void reloadsShareAReloadThatHasNotBegunToRead() throws InterruptedException {
+    void reloadsShareAReloadBeforeItsReading() throws InterruptedException {
         AtomicInteger loads = new AtomicInteger();
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
@@ -386,7 +386,7 @@ class HungLoadTests {
 
     /** A load for calls finds the program loaded by others, and need not read; an operator wants the files of now. */
     @Test
-    void reloadThatJoinsALoadForCallsReadsAlthoughOthersHaveLoadedTheProgram() throws InterruptedException {
+    void reloadJoiningALoadForCallsReadsAlthoughOthersHaveLoadedTheProgram() throws InterruptedException {
         AtomicInteger loads = new AtomicInteger();
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
@@ -412,7 +412,7 @@ class HungLoadTests {
     }
 
     @Test
-    void operatorWhoLeavesDoesNotEndTheLoadOfOthers() throws InterruptedException {
+    void leavingOperatorDoesNotEndTheLoadOfOthers() throws InterruptedException {
         programs.define(ProgramSource.of("counter", HungFile.LOCATION));
         Action first = new Action(() -> programs.actions().load("counter", null));
         hung.awaitReader();
@@ -488,7 +488,7 @@ class HungLoadTests {
         assertThat(Files.exists(pipe)).isTrue();
     }
 
-    /** Waits as code that takes no interrupt. */
+    /** Waits like code without interrupts. */
     private static void awaitWithoutInterrupts(CountDownLatch latch) {
         boolean over = false;
         while (!over) {
@@ -501,7 +501,7 @@ class HungLoadTests {
         }
     }
 
-    /** An action on a thread of its own. */
+    /** An action on a separate thread. */
     private static final class Action {
         final Thread thread;
         private final CompletableFuture<Throwable> end = new CompletableFuture<>();

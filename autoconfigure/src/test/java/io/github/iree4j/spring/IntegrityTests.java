@@ -142,7 +142,7 @@ class IntegrityTests {
     }
 
     @Test
-    void filesWithoutASignatureAreRefusedWhereOneIsRequired() throws Exception {
+    void filesWithoutASignatureAreRefusedIfASignatureIsRequired() throws Exception {
         Programs all = requiring(Requirement.SIGNATURE, keys.getPublic());
         assertThat(refused(all, source().build(), StatusCode.PERMISSION_DENIED))
                 .hasMessageContaining("weights.vmfb' has no signature");
@@ -189,7 +189,7 @@ class IntegrityTests {
     }
 
     @Test
-    void verifiedFilesArePrivateEvenIfTheyWereToBeMapped() throws Exception {
+    void verifiedFilesArePrivateEvenIfMeantToBeMapped() throws Exception {
         sign(module);
         sign(weights);
         Programs all = requiring(Requirement.SIGNATURE, keys.getPublic());

@@ -98,7 +98,7 @@ class InvocationServiceTests {
     }
 
     @Test
-    void aPointThatOthersHaveReachedIsNotFailedByARefusedRequest() {
+    void aPointReachedByOthersIsNotFailedByARefusedRequest() {
         try (Timeline timeline = runtime.createTimeline()) {
             timeline.semaphore().signal(1);
             assertThat(invocations
@@ -182,7 +182,7 @@ class InvocationServiceTests {
     }
 
     @Test
-    void requestWhoseResultsComeAfterItsDeadlineFails() {
+    void requestWithResultsAfterItsDeadlineFails() {
         AtomicLong clock = new AtomicLong();
         ThreadDeadlines deadlines = new ThreadDeadlines(() -> clock.getAndAdd(1_000_000_000), _ -> {});
         InvocationSpec request = new InvocationService(programs, List.of(), new CallsInFlight(clock::get, deadlines))
@@ -198,7 +198,7 @@ class InvocationServiceTests {
     }
 
     @Test
-    void cancellingFreesWhatTheCallHeld() {
+    void cancellingFreesTheMemoryOfTheCall() {
         Tensor input = runtime.upload(Tensor.of(new float[] {1, 2, 3, 4}));
         try (LeakCheck _ = LeakCheck.around(runtime);
                 Timeline timeline = runtime.createTimeline()) {
@@ -282,7 +282,7 @@ class InvocationServiceTests {
         "-1,                   INVALID_ARGUMENT",
         "0,                    DEADLINE_EXCEEDED"
     })
-    void aDeadlineThatHasPassedFailsTheCall(long seconds, StatusCode code) {
+    void aPassedDeadlineFailsTheCall(long seconds, StatusCode code) {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> invocations
                         .request("adder.add")
@@ -328,7 +328,7 @@ class InvocationServiceTests {
     @Test
     void callOfAReplacedProgramGoesToItsSuccessor() {
         InvocationService slow = new InvocationService(programs, List.of((request, chain) -> {
-            programs.load(request.program().source()); // closes the one that was looked up
+            programs.load(request.program().source()); // closes the found program
             return chain.proceed(request);
         }));
         try (Results results = slow.invoke("adder.add", 1, 2)) {
@@ -341,7 +341,7 @@ class InvocationServiceTests {
     }
 
     @Test
-    void callOfAProgramThatIsUnloadedMeanwhileSaysSo() {
+    void callOfAProgramUnloadedMeanwhileReportsTheUnload() {
         InvocationService slow = new InvocationService(programs, List.of((request, chain) -> {
             programs.unload("adder");
             return chain.proceed(request);
@@ -440,7 +440,7 @@ class InvocationServiceTests {
     }
 
     @Test
-    void anInterceptorThatRefusesLaterOrThrowsFailsTheFence() {
+    void anInterceptorRefusingLaterOrThrowingFailsTheFence() {
         CompletableFuture<Results> later = new CompletableFuture<>();
         InvocationService refusing = new InvocationService(programs, List.of((_, _) -> later));
         List<Fence> fences = new ArrayList<>();
@@ -496,7 +496,7 @@ class InvocationServiceTests {
     }
 
     @Test
-    void callsRefusedByAnInterceptorThatThrowsAreCountedForEveryCaller() throws Exception {
+    void callsRefusedByAThrowingInterceptorAreCountedForEveryCaller() throws Exception {
         programs.load(
                 ProgramSource.of("sums", TestModules.adder(directory).toUri().toString()));
         InvocationService refusing = new InvocationService(programs, List.of((request, chain) -> {

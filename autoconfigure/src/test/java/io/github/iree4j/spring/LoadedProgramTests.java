@@ -79,9 +79,9 @@ class LoadedProgramTests {
         }
     }
 
-    /** Requests that have waited for a place were located while other calls were under way. */
+    /** Requests after a wait for a place were located while other calls were under way. */
     @Test
-    void callsLocatedOnOneInstanceAreMadeByIdleInstances() throws Exception {
+    void callsLocatedOnAnInstanceAreMadeByIdleInstances() throws Exception {
         LocatedFunction early = programs.locate("gate.pass");
         List<Future<?>> calls = new ArrayList<>();
         for (int i = 0; i < CONTEXTS; i++) {
@@ -112,7 +112,7 @@ class LoadedProgramTests {
 
     /** A choice counts before the chosen instance knows of the call. */
     @Test
-    void choicesOfOneMomentAreDifferentInstances() {
+    void choicesOfTheSameMomentAreDifferentInstances() {
         LocatedFunction located = programs.locate("gate.pass");
         for (int round = 0; round < 1000; round++) {
             ConcurrentHashMap<Program, LoadedProgram.Chosen> chosen = new ConcurrentHashMap<>();

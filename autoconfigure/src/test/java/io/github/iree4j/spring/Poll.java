@@ -2,7 +2,7 @@ package io.github.iree4j.spring;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** The pause of a test that waits for the state of another thread. */
+/** The pause of a test in a wait for the state of another thread. */
 public final class Poll {
     private Poll() {}
 

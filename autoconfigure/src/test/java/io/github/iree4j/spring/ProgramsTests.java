@@ -124,7 +124,7 @@ class ProgramsTests {
         assertThat(next("counter")).isEqualTo(1);
     }
 
-    /** Whether it had found the function before or finds none now. */
+    /** Found before, or not to be found now. */
     @Test
     void everyUseOfAnUnloadedProgramIsAnsweredAlike() {
         programs.load(ProgramSource.of("counter", counter));
@@ -146,7 +146,7 @@ class ProgramsTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void callsOfAProgramThatWasUnloadedOrReplacedAreCancelledAtTheLimit(boolean replaced) throws Exception {
+    void callsOfAnUnloadedOrReplacedProgramAreCancelledAtTheLimit(boolean replaced) throws Exception {
         List<Runnable> later = new ArrayList<>();
         RetiredPrograms retired = new RetiredPrograms(delay -> {
             assertThat(delay).isEqualTo(Duration.ofSeconds(20));
@@ -173,7 +173,7 @@ class ProgramsTests {
                     .havingCause()
                     .withMessageMatching("call [0-9]+ of 'spinning.spin' was cancelled by an operator");
             while (before.activeCalls() > 0) {
-                Poll.pause(); // the class's timeout fails a call that stays
+                Poll.pause(); // the class's timeout fails a staying call
             }
         }
     }
@@ -209,7 +209,7 @@ class ProgramsTests {
     }
 
     @Test
-    void programIsPlacedOnEachDeviceAndCallsGoToTheRequestedOne() {
+    void programIsPlacedOnEachDeviceAndCallsGoToTheRequestedDevice() {
         LoadedProgram loaded = programs.load(ProgramSource.builder("counter", counter)
                 .devices(List.of("one", "two"))
                 .placement(Placement.LEAST_LOADED)
@@ -380,7 +380,7 @@ class ProgramsTests {
     }
 
     @Test
-    void aCheckThatFailsIsNotAdded() {
+    void aFailingCheckIsNotAdded() {
         programs.load(ProgramSource.of("counter", counter));
         assertThatExceptionOfType(IllegalStateException.class)
                 .isThrownBy(() -> programs.addCheck(loaded -> {

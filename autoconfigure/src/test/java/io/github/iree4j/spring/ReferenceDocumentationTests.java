@@ -40,7 +40,7 @@ import tools.jackson.databind.node.ObjectNode;
 
 /**
  * The tables of {@code docs/configuration.md} and {@code docs/metrics.md}, and the configuration metadata, match the
- * code. {@code -Diree4j.docs.update=true} regenerates them.
+ * code. {@code -Diree4j.docs.update=true} regenerates the pages.
  */
 class ReferenceDocumentationTests {
 
@@ -49,7 +49,7 @@ class ReferenceDocumentationTests {
             Path.of("src/main/resources/META-INF/additional-spring-configuration-metadata.json");
     private static final JsonMapper JSON = JsonMapper.shared();
 
-    /** The properties that an operator decides about. */
+    /** The properties up to an operator. */
     private static final List<String> OPERATORS = List.of(
             "iree.device",
             "iree.devices.<name>.uri",
@@ -125,8 +125,8 @@ class ReferenceDocumentationTests {
     }
 
     /**
-     * Metadata that Spring Boot's processor does not generate: the properties of map values. Editors without support
-     * for {@code *} find them by the types of the maps.
+     * Metadata beyond Spring Boot's processor: the properties of map values. Editors without support for {@code *} find
+     * the properties by the types of the maps.
      */
     @Test
     void metadataOfMapValuesMatchTheCode() throws IOException {
@@ -138,13 +138,13 @@ class ReferenceDocumentationTests {
             Files.writeString(METADATA, JSON.writerWithDefaultPrettyPrinter().writeValueAsString(metadata) + "\n");
         }
         assertThat(metadata.path("properties"))
-                .as("%s; write it anew with -Diree4j.docs.update=true", METADATA)
+                .as("%s; update with -Diree4j.docs.update=true", METADATA)
                 .isEqualTo(values);
     }
 
-    /** What editors read: both of the processor and of us. */
+    /** The editors' input: both of the processor and of us. */
     @Test
-    void metadataThatTheBuildPackagesDescribesEveryProperty() throws IOException {
+    void metadataForTheBuildDescribesEveryProperty() throws IOException {
         Map<String, JsonNode> packaged = new TreeMap<>();
         JSON.readTree(Files.readString(Path.of("target/classes/META-INF/spring-configuration-metadata.json")))
                 .required("properties")
@@ -174,7 +174,7 @@ class ReferenceDocumentationTests {
         return property.path("type").stringValue("").startsWith("java.util.Map<");
     }
 
-    /** Conditions name properties that exist. */
+    /** Conditions name existing properties. */
     @Test
     void propertiesOfConditionsExist() throws IOException {
         List<String> known = new ArrayList<>(
@@ -220,11 +220,11 @@ class ReferenceDocumentationTests {
      * A property.
      *
      * @param name with {@code <name>} for keys of maps and {@code [n]} for indices
-     * @param type its type in Java
+     * @param type the type in Java
      * @param raw the same without arguments
-     * @param values its default, empty for none
+     * @param values the default, empty for none
      * @param description in Markdown
-     * @param source the record that declares it
+     * @param source the declaring record
      */
     private record Property(
             String name, Type type, Class<?> raw, List<String> values, String description, Class<?> source) {
@@ -451,7 +451,7 @@ class ReferenceDocumentationTests {
             return;
         }
         assertThat(text.substring(begin, end))
-                .as("%s; write it anew with -Diree4j.docs.update=true".formatted(file))
+                .as("%s; update with -Diree4j.docs.update=true".formatted(file))
                 .isEqualTo(table);
     }
 }

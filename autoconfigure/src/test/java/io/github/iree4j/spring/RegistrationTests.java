@@ -39,7 +39,7 @@ import tools.jackson.databind.json.JsonMapper;
 class RegistrationTests {
     private static final String R = "io.github.iree4j";
 
-    /** A class of each module of the runtime that the starter uses. */
+    /** A class of each module of the runtime used by the starter. */
     private static final List<Class<?>> RUNTIME = List.of(IreeRuntime.class, FlightRecorder.class, Scenario.class);
 
     private static JavaClasses main;
@@ -141,7 +141,7 @@ class RegistrationTests {
         return exported;
     }
 
-    /** The text of a resource of this module, not of a jar that also contains it. */
+    /** The text of a resource of this module, not of a jar with the same resource. */
     private static String resource(String name) throws IOException {
         for (URL url : Collections.list(RegistrationTests.class.getClassLoader().getResources(name))) {
             if (url.toString().contains("/autoconfigure/target/classes/")) {

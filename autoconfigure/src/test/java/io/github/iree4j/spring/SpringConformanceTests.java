@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The classes and tests that {@code docs/conformance/spring.md} references exist. */
+/** The classes and tests referenced in {@code docs/conformance/spring.md} exist. */
 class SpringConformanceTests {
 
     private static final Pattern NAMED = Pattern.compile("`([A-Z]\\w+)(?:#(\\w+))?`");
@@ -62,7 +62,7 @@ class SpringConformanceTests {
                 .find();
     }
 
-    /** By the simple name of the class, its source. */
+    /** By the simple name of the class, the source. */
     private static Map<String, String> sources() throws IOException {
         Map<String, String> sources = new HashMap<>();
         for (String module : MODULES) {

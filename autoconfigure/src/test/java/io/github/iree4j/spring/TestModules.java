@@ -50,7 +50,7 @@ public final class TestModules {
             }
             """;
 
-    /** Rejects all devices, as a program that was compiled for another one does. */
+    /** Rejects all devices, like a program compiled for another device. */
     private static final String DEMANDING = """
             vm.module @demanding version 0
             vm.type i32
@@ -106,7 +106,7 @@ public final class TestModules {
             }
             """;
 
-    /** Counts its calls in state per context. */
+    /** Counts calls in state per context. */
     private static final String COUNTER = """
             vm.module @counter version 0
             vm.type i32
@@ -134,7 +134,7 @@ public final class TestModules {
             }
             """;
 
-    /** Its initialiser never returns. */
+    /** The initialiser never returns. */
     private static final String ENDLESS = """
             vm.module @endless version 0
 
@@ -145,7 +145,7 @@ public final class TestModules {
             }
             """;
 
-    /** Waits for the fence that it is given. */
+    /** Waits for the given fence. */
     private static final String WAITER = """
             vm.module @waiter version 0
             vm.type i32
@@ -164,7 +164,7 @@ public final class TestModules {
             }
             """;
 
-    /** Loads 16 bytes of parameter {@code weight} of scope {@code model} when it is initialised. */
+    /** Loads 16 bytes of parameter {@code weight} of scope {@code model} during initialisation. */
     private static final String WEIGHTED = """
             vm.module @weighted version 0
             vm.type i32
@@ -205,7 +205,7 @@ public final class TestModules {
             }
             """;
 
-    /** Doubles a number with {@code custom.twice}, which another module provides. */
+    /** Doubles a number with {@code custom.twice}, provided by another module. */
     private static final String DOUBLING = """
             vm.module @doubling version 0
             vm.type i32
@@ -220,7 +220,7 @@ public final class TestModules {
             }
             """;
 
-    /** Allocates 64 MiB on its device when it is initialised. */
+    /** Allocates 64 MiB on the device during initialisation. */
     private static final String HUNGRY = """
             vm.module @hungry version 0
             vm.type i32
@@ -258,8 +258,8 @@ public final class TestModules {
             """;
 
     /**
-     * Allocates as much as its input on its device in queue order and holds that while it calls {@code gate.pass}, whose
-     * result, an element for each row, it returns.
+     * Allocates as much as the input on the device in queue order and holds the memory during a call of {@code
+     * gate.pass}, and returns the result, an element for each row.
      */
     private static final String HEAVY = """
             vm.module @heavy version 0
@@ -304,7 +304,7 @@ public final class TestModules {
             }
             """;
 
-    /** Imports a HAL function that does not exist. */
+    /** Imports a nonexistent HAL function. */
     private static final String FUTURE = """
             vm.module @future version 0
             vm.type i32
@@ -320,7 +320,7 @@ public final class TestModules {
 
     private TestModules() {}
 
-    /** Writes a module that allocates 64 MiB when it is initialised. */
+    /** Writes a module that allocates 64 MiB during initialisation. */
     public static Path hungry(Path directory) throws IOException {
         return hungry(directory, 67108864);
     }
@@ -332,37 +332,37 @@ public final class TestModules {
                 VmAssembler.assemble(HUNGRY.replace("67108864", Long.toString(bytes))));
     }
 
-    /** Writes module {@code heavy} with function {@code work}, which imports {@code gate.pass}. */
+    /** Writes module {@code heavy} with function {@code work} and an import of {@code gate.pass}. */
     public static Path heavy(Path directory) throws IOException {
         return Files.write(directory.resolve("heavy.vmfb"), VmAssembler.assemble(HEAVY));
     }
 
-    /** Writes a module that imports a function that the runtime does not have. */
+    /** Writes a module with an import missing in the runtime. */
     public static Path future(Path directory) throws IOException {
         return Files.write(directory.resolve("future.vmfb"), VmAssembler.assemble(FUTURE));
     }
 
-    /** Writes a module that loads a parameter when it is initialised. */
+    /** Writes a module that loads a parameter during initialisation. */
     public static Path weighted(Path directory) throws IOException {
         return Files.write(directory.resolve("weighted.vmfb"), VmAssembler.assemble(WEIGHTED));
     }
 
-    /** Writes module {@code doubling} with function {@code fourfold}, which imports from {@code custom}. */
+    /** Writes module {@code doubling} with function {@code fourfold} and imports from {@code custom}. */
     public static Path doubling(Path directory) throws IOException {
         return Files.write(directory.resolve("doubling.vmfb"), VmAssembler.assemble(DOUBLING));
     }
 
-    /** Writes a module whose function {@code spin} never returns. */
+    /** Writes a module with an endless function {@code spin}. */
     public static Path spinner(Path directory) throws IOException {
         return Files.write(directory.resolve("spinner.vmfb"), VmAssembler.assemble(SPINNER));
     }
 
-    /** Writes a module whose initialiser never returns. */
+    /** Writes a module with an endless initialiser. */
     public static Path endless(Path directory) throws IOException {
         return Files.write(directory.resolve("endless.vmfb"), VmAssembler.assemble(ENDLESS));
     }
 
-    /** Writes module {@code waiter} with function {@code wait}, which takes a fence. */
+    /** Writes module {@code waiter} with function {@code wait} of a fence. */
     public static Path waiter(Path directory) throws IOException {
         return Files.write(directory.resolve("waiter.vmfb"), VmAssembler.assemble(WAITER));
     }
@@ -377,12 +377,15 @@ public final class TestModules {
         return Files.write(directory.resolve("adder.vmfb"), VmAssembler.assemble(ADD));
     }
 
-    /** Writes module {@code twofold} with functions {@code main$async}, which fails, and {@code main}, which doubles a number. */
+    /**
+     * Writes module {@code twofold} with functions {@code main$async}, always failing, and {@code main}, which doubles
+     * a number.
+     */
     public static Path twofold(Path directory) throws IOException {
         return Files.write(directory.resolve("twofold.vmfb"), VmAssembler.assemble(TWOFOLD));
     }
 
-    /** Writes a module that cannot be initialised. */
+    /** Writes a module without a possible initialisation. */
     public static Path demanding(Path directory) throws IOException {
         return Files.write(directory.resolve("demanding.vmfb"), VmAssembler.assemble(DEMANDING));
     }

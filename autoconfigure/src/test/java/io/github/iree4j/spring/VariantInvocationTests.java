@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** A fixture program that was compiled for sentences of some lengths, and for any length, called by an application. */
+/** A fixture program compiled for sentences of some lengths, and for any length, called by an application. */
 @Timeout(900)
 class VariantInvocationTests {
 
@@ -110,7 +110,7 @@ class VariantInvocationTests {
     }
 
     @Test
-    void severalRowsAreOneInputOfEveryEntryPoint() {
+    void severalRowsAreASingleInputOfEveryEntryPoint() {
         Object[] rows = new float[][] {{1, 1}, {1, 1}}; // as Java passes a float[][]
         runner.withBean(InvocationInterceptor.class, () -> (request, chain) -> chain.proceed(request))
                 .run(context -> {
@@ -186,7 +186,7 @@ class VariantInvocationTests {
     }
 
     @Test
-    void failureForAnUnsupportedShapeListsTheSupportedOnes() {
+    void failureForAnUnsupportedShapeListsTheSupportedShapes() {
         runner.withPropertyValues("iree.modules.encoder.variants.encode.functions=encode_1x4,encode_4x8")
                 .run(context -> assertThatExceptionOfType(IreeException.class)
                         .isThrownBy(() -> context.getBean(InvocationService.class)

@@ -7,12 +7,12 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Code that uses addresses, as compilers emit it and otherwise. Types and constants are below 50, values from 100 on. */
+/** Code with addresses, as emitted by compilers and otherwise. Types and constants are below 50, values from 100 on. */
 class SpirvAddressesTest {
     private static final int U32 = 1;
     private static final int U64 = 2;
     private static final int TO_U32 = 3; // pointers by address
-    private static final int TABLE = 4; // a struct of three of them
+    private static final int TABLE = 4; // a struct of three
     private static final int TO_TABLE = 5;
     private static final int TO_ADDRESS = 6;
     private static final int TO_PUSHED = 7;
@@ -94,7 +94,7 @@ class SpirvAddressesTest {
     }
 
     @Test
-    void whatIsStoredThroughASlotIsStoredThere() {
+    void valuesStoredThroughASlotAreStoredThere() {
         int from = pointer(address(root(), 0));
         int to = value(SpirvOp.ACCESS_CHAIN, TO_U32, pointer(address(root(), 2)), pushed(3));
         int loaded = value(SpirvOp.LOAD, U32, from);
@@ -104,7 +104,7 @@ class SpirvAddressesTest {
     }
 
     @Test
-    void whatIsComputedFromAnAddressIsOfItsBuffer() {
+    void addressesComputedFromAnAddressBelongToItsBuffer() {
         int moved = value(SpirvOp.I_ADD, U64, address(root(), 1), value(SpirvOp.U_CONVERT, U64, pushed(2)));
         int either = value(SpirvOp.SELECT, U64, 50, moved, address(root(), 0));
         add(SpirvOp.STORE, pointer(either), pushed(2));
@@ -136,7 +136,7 @@ class SpirvAddressesTest {
     }
 
     @Test
-    void aSlotThatIsNotConstantOrOfAMovedTableMayBeAny() {
+    void anInconstantSlotOrASlotOfAMovedTableMayBeAny() {
         int pointer = value(SpirvOp.CONVERT_U_TO_PTR, TO_TABLE, root());
         int place = value(SpirvOp.ACCESS_CHAIN, TO_ADDRESS, pointer, pushed(2));
         int any = value(SpirvOp.LOAD, TO_U32, place);
@@ -147,21 +147,21 @@ class SpirvAddressesTest {
     }
 
     @Test
-    void slotsOfATableThatWasMovedAreNotCountedFromItsBegin() {
+    void slotsOfAMovedTableAreNotCountedFromItsBegin() {
         int moved = value(SpirvOp.I_ADD, U64, root(), ZERO + 3);
         add(SpirvOp.STORE, pointer(address(moved, 0)), pushed(2));
         assertThat(addresses.written()).isEqualTo(SpirvAddresses.ALL);
     }
 
     @Test
-    void aTableThatIsStoredToMayHoldAnything() {
+    void aTableStoredToMayHoldAnything() {
         int pointer = value(SpirvOp.CONVERT_U_TO_PTR, TO_TABLE, root());
         add(SpirvOp.STORE, value(SpirvOp.ACCESS_CHAIN, TO_ADDRESS, pointer, ZERO), pointer(address(root(), 1)));
         assertThat(addresses.written()).isEqualTo(SpirvAddresses.ALL);
     }
 
     @Test
-    void whatALoopJoinsMayBeWrittenAlsoBehindTheJoin() {
+    void pointersJoinedByALoopMayBeWrittenAlsoBehindTheJoin() {
         int later = next + 40;
         int first = pointer(address(root(), 0));
         int joined = value(SpirvOp.PHI, TO_U32, first, 70, later, 71);

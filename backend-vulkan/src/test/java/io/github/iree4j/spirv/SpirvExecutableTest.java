@@ -30,7 +30,7 @@ class SpirvExecutableTest {
     }
 
     @Test
-    void readsWhatTheWriterWrites() {
+    void readsTheOutputOfTheWriter() {
         SpirvExecutable executable = read(SpirvExecutables.pack("add", "gather"));
         assertThat(executable.modules()).hasSize(2);
         assertThat(executable.pipelines()).extracting(SpirvPipeline::name).containsExactly("add", "gather");
@@ -111,7 +111,7 @@ class SpirvExecutableTest {
             if (module[at] == 'S' && module[at + 1] == 'P' && module[at + 2] == 'V' && module[at + 3] == 'E') {
                 int length = ByteBuffer.wrap(module)
                         .order(ByteOrder.LITTLE_ENDIAN)
-                        .getInt(at - 12); // 64 bits, the upper half of which is 0
+                        .getInt(at - 12); // 64 bits, with an upper half of 0
                 SpirvExecutable executable = read(Arrays.copyOfRange(module, at - 4, at - 4 + length));
                 SpirvPipeline pipeline = executable.pipelines().getFirst();
                 assertThat(pipeline.layout()).isNull();
@@ -125,7 +125,7 @@ class SpirvExecutableTest {
     }
 
     @Test
-    void saysWhatIsWrongWithTheHeader() {
+    void namesTheFaultOfTheHeader() {
         assertRefused(new byte[3], StatusCode.INVALID_ARGUMENT, "executable cannot be read: its header");
         assertRefused("VKE1".getBytes(), StatusCode.INVALID_ARGUMENT, "its header of 64 bytes is cut off at 4");
         assertRefused(patched(4, 1), StatusCode.INCOMPATIBLE, "its header has version 1, only 0 is known");
@@ -136,7 +136,7 @@ class SpirvExecutableTest {
     }
 
     @Test
-    void saysWhatIsWrongWithLayouts() {
+    void namesTheFaultOfLayouts() {
         SpirvLayout layout = new SpirvLayout(List.of(List.of(new SpirvBinding(0, 7, 1))), 8);
         assertRefused(withSet(new SpirvBinding(0, 0, 1)), StatusCode.UNIMPLEMENTED, "has descriptor type 0");
         assertRefused(
@@ -161,7 +161,7 @@ class SpirvExecutableTest {
     }
 
     @Test
-    void saysWhatIsWrongWithAddresses() {
+    void namesTheFaultOfAddresses() {
         SpirvLayout layout = new SpirvLayout(List.of(), 40);
         assertRefused(
                 write(layout, addresses(0, 36, 2, 1, 1, 0), 0),
@@ -183,9 +183,9 @@ class SpirvExecutableTest {
                 "its layout has 1 buffers");
     }
 
-    /** What the writer does not write. */
+    /** Fields never written by the writer. */
     @Test
-    void saysWhatIsWrongWithHowBuffersArePassed() {
+    void namesTheFaultInThePassingOfBuffers() {
         assertRefused(
                 pipeline(0, new Table()), StatusCode.INVALID_ARGUMENT, "descriptors and has a layout of addresses");
         assertRefused(pipeline(1, null), StatusCode.INVALID_ARGUMENT, "takes addresses and has no layout of them");

@@ -48,7 +48,7 @@ class SpirvModuleTest {
     }
 
     @Test
-    void tellsBuffersBySetAndBindingAndWhichAreWritten() {
+    void tellsBuffersBySetAndBindingAndTheWrittenBuffers() {
         assertThat(entry("add").resources())
                 .containsExactly(
                         new SpirvResource(0, 0, SpirvResource.STORAGE_BUFFER, 1, false),
@@ -62,7 +62,7 @@ class SpirvModuleTest {
     }
 
     @Test
-    void whatAtomicsAndNarrowStoresReachIsWritten() {
+    void targetsOfAtomicsAndNarrowStoresAreWritten() {
         assertThat(entry("count").resources())
                 .extracting(SpirvResource::isWritten)
                 .containsExactly(true);
@@ -111,7 +111,7 @@ class SpirvModuleTest {
     }
 
     @Test
-    void saysWhatIsDamaged() {
+    void namesTheDamage() {
         assertDamaged(new byte[0], "it has 0 bytes");
         assertDamaged(new byte[22], "it has 22 bytes");
         assertDamaged(patched("add", 0, 0x1234), "begins with 0x00001234 where 0x07230203 is wanted");
@@ -145,7 +145,7 @@ class SpirvModuleTest {
     private static final int[] LOGICAL = {3 << 16 | SpirvOp.MEMORY_MODEL, 0, 1};
     private static final int[] SIZE = {6 << 16 | SpirvOp.EXECUTION_MODE, 3, 17, 4, 5, 6};
 
-    /** Function 3, which does nothing. */
+    /** Function 3, without work. */
     private static final int[] BODY = {
         2 << 16 | 19,
         1,
@@ -188,7 +188,7 @@ class SpirvModuleTest {
     }
 
     @Test
-    void refusesEntryPointsThatEndEarlyOrAreDeclaredTwice() {
+    void refusesTruncatedOrDuplicateEntryPoints() {
         int[] main = entryPoint(5, 0x6E69616D, 0);
         assertDamaged(assemble(LOGICAL, entryPoint(5), SIZE, BODY), "the string of instruction 15 at word 8");
         assertDamaged(
@@ -203,7 +203,7 @@ class SpirvModuleTest {
     }
 
     @Test
-    void memoryModelsAreThoseOfVulkanWithTheirCapabilities() {
+    void memoryModelsMatchVulkanWithTheirCapabilities() {
         int[] physical = {2 << 16 | SpirvOp.CAPABILITY, 5347};
         int[] vulkan = {2 << 16 | SpirvOp.CAPABILITY, 5345};
         int[] both = {3 << 16 | SpirvOp.MEMORY_MODEL, 5348, 3};
@@ -232,7 +232,7 @@ class SpirvModuleTest {
     }
 
     @Test
-    void tellsWorkgroupSizesThatConstantsSay() {
+    void tellsWorkgroupSizesGivenByConstants() {
         byte[] module = SpirvExecutables.sizedById();
         SpirvEntryPoint entry = read(module, 8, 4).entryPoint("sized");
         assertThat(size(entry)).containsExactly(8, 4, 1);

@@ -38,7 +38,7 @@ class SpirvWritesTest {
     }
 
     @Test
-    void whatIsOnlyLoadedIsNotWritten() {
+    void onlyLoadedBuffersAreNotWritten() {
         add(SpirvOp.ACCESS_CHAIN, TYPE, 100, A, 50, 51);
         add(SpirvOp.LOAD, TYPE, 101, 100);
         add(SpirvOp.ARRAY_LENGTH, TYPE, 102, B, 0);
@@ -47,7 +47,7 @@ class SpirvWritesTest {
     }
 
     @Test
-    void aStoreThroughTwoAccessChainsIsOneToTheirVariable() {
+    void aStoreThroughTwoAccessChainsIsAStoreToTheirVariable() {
         add(SpirvOp.ACCESS_CHAIN, TYPE, 100, A, 50);
         add(SpirvOp.IN_BOUNDS_ACCESS_CHAIN, TYPE, 101, 100, 51);
         add(SpirvOp.ACCESS_CHAIN, TYPE, 102, B, 50);
@@ -57,7 +57,7 @@ class SpirvWritesTest {
     }
 
     @Test
-    void whatIsPassedToAFunctionOrCastMayBeWritten() {
+    void pointersPassedToAFunctionOrCastMayBeWritten() {
         add(SpirvOp.FUNCTION_CALL, TYPE, 100, 90, A);
         assertWritten(true, false);
         add(BITCAST, TYPE, 101, B);
@@ -73,11 +73,11 @@ class SpirvWritesTest {
     }
 
     @Test
-    void whatIsSelectedOrJoinedMayBeWrittenAlsoBehindTheJoin() {
+    void selectedOrJoinedPointersMayBeWrittenAlsoBehindTheJoin() {
         add(SpirvOp.SELECT, TYPE, 100, 50, A, 51);
         assertWritten(true, false);
         add(SpirvOp.PHI, TYPE, 101, 70, 71, 110, 72);
-        add(SpirvOp.PTR_ACCESS_CHAIN, TYPE, 110, B, 52); // in the loop that the join begins
+        add(SpirvOp.PTR_ACCESS_CHAIN, TYPE, 110, B, 52); // in the loop begun by the join
         assertWritten(true, true);
     }
 

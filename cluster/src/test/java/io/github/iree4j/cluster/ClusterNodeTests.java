@@ -47,7 +47,7 @@ class ClusterNodeTests {
     private final List<Node> nodes = new ArrayList<>();
     private Duration resumeTimeout = Duration.ofHours(1); // of nodes made later
 
-    /** A node, and what it was told. */
+    /** A node, and the notices of its cluster. */
     private final class Node implements ClusterListener {
         final BlockingQueue<Long> failed = new LinkedBlockingQueue<>();
         final BlockingQueue<IreeException> fenced = new LinkedBlockingQueue<>();
@@ -137,7 +137,7 @@ class ClusterNodeTests {
     }
 
     @Test
-    void aNodeThatLeavesIsFailedByTheOthersForGood() throws InterruptedException {
+    void aLeavingNodeIsFailedByTheOthersForGood() throws InterruptedException {
         Node one = start(1);
         Node two = start(2);
         two.node.close();
@@ -146,7 +146,7 @@ class ClusterNodeTests {
         assertThat(one.node.fenced()).isEmpty();
     }
 
-    /** Suspicions are broadcast late, by nodes that were cut off; sessions show who lives. */
+    /** Suspicions are broadcast late, by nodes cut off before; sessions prove who lives. */
     @Test
     void aViewWithoutALivingNodeFailsNobody() throws InterruptedException {
         Node one = start(1);
@@ -170,9 +170,9 @@ class ClusterNodeTests {
         assertThat(three.sessions()).containsExactlyInAnyOrder(1L, 2L);
     }
 
-    /** Its connection may be silent for long; a living process keeps its port. */
+    /** The connection may be silent for long; a living process keeps its port. */
     @Test
-    void aNodeWhosePlaceAnotherProcessHasTakenIsFailed() throws InterruptedException {
+    void aNodeWithAPlaceTakenByAnotherProcessIsFailed() throws InterruptedException {
         Node one = start(1);
         Node two = start(2);
         int port = two.node.self().orElseThrow().port();
@@ -185,7 +185,7 @@ class ClusterNodeTests {
 
     /** A slow start of several nodes at once: views come and go before the first session. */
     @Test
-    void aNodeThatLeavesAViewBeforeItsFirstSessionIsWelcomeLater() throws InterruptedException {
+    void aNodeLeavingAViewBeforeItsFirstSessionIsWelcomeLater() throws InterruptedException {
         Node one = start(1);
         ClusterMember slow = new ClusterMember(new NodeIdentity(7, 2, 1, 2), "127.0.0.1", 1);
         MemoryMembership passing = new MemoryMembership(network);
@@ -198,7 +198,7 @@ class ClusterNodeTests {
     }
 
     @Test
-    void afterACutTheSmallerGroupIsFencedWhenItIsSeenAgain() throws InterruptedException {
+    void afterACutTheSmallerGroupIsFencedWhenSeenAgain() throws InterruptedException {
         resumeTimeout = Duration.ZERO;
         Node one = start(1);
         Node two = start(2);
@@ -217,7 +217,7 @@ class ClusterNodeTests {
 
     /** The network heals between the node's two suspicions: both groups have node 3. */
     @Test
-    void aNodeThatWasCutOffYieldsAloneAlsoWhenItHasNotLostAllOthersYet() throws InterruptedException {
+    void aCutOffNodeYieldsAloneAlsoBeforeLosingAllOthers() throws InterruptedException {
         resumeTimeout = Duration.ZERO;
         Node one = start(1);
         Node cut = start(2);
@@ -232,9 +232,9 @@ class ClusterNodeTests {
         assertThat(one.sessions()).containsExactly(3L);
     }
 
-    /** Its streams ended, and its silence was too short for the others to exclude it. */
+    /** The streams ended after a silence too short for an exclusion by the others. */
     @Test
-    void ofNodesThatHaveFailedEachOtherWithinAViewThoseStayThatAreMore() throws InterruptedException {
+    void theMajorityStaysOfNodesThatFailedEachOtherWithinAView() throws InterruptedException {
         Node one = start(1);
         Node two = start(2);
         Node three = start(3);
@@ -285,7 +285,7 @@ class ClusterNodeTests {
     }
 
     @Test
-    void aNodeThatIsFencedBeforeItStartsDoesNotJoin() throws InterruptedException {
+    void aNodeFencedBeforeItsStartDoesNotJoin() throws InterruptedException {
         Node one = start(1);
         Node late = new Node(2, 2);
         late.node.fence(IreeException.of(StatusCode.ABORTED, "the lease was lost"));
@@ -296,7 +296,7 @@ class ClusterNodeTests {
     }
 
     @Test
-    void twoNodesWithOneMachineIndexAreFoundOut() throws InterruptedException {
+    void twoNodesWithTheSameMachineIndexAreFoundOut() throws InterruptedException {
         Node first = start(1);
         Node twin = new Node(9, 1);
         twin.node.start();
@@ -307,14 +307,14 @@ class ClusterNodeTests {
     }
 
     @Test
-    void aFormerSessionThatIsStillSeenDoesNotFenceTheNextOne() throws InterruptedException {
+    void aFormerSessionStillSeenDoesNotFenceTheNext() throws InterruptedException {
         Node one = start(1);
         MemoryMembership former = new MemoryMembership(network);
         former.join(new ClusterMember(new NodeIdentity(7, 5, 1, 3), "127.0.0.1", 1), NO_CARRIER, _ -> {});
         Node again = new Node(5, 5);
         again.node.start();
         assertThat(one.node.awaitSession(each -> each.identity().incarnation() == 5, SOON))
-                .isPresent(); // or the clock's advance ends the connection as a silent one
+                .isPresent(); // or the clock's advance ends the connection as silent
         assertThat(again.node.awaitSession(each -> each.identity().incarnation() == 1, SOON))
                 .isPresent();
         MemoryMembership passing = new MemoryMembership(network);
@@ -333,7 +333,7 @@ class ClusterNodeTests {
     }
 
     @Test
-    void connectionsOnWhichNothingIsSaidAreLimitedAndEnd() throws InterruptedException {
+    void silentConnectionsAreLimitedAndEnd() throws InterruptedException {
         Node one = start(1);
         BlockingQueue<IreeException> ended = new LinkedBlockingQueue<>();
         BlockingQueue<PeerConnection> connected = new LinkedBlockingQueue<>();
@@ -399,7 +399,7 @@ class ClusterNodeTests {
         }
     }
 
-    /** Connects to a node with an identity of its choice, from an address that is not of a member. */
+    /** Connects to a node with any identity, from an address of no member. */
     private final class Stranger implements AutoCloseable, PeerHandler {
         final BlockingQueue<IreeException> ended = new LinkedBlockingQueue<>();
         final BlockingQueue<PeerConnection> connections = new LinkedBlockingQueue<>();
@@ -423,7 +423,7 @@ class ClusterNodeTests {
             transport.dial(victim.node.self().orElseThrow());
         }
 
-        /** Waits until the victim ends the connection, and lets its time pass. */
+        /** Waits until the victim ends the connection, with the victim's time passing. */
         IreeException awaitEnd(Node victim) throws InterruptedException {
             while (true) {
                 clock.advance(Duration.ofSeconds(5)); // may come before the connection
@@ -442,7 +442,7 @@ class ClusterNodeTests {
 
         @Override
         public PeerListener dialed(PeerConnection connection, ClusterMember peer) {
-            PeerConnection stays = new PeerConnection() { // until the other ends it
+            PeerConnection stays = new PeerConnection() { // until the other side ends the connection
                         @Override
                         public boolean trySend(PeerStream stream, ByteBuffer head, ByteBuffer body) {
                             return connection.trySend(stream, head, body);
@@ -495,7 +495,7 @@ class ClusterNodeTests {
     }
 
     @Test
-    void aSessionThatBeginsBeforeTheViewOpensWithIt() throws InterruptedException {
+    void aSessionBegunBeforeTheViewOpensWithTheView() throws InterruptedException {
         Node three = start(3);
         MemoryMembership membership = new MemoryMembership(network);
         try (Stranger one = new Stranger(new NodeIdentity(7, 1, 1, 1))) {
@@ -537,7 +537,7 @@ class ClusterNodeTests {
             impostor.sessions.fail(2, IreeException.of(StatusCode.UNAVAILABLE, "no thanks"));
             impostor.dial(two);
             take(impostor.connections).trySend(PeerStream.CONTROL, ByteBuffer.allocate(8), ByteBuffer.allocate(0));
-            take(impostor.ended); // after what it said first
+            take(impostor.ended); // after the first frames
             two.node.look();
             clock.advance(GRACE);
             two.node.look();
@@ -547,7 +547,7 @@ class ClusterNodeTests {
     }
 
     @Test
-    void anUnreachablePeerIsTriedAgainWhileItIsSeenAndTheLogHasItOnce() throws InterruptedException {
+    void anUnreachablePeerIsTriedAgainWhileSeenAndLoggedOnce() throws InterruptedException {
         Logger log = (Logger) LoggerFactory.getLogger(ClusterNode.class);
         ListAppender<ILoggingEvent> lines = new ListAppender<>();
         lines.start();

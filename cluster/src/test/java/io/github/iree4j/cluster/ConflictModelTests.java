@@ -21,8 +21,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Explores which nodes yield, by the decisions of the code, in all states of small clusters. Sets of nodes and of pairs of
- * nodes are bits; the nodes are numbered by age. Time is abstract: nodes decide once nothing has changed for long enough.
+ * Explores the yielding nodes, by the decisions of the code, in all states of small clusters. Sets of nodes and of
+ * pairs of nodes are bits; the nodes are numbered by age. Time is abstract: nodes decide once nothing has changed for
+ * long enough.
  */
 class ConflictModelTests {
 
@@ -62,7 +63,7 @@ class ConflictModelTests {
             return new State(nodes, alive & ~yielding, failed, seen);
         }
 
-        /** Returns the nodes that yield, once the reports of all have reached those that see them. */
+        /** Returns the yielding nodes, once all reports have reached every node in sight. */
         int yielding() {
             Map<Integer, Conflicts> deciding = new TreeMap<>();
             for (int node = 0; node < nodes; node++) {
@@ -71,7 +72,7 @@ class ConflictModelTests {
                 }
             }
             Map<Integer, Standing> standings = new HashMap<>();
-            for (int round = 0; round < 4; round++) { // failures, weights, who is unbeaten; then nothing changes
+            for (int round = 0; round < 4; round++) { // failures, weights, unbeaten nodes; then nothing changes
                 deciding.forEach((node, conflicts) -> conflicts.update(view(node, standings), failures(node), 0));
                 deciding.forEach((node, conflicts) -> standings.put(node, conflicts.standing()));
             }
@@ -128,7 +129,7 @@ class ConflictModelTests {
             for (int node = 0; node < state.nodes; node++) {
                 if ((yielding >> node & 1) != 0) {
                     assertThat(hasStayingOpponent(state, yielding, node))
-                            .as("node %d yields to a node that stays, in %s", node, state)
+                            .as("node %d yields to a staying node, in %s", node, state)
                             .isTrue();
                 }
             }
@@ -148,9 +149,9 @@ class ConflictModelTests {
         return false;
     }
 
-    /** Whoever has failed whom and whoever sees whom: cuts may heal pair by pair, and stay so for long. */
+    /** For all combinations of failures and sight: cuts may heal pair by pair, and stay so for long. */
     @Test
-    void inAnyNetworkConflictsEndAndWhoeverYieldsYieldsToANodeThatStays() {
+    void inAnyNetworkConflictsEndAndEveryYieldIsToAStayingNode() {
         for (int nodes = 1; nodes <= 4; nodes++) {
             for (long seen = 0; seen < 1L << pairs(nodes); seen++) {
                 for (long failed = 0; failed < 1L << pairs(nodes); failed++) {
@@ -184,7 +185,7 @@ class ConflictModelTests {
 
     /** Parts of a network count for themselves, so states of parts are states of smaller networks. */
     @Test
-    void amongNodesThatSeeEachOtherExactlyTheLargestPartStays() {
+    void amongNodesInSightOfEachOtherExactlyTheLargestPartStays() {
         for (int nodes = 1; nodes <= 5; nodes++) {
             theLargestPartStays(nodes);
         }

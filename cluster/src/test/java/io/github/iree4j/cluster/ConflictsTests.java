@@ -28,12 +28,12 @@ class ConflictsTests {
         return new NodeIdentity(7, (int) incarnation, 1, incarnation);
     }
 
-    /** A view of members with some failures, all of which see each other. */
+    /** A view of members with some failures; all members see each other. */
     private static ClusterView view(Map<Long, Set<Long>> failed) {
         Map<Long, Standing> known = new TreeMap<>();
         failed.forEach((each, of) -> known.put(each, new Standing(of, 0, true)));
         Map<Long, Standing> standings = new TreeMap<>();
-        for (int round = 0; round < 3; round++) { // failures, then weights, then who is unbeaten
+        for (int round = 0; round < 3; round++) { // failures, then weights, then unbeaten nodes
             failed.forEach((each, of) -> {
                 Conflicts node = new Conflicts(identity(each), GRACE);
                 node.update(of(known), failures(of), 0);
@@ -57,7 +57,7 @@ class ConflictsTests {
         return nodes.stream().collect(Collectors.toMap(each -> each, _ -> LOST));
     }
 
-    /** What becomes of nodes that have failed some others and meet, whatever the order in which their reports come. */
+    /** The outcome for nodes that have failed some others and meet, in any order of reports. */
     private static Set<Long> stayAfterMeeting(Map<Long, Set<Long>> failed, Random order) {
         Set<Long> stay = new TreeSet<>();
         failed.forEach((each, of) -> {
@@ -84,9 +84,9 @@ class ConflictsTests {
         return stay;
     }
 
-    /** Its group had two, as many as that of the others, and one was in both. */
+    /** The node's group had two members, as many as the others' group, and one member was in both. */
     @Test
-    void aNodeThatWasCutOffYieldsAlsoWhenItHadNotLostAllOthersYet() {
+    void aCutOffNodeYieldsAlsoBeforeLosingAllOthers() {
         Random order = new Random(1);
         for (long lost : new long[] {1, 2, 3}) {
             for (long unnoticed : new long[] {1, 2, 3}) {
@@ -112,7 +112,7 @@ class ConflictsTests {
     }
 
     @Test
-    void theLargestPartStaysAndOfEqualOnesThatWithTheOldestNode() {
+    void theLargestPartStaysAndOfEqualPartsThePartWithTheOldestNode() {
         assertThat(stayAfterMeeting(parts(List.of(Set.of(1L), Set.of(2L, 3L))), new Random(1)))
                 .containsExactly(2L, 3L);
         assertThat(stayAfterMeeting(parts(List.of(Set.of(2L, 3L), Set.of(1L, 4L))), new Random(2)))
@@ -135,7 +135,7 @@ class ConflictsTests {
         return failed;
     }
 
-    /** With more members in conflict than are searched, a set to which no member can be added. */
+    /** With more members in conflict than the search takes, a set without room for another member. */
     @Test
     void ofManyMembersNoneYieldsToNobody() {
         Random random = new Random(7);
@@ -176,9 +176,9 @@ class ConflictsTests {
         return opponents;
     }
 
-    /** All that may have come about among up to six. */
+    /** All possible states of up to six nodes. */
     @Test
-    void asManyAsCanStayTogetherDoWhoeverHasFailedWhom() {
+    void asManyAsPossibleStayTogetherWhateverTheFailures() {
         for (int nodes = 1; nodes <= 6; nodes++) {
             int pairs = nodes * (nodes - 1) / 2;
             for (int graph = 0; graph < 1 << pairs; graph++) {
@@ -222,9 +222,9 @@ class ConflictsTests {
         return nodes.stream().noneMatch(each -> opponents.get(each).stream().anyMatch(nodes::contains));
     }
 
-    /** Each node has failed only some of those that have failed it; the reports are the same for all. */
+    /** Each node has failed only some of its accusers; the reports are the same for all. */
     @Test
-    void ofManyThatHaveFailedEachOtherInOneDirectionOrBothNoTwoStay() {
+    void ofManyWithFailuresOfEachOtherInOneDirectionOrBothNoTwoStay() {
         Random random = new Random(5);
         for (int round = 0; round < 50; round++) {
             int nodes = 2 + random.nextInt(12);
@@ -240,9 +240,9 @@ class ConflictsTests {
         }
     }
 
-    /** Reports come late, and who yields leaves the view. */
+    /** Reports come late, and a yielding node leaves the view. */
     @Test
-    void noTwoThatHaveFailedEachOtherAreLeftAndAsManyAsPossibleHoweverLateReportsCome() {
+    void noPairWithAFailureStaysAndAsManyAsPossibleDoHoweverLateReportsCome() {
         Random random = new Random(6);
         for (int round = 0; round < 60; round++) {
             int nodes = 2 + random.nextInt(6);
@@ -298,7 +298,7 @@ class ConflictsTests {
     }
 
     @Test
-    void aProcessThatHasDiedFencesNoOther() {
+    void aDeadProcessFencesNoOther() {
         Conflicts two = new Conflicts(identity(2), GRACE);
         Map<Long, Set<Long>> both = Map.of(1L, Set.of(), 2L, Set.of());
         two.update(view(both), failures(Set.of(1L)), 100);
@@ -310,9 +310,9 @@ class ConflictsTests {
         assertThat(two.whyYield(100 + 9 * GRACE)).isNull();
     }
 
-    /** One that is as old as the others, but without a session with any of them. */
+    /** A node as old as the others, but without a session with any of them. */
     @Test
-    void theOneThatAllHaveFailedYields() {
+    void aNodeFailedByAllYields() {
         Map<Long, Set<Long>> failed = Map.of(1L, Set.of(2L, 3L), 2L, Set.of(1L), 3L, Set.of(1L));
         for (long each : new long[] {1, 2, 3}) {
             Conflicts node = new Conflicts(identity(each), GRACE);
@@ -336,7 +336,7 @@ class ConflictsTests {
 
     /** Sessions counted in different files tell no order. Each sees the other join late by the time of a sign of life. */
     @Test
-    void ofTwoNodesWithOneMachineIndexTheOneThatJoinedLaterYieldsAndNotBothStay() {
+    void ofTwoNodesWithTheSameMachineIndexTheLaterYieldsAndNotBothStay() {
         Random random = new Random(5);
         for (int round = 0; round < 2000; round++) {
             NodeIdentity first = new NodeIdentity(7, 1, 14, 14 * 256 + 1);
@@ -364,7 +364,7 @@ class ConflictsTests {
     }
 
     @Test
-    void failuresThatKeepChangingPostponeTheDecisionButNotForEver() {
+    void changingFailuresPostponeTheDecisionButNotForEver() {
         Conflicts three = new Conflicts(identity(3), GRACE);
         long now = 0;
         for (boolean more = false; now < 4 * GRACE; now += GRACE / 2, more = !more) {
@@ -375,7 +375,7 @@ class ConflictsTests {
         assertThat(three.whyYield(now)).hasMessageContaining("the latter yields");
     }
 
-    /** Nodes 1 and 2 have failed node 3; what node 4 says changes. */
+    /** Nodes 1 and 2 have failed node 3; the report of node 4 changes. */
     private static ClusterView flapping(boolean more) {
         return view(Map.of(1L, Set.of(3L), 2L, Set.of(3L), 3L, Set.of(), 4L, more ? Set.of(2L) : Set.of()));
     }

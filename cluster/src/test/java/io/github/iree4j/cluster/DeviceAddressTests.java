@@ -32,7 +32,7 @@ class DeviceAddressTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "/local", "256/local", "7:7600/local", "host:70000/local"})
-    void whatNamesNoNodeIsRefused(String text) {
+    void addressesOfNoNodeAreRefused(String text) {
         assertThatThrownBy(() -> DeviceAddress.parse(text)).hasMessageContaining("cluster://1/local");
     }
 
@@ -43,7 +43,7 @@ class DeviceAddressTests {
     }
 
     @Test
-    void aNodeIsNamedByItsMachineIndexOrByTheHostThatItAdvertises() {
+    void aNodeIsNamedByItsMachineIndexOrByItsAdvertisedHost() {
         ClusterMember node = member(3, "node3.example", 7603);
         assertThat(DeviceAddress.parse("3/local").isAt(node)).isTrue();
         assertThat(DeviceAddress.parse("4/local").isAt(node)).isFalse();
@@ -56,7 +56,7 @@ class DeviceAddressTests {
     }
 
     @Test
-    void withoutANodeTheDriverSaysHowToGetOne() {
+    void withoutANodeTheDriverExplainsHowToGetANode() {
         assertThatThrownBy(() -> new ClusterDriverProvider().open("1/local", DeviceOptions.DEFAULTS))
                 .hasMessageContaining("cluster://1/local")
                 .hasMessageContaining("iree.cluster.enabled=true");

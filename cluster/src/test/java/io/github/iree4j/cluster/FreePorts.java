@@ -9,7 +9,7 @@ public final class FreePorts {
 
     private FreePorts() {}
 
-    /** The first port that nothing listens on, from one on. */
+    /** The first free port from a port on. */
     public static int from(int first) {
         InetAddress loopback = InetAddress.getLoopbackAddress();
         for (int port = first; ; port++) {

@@ -7,7 +7,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
-/** A clock that tests move, and an executor that runs when they say so. */
+/** A clock moved by tests, and an executor run on request. */
 public final class ManualClock implements LongSupplier, Executor {
 
     private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 1_000_000); // wraps soon, as System.nanoTime may
@@ -31,7 +31,7 @@ public final class ManualClock implements LongSupplier, Executor {
         return tasks.size();
     }
 
-    /** Runs what waits. */
+    /** Runs the waiting actions. */
     public void runAll() {
         for (; ; ) {
             Runnable next;

@@ -43,7 +43,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Three nodes with certificates, and strangers at their ports: without a certificate, or with one of another host. */
+/**
+ * Three nodes with certificates, and strangers at their ports: without a certificate, or with the certificate of
+ * another host.
+ */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class StrangersTests {
 
@@ -149,7 +152,7 @@ class StrangersTests {
         }
     }
 
-    /** Short connections that are reset, said to be of a node or of none; hundreds at all ports. */
+    /** Short connections with a reset at the end, from an alleged node or from nobody; hundreds at all ports. */
     @Test
     void shortConnectionsOfStrangersChangeNothing() throws Exception {
         Random random = new Random(1);
@@ -188,7 +191,7 @@ class StrangersTests {
         nothingHasHappened();
     }
 
-    /** Farewells in the name of each node, and reports that all have failed all. */
+    /** Farewells in the name of each node, and reports of failures of all by all. */
     @Test
     void farewellsAndReportsOfStrangersChangeNothing() throws Exception {
         TestCertificates others = new TestCertificates(Files.createDirectory(directory.resolve("others")));

@@ -31,7 +31,10 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.IntFunction;
 
-/** Nodes 1, 2 and 3 of one JVM with real connections over loopback. Each serves a virtual device; the first has opened those of the others. */
+/**
+ * Nodes 1, 2 and 3 of one JVM with real connections over loopback. Each serves a virtual device; the first node has
+ * opened the devices of the others.
+ */
 public final class ThreeNodes implements AutoCloseable {
 
     private static final Duration SOON = Duration.ofSeconds(60);
@@ -43,13 +46,13 @@ public final class ThreeNodes implements AutoCloseable {
     private final List<ClusterNode> nodes = new ArrayList<>();
     private final List<Device> places = new ArrayList<>();
 
-    /** What the first node is told of peers that drain. */
+    /** Notices of draining peers to the first node. */
     public final BlockingQueue<Long> draining = new LinkedBlockingQueue<>();
 
     /**
      * Starts the nodes.
      *
-     * @param tracers of each node, by its number
+     * @param tracers the tracer of each node, by number
      */
     public ThreeNodes(IntFunction<RemoteTracer> tracers) throws InterruptedException {
         for (int number = 1; number <= 3; number++) {
@@ -105,7 +108,7 @@ public final class ThreeNodes implements AutoCloseable {
         }
     }
 
-    /** A node, by its number. */
+    /** A node, by number. */
     public ClusterNode node(int number) {
         return nodes.get(number - 1);
     }
@@ -120,12 +123,14 @@ public final class ThreeNodes implements AutoCloseable {
         return domains.get(number - 1).tracker();
     }
 
-    /** The device of a node, as the first one sees it. */
+    /** The device of a node, as seen by the first node. */
     public Device place(int number) {
         return places.get(number - 1);
     }
 
-    /** Submits a ring of fills over all nodes at once, and waits for its end. Returns what each stage signalled. */
+    /**
+     * Submits a ring of fills over all nodes at once, and waits for the end. Returns the value signalled by each stage.
+     */
     public List<Frontier> ring(int stages) {
         List<Frontier> signalled = new ArrayList<>();
         List<Buffer> buffers = places.stream()

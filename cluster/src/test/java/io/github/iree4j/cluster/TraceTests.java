@@ -29,11 +29,14 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A pipeline over three nodes of one JVM is one trace. Each node has a tracer and an exporter of its own, as in three processes. */
+/**
+ * A pipeline over three nodes of one JVM is one trace. Each node has a separate tracer and exporter, as in three
+ * processes.
+ */
 @Timeout(120)
 class TraceTests {
 
-    /** What a node exports. */
+    /** The spans exported by a node. */
     private static final class Exporter implements SpanExporter {
         final List<SpanData> spans = new CopyOnWriteArrayList<>();
 
@@ -54,7 +57,7 @@ class TraceTests {
         }
     }
 
-    /** What a node observes with. */
+    /** The observations of a node. */
     private static final class Tracing {
         final Exporter exporter = new Exporter();
         final ObservationRegistry registry = ObservationRegistry.create();
@@ -120,7 +123,7 @@ class TraceTests {
     }
 
     @Test
-    void aTraceThatIsNotSampledIsNotFollowed() throws InterruptedException {
+    void anUnsampledTraceIsNotFollowed() throws InterruptedException {
         List<String> seen = new CopyOnWriteArrayList<>();
         try (ThreeNodes nodes = start(Sampler.alwaysOff())) {
             tracing.forEach(each -> each.registry.observationConfig().observationFilter(context -> {

@@ -10,7 +10,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JI_Result;
 
 /**
- * Claim: a thread that sees an epoch completed sees what was written before the axis was advanced to it, so it can reuse memory.
+ * Claim: a thread seeing a completed epoch sees all writes made before the axis reached the epoch, and can reuse
+ * memory.
  *
  * <p>TRACK-1: the epoch advances by compare-and-set and is read with acquire.
  */
@@ -31,7 +32,7 @@ public class CompletedEpochPublishes {
         tracker.register(AXIS);
     }
 
-    /** Writes a result and reports its completion. */
+    /** Writes a result and reports the epoch completed. */
     @Actor
     public void queue() {
         result = 42;

@@ -12,14 +12,14 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: a thread that sees the end of an axis sees whether the axis was lost.
+ * Claim: a thread seeing the end of an axis sees whether the axis was lost.
  *
- * <p>TRACK-6: the loss is written before the end, and read after it.
+ * <p>TRACK-6: the loss is written before the end and read after the end.
  */
 @JCStressTest
 @Outcome(id = "0", expect = Expect.ACCEPTABLE, desc = "the axis has not ended yet")
 @Outcome(id = "2", expect = Expect.ACCEPTABLE, desc = "the axis is lost")
-@Outcome(expect = Expect.FORBIDDEN, desc = "an axis that failed looks retired")
+@Outcome(expect = Expect.FORBIDDEN, desc = "a failed axis looks retired")
 @State
 public class EndedAxisIsSeenWhole {
     private static final IreeException CAUSE = IreeException.of(StatusCode.ABORTED, "the device is lost");
@@ -35,7 +35,7 @@ public class EndedAxisIsSeenWhole {
     /**
      * Looks at the axis without the lock, as {@link FrontierTracker#failure} does.
      *
-     * @param r 0 before the end; 2 for a lost axis, 1 for a retired one
+     * @param r 0 before the end; 2 for a lost axis, 1 for a retired axis
      */
     @Actor
     public void reader(I_Result r) {

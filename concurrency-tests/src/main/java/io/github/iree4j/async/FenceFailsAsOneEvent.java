@@ -11,15 +11,16 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a thread that sees one timeline of a fence failed sees the others failed, and one that is reached no longer counts as reached.
+ * Claim: a thread seeing a failed timeline of a fence sees the other timelines failed, and no reached timeline counts
+ * as reached any more.
  *
- * <p>FENCE-3: all failures are hidden before the first one is set.
+ * <p>FENCE-3: all failures are hidden before the first failure is set.
  */
 @JCStressTest
 @Outcome(id = "0, 0, [01]", expect = Expect.ACCEPTABLE, desc = "not seen, or seen at the last look")
 @Outcome(id = "0, 1, 0", expect = Expect.ACCEPTABLE, desc = "seen as a whole at the second look")
 @Outcome(id = "1, 1, 0", expect = Expect.ACCEPTABLE, desc = "seen as a whole at the first look")
-@Outcome(expect = Expect.FORBIDDEN, desc = "one timeline was seen failed and then the other one not")
+@Outcome(expect = Expect.FORBIDDEN, desc = "a timeline was seen failed and then the other timeline not")
 @State
 public class FenceFailsAsOneEvent {
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost");

@@ -10,15 +10,15 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a thread that sees one point of a fence reached sees the others reached, in whatever order it looks.
+ * Claim: a thread seeing a reached point of a fence sees the other points reached, in any order of looking.
  *
- * <p>FENCE-3: all values are hidden before the first one changes.
+ * <p>FENCE-3: all values are hidden before the first value changes.
  */
 @JCStressTest
 @Outcome(id = "0, 0, [01]", expect = Expect.ACCEPTABLE, desc = "not seen, or seen at the last look")
 @Outcome(id = "0, 1, 1", expect = Expect.ACCEPTABLE, desc = "seen as a whole at the second look")
 @Outcome(id = "1, 1, 1", expect = Expect.ACCEPTABLE, desc = "seen as a whole at the first look")
-@Outcome(expect = Expect.FORBIDDEN, desc = "one point was seen reached and then the other one not")
+@Outcome(expect = Expect.FORBIDDEN, desc = "a point was seen reached and then the other point not")
 @State
 public class FenceIsSignalledAsOneEvent {
     private final TimelineSemaphore left = TimelineSemaphore.create(0);

@@ -11,9 +11,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZI_Result;
 
 /**
- * Claim: of two failures one wins, and waiters registered before or meanwhile get that one.
+ * Claim: of two failures the first wins, and waiters registered before or meanwhile get the winner.
  *
- * <p>SEM-7: the failure is tested and set, and waiters are linked and unlinked, under one lock.
+ * <p>SEM-7: the failure is tested and set, and waiters are linked and unlinked, under the same lock.
  */
 @JCStressTest
 @Outcome(id = "true, 2", expect = Expect.ACCEPTABLE, desc = "both waiters got the winning failure, once")
@@ -36,7 +36,7 @@ public class FirstFailureReachesEveryWaiter {
         got[calls++] = failure;
     }
 
-    /** Fails one way. */
+    /** Fails the timeline with the first cause. */
     @Actor
     public void loser() {
         timeline.fail(LOST);
@@ -49,7 +49,7 @@ public class FirstFailureReachesEveryWaiter {
         timeline.fail(ABORTED);
     }
 
-    /** What the waiters got. */
+    /** The failure that the waiters got. */
     @Arbiter
     public void outcome(ZI_Result r) {
         r.r1 = got[0] == timeline.failure() && got[1] == timeline.failure();

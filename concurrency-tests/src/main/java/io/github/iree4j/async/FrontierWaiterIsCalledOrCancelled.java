@@ -12,10 +12,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a waiter for a frontier that is cancelled while its last missing epoch arrives is called or cancelled, never both and never
- * neither.
+ * Claim: a waiter for a frontier, cancelled while the last missing epoch arrives, is called or cancelled, never both
+ * and never neither.
  *
- * <p>TRACK-3: the thread that unlinks the waiter owns it.
+ * <p>TRACK-3: the thread unlinking the waiter owns the waiter.
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "called once; cancelling came too late")
@@ -39,20 +39,20 @@ public class FrontierWaiterIsCalledOrCancelled {
         waiter = tracker.whenCompleted(both, failure -> called++);
     }
 
-    /** Makes the waiter due; it moves from one axis to the other in between. */
+    /** Makes the waiter due; the waiter moves from one axis to the other in between. */
     @Actor
     public void advancer() {
         tracker.advance(FIRST, 1);
         tracker.advance(SECOND, 1);
     }
 
-    /** Cancels it. */
+    /** Cancels the waiter. */
     @Actor
     public void canceller() {
         cancelled = waiter.cancel() ? 1 : 0;
     }
 
-    /** How often it was called and cancelled. */
+    /** Numbers of calls and of cancellations. */
     @Arbiter
     public void outcome(II_Result r) {
         r.r1 = called;

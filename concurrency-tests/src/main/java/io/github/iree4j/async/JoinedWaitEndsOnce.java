@@ -13,9 +13,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a wait for both of two fences, and one for the first of them, ends once each, by points reached, a failure, or cancellation.
+ * Claim: a wait for both of two fences, and a wait for the first fence, end once each, by points reached, a failure, or
+ * cancellation.
  *
- * <p>FENCE-1 and FENCE-2: one compare-and-set decides.
+ * <p>FENCE-1 and FENCE-2: a single compare-and-set decides.
  */
 @JCStressTest
 @Outcome(id = "1, 1, [01]", expect = Expect.ACCEPTABLE, desc = "each ended once")
@@ -36,7 +37,7 @@ public class JoinedWaitEndsOnce {
         MultiWait.whenAny(fences, (index, failure) -> any.incrementAndGet());
     }
 
-    /** Reaches one fence, cancels the wait for both. */
+    /** Reaches a fence, cancels the wait for both. */
     @Actor
     public void signaller() {
         left.signal(1);

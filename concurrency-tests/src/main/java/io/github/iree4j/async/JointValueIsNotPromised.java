@@ -13,13 +13,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a value is promised by one operation or joint, never both, whichever comes first.
+ * Claim: a value is promised by one operation or joint, never both, in any order.
  *
- * <p>SEM-8: a promise checks for a count, and a count for a promise, under one lock.
+ * <p>SEM-8: a promise checks for a count, and a count for a promise, under the same lock.
  */
 @JCStressTest
-@Outcome(id = "1, 0, 1", expect = Expect.ACCEPTABLE, desc = "promised; it takes no second signal")
-@Outcome(id = "0, 1, 0", expect = Expect.ACCEPTABLE, desc = "joint; it takes no promise")
+@Outcome(id = "1, 0, 1", expect = Expect.ACCEPTABLE, desc = "promised; no second signal is taken")
+@Outcome(id = "0, 1, 0", expect = Expect.ACCEPTABLE, desc = "joint; no promise is taken")
 @Outcome(expect = Expect.FORBIDDEN, desc = "both, neither, or known although joint")
 @State
 public class JointValueIsNotPromised {

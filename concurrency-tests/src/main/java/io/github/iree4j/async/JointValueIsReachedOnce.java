@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a joint value of two signals is reached once, by the last signal, and its waiter is called once.
+ * Claim: a joint value of two signals is reached once, by the last signal, with a single call of the waiter.
  *
  * <p>SEM-8: signals are counted under the lock.
  */

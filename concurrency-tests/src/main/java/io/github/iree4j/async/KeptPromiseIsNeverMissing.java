@@ -11,10 +11,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: while an operation keeps its promise, a lookup finds either the promise or the signal, with the operation's frontier; never
- * neither, and never the promise of the next value.
+ * Claim: during an operation's keeping of a promise, a lookup finds either the promise or the signal, with the
+ * operation's frontier; never neither, and never the promise of the next value.
  *
- * <p>SEM-4: one change replaces the promise with the signal.
+ * <p>SEM-4: a single change replaces the promise with the signal.
  */
 @JCStressTest
 @Outcome(id = "0, 1", expect = Expect.ACCEPTABLE, desc = "promised")

@@ -9,14 +9,14 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: additions of two threads to a plain field under the lock are not lost, so there is one holder at a time and each sees the previous
- * one's writes.
+ * Claim: additions of two threads to a plain field under the lock are not lost: the lock has at most one holder, and
+ * each holder sees the writes of the previous holder.
  *
  * <p>LOCK-1: a plain write as the release, or acquisition without a compare-and-set, would lose some.
  */
 @JCStressTest
 @Outcome(id = "6", expect = Expect.ACCEPTABLE, desc = "all added")
-@Outcome(expect = Expect.FORBIDDEN, desc = "two holders at once, or one that did not see the other's write")
+@Outcome(expect = Expect.FORBIDDEN, desc = "two holders at once, or a holder missed the other's write")
 @State
 public class LockHasOneHolder {
     private final BriefLock lock = new BriefLock();

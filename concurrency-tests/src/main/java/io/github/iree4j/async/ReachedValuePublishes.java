@@ -8,9 +8,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a thread that sees a value reached sees every write made before it was signalled.
+ * Claim: a thread seeing a reached value sees every write made before the signal.
  *
- * <p>SEM-1: the payload is a plain field; only the timeline's value orders it.
+ * <p>SEM-1: the payload is a plain field; only the timeline's value orders the write.
  */
 @JCStressTest
 @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "reader came first")

@@ -10,13 +10,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJ_Result;
 
 /**
- * Claim: registering an axis, with the growth of the table that it causes, hides no other axis, and a thread that knows of the registration
- * finds the axis.
+ * Claim: registering an axis, with the growth of the table, hides no other axis, and a thread knowing of the
+ * registration finds the axis.
  *
  * <p>TRACK-4: slots are written once, and the larger table is published whole.
  */
 @JCStressTest
-@Outcome(id = "7, -1", expect = Expect.ACCEPTABLE, desc = "the old axis is found; the new one was not announced yet")
+@Outcome(id = "7, -1", expect = Expect.ACCEPTABLE, desc = "the old axis is found; the new axis was not announced yet")
 @Outcome(id = "7, 1", expect = Expect.ACCEPTABLE, desc = "both are found")
 @Outcome(expect = Expect.FORBIDDEN, desc = "an axis is missing")
 @State

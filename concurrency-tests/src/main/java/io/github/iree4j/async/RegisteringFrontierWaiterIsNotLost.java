@@ -13,7 +13,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: a waiter that registers while the epochs it misses arrive is called, once.
+ * Claim: a waiter registering while the missing epochs arrive is called, once.
  *
  * <p>TRACK-2: advancing writes the epoch and then reads the wanted epoch; waiting writes the wanted epoch and then reads the epoch. With
  * {@code setRelease} for the write of the wanted epoch, mode quick finds lost waiters on x86.
@@ -49,7 +49,7 @@ public class RegisteringFrontierWaiterIsNotLost {
         tracker.whenCompleted(both, failure -> called.incrementAndGet());
     }
 
-    /** How often it was called. */
+    /** Number of calls. */
     @Arbiter
     public void outcome(I_Result r) {
         r.r1 = called.get();

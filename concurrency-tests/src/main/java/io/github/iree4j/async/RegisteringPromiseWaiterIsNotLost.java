@@ -12,9 +12,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: a waiter for a promise that registers while the value is promised is called exactly once, by either side.
+ * Claim: a waiter for a promise, registering while the value is promised, is called exactly once, by either side.
  *
- * <p>SEM-3: the history is checked again under the lock that promising holds.
+ * <p>SEM-3: the history is checked again under the lock held by promising.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "called once")

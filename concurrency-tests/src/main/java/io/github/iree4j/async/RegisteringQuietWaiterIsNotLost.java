@@ -15,9 +15,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: a waiter for the end of everything in flight of a frontier is called once, even if its axes fail and become quiet meanwhile.
+ * Claim: a waiter for the end of everything in flight of a frontier is called once, even if the axes fail and become
+ * quiet meanwhile.
  *
- * <p>TRACK-5: quiesced epochs are written, and waits for them registered, under the tracker's lock.
+ * <p>TRACK-5: quiesced epochs are written, and waits registered, under the tracker's lock.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "called once")
@@ -37,7 +38,7 @@ public class RegisteringQuietWaiterIsNotLost {
         tracker.register(SECOND);
     }
 
-    /** One axis completes, the other fails. */
+    /** An axis completes, the other fails. */
     @Actor
     public void queues() {
         tracker.advance(SECOND, 1);
@@ -51,7 +52,7 @@ public class RegisteringQuietWaiterIsNotLost {
         tracker.whenOver(both, failure -> called.incrementAndGet());
     }
 
-    /** How often it was called. */
+    /** Number of calls. */
     @Arbiter
     public void outcome(I_Result r) {
         r.r1 = called.get();

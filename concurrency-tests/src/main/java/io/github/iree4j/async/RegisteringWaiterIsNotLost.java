@@ -9,9 +9,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: a waiter that registers while the value is signalled is called exactly once, by either side.
+ * Claim: a waiter registering while the value is signalled is called exactly once, by either side.
  *
- * <p>SEM-3: the value is tested again under the lock that signalling holds.
+ * <p>SEM-3: the value is tested again under the lock held by signalling.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "called once")

@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a thread that sees a value reached finds the frontier that it was signalled with.
+ * Claim: a thread seeing a reached value finds the frontier of the signal.
  *
  * <p>SEM-5: the history is published before the value.
  */
@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "not reached, no record")
 @Outcome(id = "0, 7", expect = Expect.ACCEPTABLE, desc = "reached after the first read")
 @Outcome(id = "1, 7", expect = Expect.ACCEPTABLE, desc = "reached, and the record is there")
-@Outcome(expect = Expect.FORBIDDEN, desc = "reached, but without its record")
+@Outcome(expect = Expect.FORBIDDEN, desc = "reached, but without the record")
 @State
 public class SeenValueHasItsRecord {
     private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 0);
@@ -35,7 +35,7 @@ public class SeenValueHasItsRecord {
         timeline.signal(1, Frontier.of(AXIS, 7));
     }
 
-    /** Reads the value, then its record. */
+    /** Reads the value, then the record. */
     @Actor
     public void waiter(II_Result r) {
         r.r1 = timeline.isReached(1) ? 1 : 0;

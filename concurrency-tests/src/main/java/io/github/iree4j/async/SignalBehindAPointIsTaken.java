@@ -12,14 +12,15 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a thread that has seen one point of a fence reached may signal the timeline of another point further, and neither signal is refused.
+ * Claim: a thread having seen a reached point of a fence may signal the timeline of another point further, and neither
+ * signal is refused.
  *
- * <p>FENCE-3: that signal needs the lock that the fence's signal holds.
+ * <p>FENCE-3: the second signal needs the lock held by the fence's signal.
  */
 @JCStressTest
 @Outcome(id = "1, 0, 0", expect = Expect.ACCEPTABLE, desc = "the point was not seen")
 @Outcome(id = "2, 0, 0", expect = Expect.ACCEPTABLE, desc = "both signals were taken")
-@Outcome(expect = Expect.FORBIDDEN, desc = "one of the signals was refused")
+@Outcome(expect = Expect.FORBIDDEN, desc = "a signal was refused")
 @State
 public class SignalBehindAPointIsTaken {
     private final TimelineSemaphore left = TimelineSemaphore.create(0);
@@ -36,7 +37,7 @@ public class SignalBehindAPointIsTaken {
         both.signalOrFail(Frontier.EMPTY);
     }
 
-    /** Signals the second timeline further once it sees the first point. */
+    /** Signals the second timeline further once the first point is seen. */
     @Actor
     public void follower() {
         if (left.isReached(1)) {
@@ -48,7 +49,7 @@ public class SignalBehindAPointIsTaken {
         }
     }
 
-    /** The value of the second timeline, whether it has failed, and whether the follower was refused. */
+    /** The value of the second timeline, the failure of the timeline, and the refusal of the follower. */
     @Arbiter
     public void outcome(III_Result r) {
         r.r1 = (int) right.value();

@@ -11,16 +11,15 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: while one signaller of a fence signals, another joins at all points or at none, so the points are still reached as one event.
+ * Claim: while a signaller of a fence signals, another joins at all points or at none, so the points are still reached
+ * as a single event.
  *
- * <p>FENCE-3: the count needs the locks that the signal holds.
+ * <p>FENCE-3: the count needs the locks held by the signal.
  */
 @JCStressTest
 @Outcome(id = "1, 0, 0", expect = Expect.ACCEPTABLE, desc = "joined; the last signal reached both points")
 @Outcome(id = "0, 0, 0", expect = Expect.ACCEPTABLE, desc = "too late to join: both points were reached")
-@Outcome(
-        expect = Expect.FORBIDDEN,
-        desc = "one point was reached without the other, one is not, or a signal was refused")
+@Outcome(expect = Expect.FORBIDDEN, desc = "a point was reached alone, a point is missing, or a signal was refused")
 @State
 public class SignallerJoinsAllPoints {
     private final TimelineSemaphore left = TimelineSemaphore.create(0);
@@ -42,7 +41,7 @@ public class SignallerJoinsAllPoints {
         signal();
     }
 
-    /** Joins, unless it is too late, and signals then. */
+    /** Joins, unless too late, and signals then. */
     @Actor
     public void joiner() {
         try {

@@ -8,9 +8,11 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: of two threads that each signal their own timeline and then read the other's, at least one sees the other's signal.
+ * Claim: of two threads, each signalling an own timeline and then reading the other's, at least one sees the other's
+ * signal.
  *
- * <p>SEM-6: handing work over between two timelines relies on it. With only a releasing store of the value, both may miss the other.
+ * <p>SEM-6: handing work over between two timelines relies on this order. With only a releasing store of the value,
+ * both may miss the other.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "both see the other")
@@ -25,14 +27,14 @@ public class SignalsAreInOneOrder {
     /** For jcstress. */
     public SignalsAreInOneOrder() {}
 
-    /** Signals the left one, reads the right. */
+    /** Signals the left timeline, reads the right. */
     @Actor
     public void leftFirst(II_Result r) {
         left.signal(1);
         r.r1 = right.isReached(1) ? 1 : 0;
     }
 
-    /** Signals the right one, reads the left. */
+    /** Signals the right timeline, reads the left. */
     @Actor
     public void rightFirst(II_Result r) {
         right.signal(1);

@@ -9,9 +9,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a waiter that is cancelled while the timeline is signalled is called or cancelled, never both and never neither.
+ * Claim: a waiter cancelled while the timeline is signalled is called or cancelled, never both and never neither.
  *
- * <p>SEM-2: the thread that unlinks the waiter owns it.
+ * <p>SEM-2: the thread unlinking the waiter owns the waiter.
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "called once; cancelling came too late")
@@ -33,13 +33,13 @@ public class WaiterIsCalledOrCancelled {
         timeline.signal(1);
     }
 
-    /** Cancels it. */
+    /** Cancels the waiter. */
     @Actor
     public void canceller() {
         cancelled = waiter.cancel() ? 1 : 0;
     }
 
-    /** How often it was called and cancelled. */
+    /** Numbers of calls and of cancellations. */
     @Arbiter
     public void outcome(II_Result r) {
         r.r1 = called;

@@ -9,15 +9,18 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZZ_Result;
 
 /**
- * Claim: a waiter that leaves the line while the turn is passed on has the turn or not, as {@code leave} reports; and the next one gets it as soon as it is
- * free.
+ * Claim: a waiter leaving the line while the turn is passed on has the turn or not, as {@code leave} reports; and the
+ * next waiter gets the turn as soon as the turn is free.
  *
- * <p>PROGRAM-2: if leaving could miss that the turn was just given, the turn would never be passed on.
+ * <p>PROGRAM-2: if leaving could miss a turn just given, the turn would never be passed on.
  */
 @JCStressTest
-@Outcome(id = "true, false, true", expect = Expect.ACCEPTABLE, desc = "left in time; the next one has the turn")
-@Outcome(id = "false, true, false", expect = Expect.ACCEPTABLE, desc = "given before; the next one waits for it")
-@Outcome(expect = Expect.FORBIDDEN, desc = "no one has the turn, or two have it")
+@Outcome(id = "true, false, true", expect = Expect.ACCEPTABLE, desc = "left in time; the next waiter has the turn")
+@Outcome(
+        id = "false, true, false",
+        expect = Expect.ACCEPTABLE,
+        desc = "given before; the next waiter waits for the turn")
+@Outcome(expect = Expect.FORBIDDEN, desc = "nobody has the turn, or two waiters have it")
 @State
 public class PlaceInLineIsGivenOrLeft {
     private static final class Silent extends ProgramLock.Place {
@@ -49,7 +52,7 @@ public class PlaceInLineIsGivenOrLeft {
         left = lock.leave(leaving);
     }
 
-    /** Who has it. */
+    /** The holder of the turn. */
     @Arbiter
     public void outcome(ZZZ_Result r) {
         r.r1 = left;

@@ -11,17 +11,17 @@ import org.openjdk.jcstress.infra.results.I_Result;
 /**
  * Claim: additions to a plain field by a thread and by a call without a thread, each during its turn, are not lost.
  *
- * <p>PROGRAM-1: if the turn could be taken while it is being given to a waiter, some would be lost.
+ * <p>PROGRAM-1: if the turn could be taken while being given to a waiter, some additions would be lost.
  */
 @JCStressTest
 @Outcome(id = "6", expect = Expect.ACCEPTABLE, desc = "all added")
-@Outcome(expect = Expect.FORBIDDEN, desc = "two holders at once, or one that did not see the other's write")
+@Outcome(expect = Expect.FORBIDDEN, desc = "two holders at once, or a holder missed the other's write")
 @State
 public class ProgramLockHasOneHolder {
     private final ProgramLock lock = new ProgramLock();
     private int sum;
 
-    /** Adds when it is given the turn, perhaps on the other thread. */
+    /** Adds when given the turn, perhaps on the other thread. */
     private final class Adder extends ProgramLock.Place {
         @Override
         void granted() {
@@ -33,7 +33,7 @@ public class ProgramLockHasOneHolder {
     /** For jcstress. */
     public ProgramLockHasOneHolder() {}
 
-    /** Adds twice, on its thread. */
+    /** Adds twice, on the own thread. */
     @Actor
     public void thread() {
         for (int i = 0; i < 2; i++) {

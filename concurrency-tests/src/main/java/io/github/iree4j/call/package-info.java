@@ -1,2 +1,2 @@
-/** Claims about how calls of programs are made: whose turn it is. */
+/** Claims about how calls of programs are made: order of turns. */
 package io.github.iree4j.call;

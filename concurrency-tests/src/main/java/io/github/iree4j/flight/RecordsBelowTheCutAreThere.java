@@ -8,9 +8,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a reader that has taken a cut finds every record below it, whole, on whichever stripe its thread wrote, also a stripe that another thread left.
+ * Claim: a reader finds every record below the cut, whole, on any stripe, also on a stripe left by the writing thread.
  *
- * <p>REC-1: the number of a record is taken with its stripe held, and the reader takes the cut before it copies each stripe.
+ * <p>REC-1: the number of a record is taken with the stripe held, and the reader takes the cut before copying each
+ * stripe.
  */
 @JCStressTest
 @Outcome(
@@ -43,7 +44,7 @@ public class RecordsBelowTheCutAreThere {
         record(0);
     }
 
-    /** Number of records below the cut, and how many of them are missing or torn. */
+    /** Numbers of records below the cut, missing and torn. */
     @Actor
     public void reader(II_Result r) {
         long cut = rings.cut();

@@ -9,9 +9,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: what a closed object holds is freed exactly once, and never during an admitted use.
+ * Claim: the content of a closed object is freed exactly once, and never during an admitted use.
  *
- * <p>FRONT-1: the user writes a plain field during its use; the freeing thread must see that use as not begun or as ended.
+ * <p>FRONT-1: the user writes a plain field during the use; the freeing thread must see the use as not begun or as
+ * ended.
  */
 @JCStressTest
 @Outcome(id = "1, 0, 1", expect = Expect.ACCEPTABLE, desc = "closed first; the use was refused")
@@ -43,14 +44,14 @@ public class ClosedObjectIsFreedAfterItsLastUse {
         }
     }
 
-    /** Closes it twice. */
+    /** Closes the object twice. */
     @Actor
     public void closer() {
         closers += guard.close() ? 1 : 0;
         closers += guard.close() ? 1 : 0;
     }
 
-    /** What was seen when it was freed. */
+    /** The state seen when freed. */
     @Arbiter
     public void outcome(III_Result r) {
         r.r1 = freed;

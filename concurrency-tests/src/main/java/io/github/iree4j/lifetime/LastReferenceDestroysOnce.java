@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a resource is destroyed exactly once, and the destroying thread sees what every holder wrote while it held a reference.
+ * Claim: a resource is destroyed exactly once, and the destroying thread sees the writes of every holder.
  *
  * <p>LIFE-1: the count is the only synchronisation between the two plain writes and the reads in destroy().
  */
@@ -45,7 +45,7 @@ public class LastReferenceDestroysOnce {
         resource.release();
     }
 
-    /** The creator, which closes twice. */
+    /** The creator, closing twice. */
     @Actor
     public void creator() {
         writtenByCreator = 1;
@@ -53,7 +53,7 @@ public class LastReferenceDestroysOnce {
         resource.close();
     }
 
-    /** What destroy() saw. */
+    /** The writes seen by destroy(). */
     @Arbiter
     public void outcome(III_Result r) {
         r.r1 = destroyed;

@@ -9,9 +9,11 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a suspended process that is cancelled while it is being submitted ends once, and the executor does not count it as live afterwards.
+ * Claim: a suspended process, cancelled while being submitted, ends once, and the executor does not count the process
+ * as live afterwards.
  *
- * <p>TASK-16: the submitter lists it and then checks whether it is released; the canceller releases it and then checks for an executor.
+ * <p>TASK-16: the submitter lists the process and then checks for a release; the canceller releases the process and
+ * then checks for an executor.
  */
 @JCStressTest
 @Outcome(id = "1, 1, 0", expect = Expect.ACCEPTABLE, desc = "completed, released, and not live")

@@ -11,13 +11,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: released() sees what completed() wrote, even on another thread.
+ * Claim: released() sees the writes of completed(), even on another thread.
  *
  * <p>TASK-9: both drainers leave through the word.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "seen")
-@Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "released before it was completed, or without seeing it")
+@Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "released before completed, or without seeing the completion")
 @State
 public class CompletionComesBeforeRelease {
     private final SteppedExecutor stepped = ProcessExecutor.builder(2).buildStepped();
@@ -64,7 +64,7 @@ public class CompletionComesBeforeRelease {
         Drains.drainShared(stepped.executor(), process, stepped.executor().worker(1).context);
     }
 
-    /** What released() saw. */
+    /** The writes seen by released(). */
     @Arbiter
     public void outcome(I_Result r) {
         r.r1 = process.seen;

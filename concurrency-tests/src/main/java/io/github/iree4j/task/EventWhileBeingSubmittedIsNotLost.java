@@ -9,10 +9,11 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: the last event of a process may come while it is being submitted: one of the two threads schedules it.
+ * Claim: the last event of a process may come during the submission: exactly one of the two threads schedules the
+ * process.
  *
- * <p>TASK-16: the submitter lists it and then checks whether it is runnable; the thread that signals the event checks afterwards whether it
- * is listed.
+ * <p>TASK-16: the submitter lists the process and then checks for runnable; the signalling thread of the event checks
+ * afterwards for the listing.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "drained once")
@@ -40,7 +41,7 @@ public class EventWhileBeingSubmittedIsNotLost {
         process.wake();
     }
 
-    /** How often it was drained. */
+    /** Number of drains. */
     @Arbiter
     public void outcome(I_Result r) {
         stepped.runUntilAsleep();

@@ -9,12 +9,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: of two drainers that both find the process over, one completes it, and one releases it after both have left.
+ * Claim: of two drainers finding the process over, one completes the process, and one releases the process after both
+ * have left.
  *
- * <p>TASK-3, TASK-8, TASK-9: the bit TERMINAL has one setter; the one that leaves last sets RELEASED.
+ * <p>TASK-3, TASK-8, TASK-9: the bit TERMINAL has one setter; the last leaver sets RELEASED.
  */
 @JCStressTest
-@Outcome(id = "1, 1, 0", expect = Expect.ACCEPTABLE, desc = "completed once, released once, out of its slot")
+@Outcome(id = "1, 1, 0", expect = Expect.ACCEPTABLE, desc = "completed once, released once, out of the slot")
 @Outcome(expect = Expect.FORBIDDEN, desc = "completed or released otherwise")
 @State
 public class LastDrainerReleasesOnce {

@@ -9,9 +9,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: of two events, the last one makes the process runnable, and its thread sees what the other wrote.
+ * Claim: of two events, the last makes the process runnable, and the thread of the last event sees the other's writes.
  *
- * <p>TASK-1: each event is one atomic decrement of the count.
+ * <p>TASK-1: each event is a single atomic decrement of the count.
  */
 @JCStressTest
 @Outcome(id = "1, 2", expect = Expect.ACCEPTABLE, desc = "activated once, and the drain sees both")
@@ -43,7 +43,7 @@ public class LastEventActivatesOnce {
         stepped.executor().submit(process);
     }
 
-    /** One event. */
+    /** An event. */
     @Actor
     public void first() {
         one = 1;
@@ -61,7 +61,7 @@ public class LastEventActivatesOnce {
         }
     }
 
-    /** What the drain saw. */
+    /** The writes seen by the drain. */
     @Arbiter
     public void outcome(II_Result r) {
         stepped.runUntilAsleep();

@@ -12,14 +12,15 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a failure that comes while the process completes is what it completes with, or is dropped; it never appears afterwards.
+ * Claim: a failure arriving during the completion of the process is the outcome, or is dropped; a dropped failure never
+ * appears afterwards.
  *
  * <p>TASK-4: the outcome is decided once, by compare-and-set from null.
  */
 @JCStressTest
 @Outcome(id = "0, 0, 0", expect = Expect.ACCEPTABLE, desc = "success came first")
 @Outcome(id = "1, 1, 1", expect = Expect.ACCEPTABLE, desc = "the failure came first")
-@Outcome(expect = Expect.FORBIDDEN, desc = "a failure that the completion did not see, or vice versa")
+@Outcome(expect = Expect.FORBIDDEN, desc = "a failure unseen by the completion, or vice versa")
 @State
 public class LateFailureIsDropped {
     private final SteppedExecutor stepped = ProcessExecutor.builder(1).buildStepped();
@@ -49,19 +50,19 @@ public class LateFailureIsDropped {
         stepped.executor().submit(process);
     }
 
-    /** Completes it. */
+    /** Completes the process. */
     @Actor
     public void worker() {
         stepped.step(0);
     }
 
-    /** Fails it. */
+    /** Fails the process. */
     @Actor
     public void failing() {
         accepted = process.fail(IreeException.of(StatusCode.DATA_LOSS, "late")) ? 1 : 0;
     }
 
-    /** What the completion saw, what {@code fail} returned, and the final outcome. */
+    /** The failure seen by the completion, the result of {@code fail}, and the final outcome. */
     @Arbiter
     public void outcome(III_Result r) {
         stepped.runUntilAsleep();

@@ -9,13 +9,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: two threads that take from a list of two get one each, and see what was written before the push.
+ * Claim: two threads taking from a list of two get one entry each, and see the writes before the push.
  *
- * <p>TASK-15: taking is one compare-and-set of the first link with its change counter.
+ * <p>TASK-15: taking is a single compare-and-set of the first link with the change counter.
  */
 @JCStressTest
 @Outcome(id = "12, 0", expect = Expect.ACCEPTABLE, desc = "each got one")
-@Outcome(expect = Expect.FORBIDDEN, desc = "one was lost or taken twice")
+@Outcome(expect = Expect.FORBIDDEN, desc = "an entry was lost or taken twice")
 @State
 public class ListGivesEachOnce {
     private final ListNodes nodes = new ListNodes();
@@ -38,19 +38,19 @@ public class ListGivesEachOnce {
         return taken == null ? 0 : ((StressProcess) taken).work;
     }
 
-    /** Takes one. */
+    /** Takes an entry. */
     @Actor
     public void first() {
         one = take();
     }
 
-    /** Takes one. */
+    /** Takes an entry. */
     @Actor
     public void second() {
         other = take();
     }
 
-    /** What was taken, sorted, and what is left. */
+    /** The entries taken, sorted, and the entries left. */
     @Arbiter
     public void outcome(II_Result r) {
         r.r1 = Math.min(one, other) * 10 + Math.max(one, other);

@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: a request made while two threads drain is not consumed by the one that leaves first.
+ * Claim: a request made while two threads drain is not consumed by the first leaver.
  *
  * <p>TASK-7: only the last to leave clears PENDING, and then the process stays awake.
  */
@@ -41,7 +41,7 @@ public class OnlyTheLastLeaverConsumesARequest {
         process.leave(false);
     }
 
-    /** Whether it is still there to be drained. */
+    /** Whether the process is still there to be drained. */
     @Arbiter
     public void outcome(I_Result r) {
         r.r1 = ProcessSchedule.place(process.wordVolatile()) == ProcessSchedule.SLOTTED ? 1 : 0;

@@ -9,9 +9,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: when one drainer reports work and another finds none, the process stays awake, whichever leaves last.
+ * Claim: when a drainer reports work and another finds none, the process stays awake, whichever leaves last.
  *
- * <p>TASK-7: a drainer that leaves before others sets PENDING in the same atomic step.
+ * <p>TASK-7: a drainer leaving before others sets PENDING in the same atomic step.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "still in its slot")
@@ -40,7 +40,7 @@ public class ProgressOfOnePeerKeepsTheOtherFromSleep {
         process.leave(false);
     }
 
-    /** Where it is. */
+    /** The place of the process. */
     @Arbiter
     public void outcome(I_Result r) {
         r.r1 = ProcessSchedule.place(process.wordVolatile()) == ProcessSchedule.SLOTTED ? 1 : 0;

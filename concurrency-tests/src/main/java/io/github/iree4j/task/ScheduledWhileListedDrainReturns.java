@@ -9,13 +9,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: a process that is scheduled while its last drain returns without having found work is drained again.
+ * Claim: a process scheduled while the last drain returns without having found work is drained again.
  *
- * <p>TASK-7: one word decides between putting it to sleep and scheduling it.
+ * <p>TASK-7: a single word decides between falling asleep and scheduling.
  */
 @JCStressTest
-@Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "the work was seen by a drain that began after it was made")
-@Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "lost: it sleeps, and the work is there")
+@Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "the work was seen by a later drain")
+@Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "lost: asleep, with work present")
 @State
 public class ScheduledWhileListedDrainReturns {
     private final SteppedExecutor stepped = ProcessExecutor.builder(1).buildStepped();

@@ -9,9 +9,11 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a process placed while a slot is being emptied is found there or in another, and not erased with the one that left.
+ * Claim: a process placed while a slot is being emptied is found in the same or another slot, and not erased with the
+ * leaver.
  *
- * <p>TASK-10, TASK-13: a slot belongs to the thread that set its bit until that thread clears it, as its last step.
+ * <p>TASK-10, TASK-13: a slot belongs to the thread having set the bit until the same thread clears the bit, as the
+ * last step.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "the other was drained and nothing is left")
@@ -28,7 +30,7 @@ public class SlotEmptiedWhileAnotherIsPlacedIsFound {
         stepped.executor().submit(leaving);
     }
 
-    /** Drains the one in the slot, which then sleeps and leaves it. */
+    /** Drains the process in the slot, which then sleeps and leaves the slot. */
     @Actor
     public void worker() {
         stepped.step(0);

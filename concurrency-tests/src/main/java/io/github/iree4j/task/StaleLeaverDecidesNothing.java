@@ -9,16 +9,14 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a worker that enters a process that is already asleep, and leaves when it is in a slot again, neither drains it nor puts it to
- * sleep.
+ * Claim: a worker entering a process already asleep, and leaving when the process is in a slot again, neither drains
+ * the process nor puts it to sleep.
  *
- * <p>TASK-6: entering adds to the word and checks the previous value; only a drainer that entered while it was open decides.
+ * <p>TASK-6: entering adds to the word and checks the previous value; only a drainer having entered an open process
+ * decides.
  */
 @JCStressTest
-@Outcome(
-        id = "1, 1",
-        expect = Expect.ACCEPTABLE,
-        desc = "it was found in its slot and drained after the work was added")
+@Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "found in the slot and drained after the work was added")
 @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "it sleeps undrained")
 @Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "it sleeps undrained")
 @State
@@ -32,7 +30,7 @@ public class StaleLeaverDecidesNothing {
         stepped.step(0);
     }
 
-    /** Assumes, from an earlier scan, that the process is in a slot; it sleeps, or is in one again. */
+    /** Assumes, from an earlier scan, a process in a slot; the process sleeps, or is in a slot again. */
     @Actor
     public void lateWorker() {
         long entered = process.enter();
@@ -44,14 +42,14 @@ public class StaleLeaverDecidesNothing {
         }
     }
 
-    /** Puts it into a slot again. */
+    /** Puts the process into a slot again. */
     @Actor
     public void signaller() {
         process.work = 1;
         process.schedule();
     }
 
-    /** Whether it can still be found, and its work is seen. */
+    /** Whether the process can still be found, and the work is seen. */
     @Arbiter
     public void outcome(II_Result r) {
         r.r1 = ProcessSchedule.place(process.wordVolatile()) == ProcessSchedule.SLOTTED ? 1 : 0;

@@ -4,7 +4,8 @@ import io.github.iree4j.status.IreeException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process that counts its callbacks; its drain returns a given result. Counters are plain: the claims are about exclusive access to them.
+ * A process counting callbacks; its drain returns a given result. Counters are plain: the claims are about exclusive
+ * access to the callbacks.
  */
 class StressProcess extends TaskProcess {
     DrainResult result = DrainResult.IDLE;

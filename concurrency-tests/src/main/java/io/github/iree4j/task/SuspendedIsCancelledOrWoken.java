@@ -9,9 +9,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a suspended process that is cancelled while its last event comes is completed once and released once, by the canceller or by a worker.
+ * Claim: a suspended process, cancelled while the last event comes, is completed once and released once, by the
+ * canceller or by a worker.
  *
- * <p>TASK-2: one word says both that it is suspended and that it is ending.
+ * <p>TASK-2: a single word holds both suspension and end.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "completed once, released once")

@@ -9,12 +9,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: a worker that falls asleep while work is put in a slot either finds it or is woken.
+ * Claim: a worker falling asleep while work is put in a slot either finds the work or is woken.
  *
- * <p>TASK-11, TASK-12: it marks itself idle before its last check, and the thread that makes work checks for idle workers afterwards.
+ * <p>TASK-11, TASK-12: the worker marks itself idle before the last check, and the thread making work checks for idle
+ * workers afterwards.
  */
 @JCStressTest
-@Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "awake, or it has drained")
+@Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "awake, or the worker has drained")
 @Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "asleep, with work in a slot")
 @State
 public class WorkerFallingAsleepIsWoken {

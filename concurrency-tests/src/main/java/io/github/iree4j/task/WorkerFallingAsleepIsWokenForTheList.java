@@ -9,12 +9,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: a worker that falls asleep while work is put on the list either finds it or is woken.
+ * Claim: a worker falling asleep while work is put on the list either finds the work or is woken.
  *
- * <p>TASK-11: as for slots, except that it checks the list itself.
+ * <p>TASK-11: as for slots, except for a check of the list itself.
  */
 @JCStressTest
-@Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "awake, or it has drained")
+@Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "awake, or the worker has drained")
 @Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "asleep, with work on the list")
 @State
 public class WorkerFallingAsleepIsWokenForTheList {

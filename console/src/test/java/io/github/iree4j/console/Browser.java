@@ -30,10 +30,10 @@ import org.openqa.selenium.logging.LogEntry;
 import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
 
-/** A Chromium without a window. Fails on the first error in its console. */
+/** A Chromium without a window. Fails on the first error in the console. */
 public final class Browser implements AutoCloseable {
 
-    /** How long a page may take on a machine that builds. */
+    /** The time of a page on a building machine. */
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private static final Path PICTURES = Path.of("target", "screenshots");
@@ -44,7 +44,7 @@ public final class Browser implements AutoCloseable {
         this.driver = driver;
     }
 
-    /** Starts the machine's own Chromium; without one, the test is skipped. */
+    /** Starts the machine's own Chromium; without a browser, the test is skipped. */
     public static Browser start() {
         Path chromium = program("chromium", "google-chrome");
         Path chromedriver = program("chromedriver");
@@ -84,7 +84,7 @@ public final class Browser implements AutoCloseable {
 
     public void resize(int width, int height) {
         driver.manage().window().setSize(new Dimension(width, height));
-        // Headless windows have a least width; the page's is what counts.
+        // Headless windows have a least width; the page's time counts.
         driver.executeCdpCommand(
                 "Emulation.setDeviceMetricsOverride",
                 Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
@@ -103,12 +103,12 @@ public final class Browser implements AutoCloseable {
                 Map.of("features", List.of(Map.of("name", "prefers-reduced-motion", "value", still ? "reduce" : ""))));
     }
 
-    /** What a JavaScript expression gives. */
+    /** The result of a JavaScript expression. */
     public Object eval(String expression) {
         return driver.executeScript("return " + expression + ";");
     }
 
-    /** What a JavaScript expression that gives a promise resolves to. */
+    /** The resolved result of a JavaScript expression of a promise. */
     public Object await(String expression) {
         driver.manage().timeouts().scriptTimeout(PATIENCE);
         return driver.executeAsyncScript("const done = arguments[0];" + "(async () => (" + expression
@@ -123,7 +123,7 @@ public final class Browser implements AutoCloseable {
         assertThat(answer).as(condition).isEqualTo(true);
     }
 
-    /** Processor time that the page's thread has taken, in milliseconds: of it, other work beside the page takes nothing away. */
+    /** Processor time of the page's thread, in milliseconds: unaffected by other work beside the page. */
     public double processorMillis() {
         driver.executeCdpCommand("Performance.enable", Map.of("timeDomain", "threadTicks"));
         List<?> metrics = (List<?>)
@@ -151,7 +151,7 @@ public final class Browser implements AutoCloseable {
         });
     }
 
-    /** Uses the element that is on the page: between two answers Live may replace an element that was found. */
+    /** Uses the element present on the page: between two answers Live may replace a found element. */
     private <T> T current(String selector, Function<WebElement, T> use) {
         for (int tries = 1; ; tries++) {
             try {
@@ -177,7 +177,7 @@ public final class Browser implements AutoCloseable {
                 .perform();
     }
 
-    /** The address, as it is when a page is left. */
+    /** The address, as at the time of leaving a page. */
     public String address() {
         eval("dispatchEvent(new Event('pagehide'))");
         return driver.getCurrentUrl();
@@ -199,7 +199,7 @@ public final class Browser implements AutoCloseable {
         }
     }
 
-    /** What the console of the browser says: errors and warnings, violations of the content security policy too. */
+    /** The messages of the browser's console: errors and warnings, violations of the content security policy too. */
     public void assertNoErrors() {
         List<String> errors = driver.manage().logs().get(LogType.BROWSER).getAll().stream()
                 .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())
@@ -208,19 +208,19 @@ public final class Browser implements AutoCloseable {
         assertThat(errors).isEmpty();
     }
 
-    /** Forgets what the console of the browser said, for tests that cause an error. */
+    /** Forgets the messages of the browser's console, for tests that cause an error. */
     public void discardErrors() {
         driver.manage().logs().get(LogType.BROWSER);
     }
 
-    /** Scans the page for what keeps people from using it. */
+    /** Scans the page for obstacles to people's use. */
     public void assertAccessible(String what) {
         try (InputStream script = Objects.requireNonNull(Browser.class.getResourceAsStream("/axe.min.js"))) {
             driver.executeScript(new String(script.readAllBytes(), StandardCharsets.UTF_8));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        // Visible labels in accessible names: a rule that axe-core has on from 4.14, and off in the version used here.
+        // Visible labels in accessible names: a rule of axe-core, on from 4.14, and off in the version used here.
         Object findings =
                 await("(await axe.run({ rules: { 'label-content-name-mismatch': { enabled: true } } })).violations"
                         + ".filter((each) => ['serious', 'critical', 'moderate'].includes(each.impact))"

@@ -17,14 +17,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The files as browsers get them. There is no build between the two, so nothing can be out of date. */
+/** The files as received by browsers. There is no build between the two, so nothing can be out of date. */
 class ConsoleFilesTest {
 
     private static final Path ROOT = Path.of("src/main/resources/META-INF/iree-console");
     private static final Pattern IMPORT = Pattern.compile("(?m)^import [^;]*?from \"([^\"]+)\";$");
     private static final Pattern NAMES = Pattern.compile("(?m)^import \\{([^}]*)} from \"([^\"]+)\";$");
 
-    /** What all files may weigh: one request each, without a library. */
+    /** The total weight of all files: a request per file, without a library. */
     private static final int MOST_BYTES = 330_000;
 
     private static Map<Path, String> files() throws IOException {
@@ -105,7 +105,7 @@ class ConsoleFilesTest {
     }
 
     @Test
-    void elementsThatTheScriptsNameExist() throws IOException {
+    void elementsNamedByTheScriptsExist() throws IOException {
         Map<Path, String> files = files();
         String page = files.get(Path.of("index.html"));
         files.forEach((file, text) -> {
@@ -123,7 +123,7 @@ class ConsoleFilesTest {
     }
 
     @Test
-    void theDocumentedRequestsAreThoseForTheFilesAndForThreeAnswers() throws IOException {
+    void theDocumentedRequestsAreTheFilesAndThreeAnswers() throws IOException {
         Matcher documented = Pattern.compile("some (\\d+) requests to open")
                 .matcher(Files.readString(Path.of("../docs/console.md")));
         assertThat(documented.find()).isTrue();
@@ -131,7 +131,7 @@ class ConsoleFilesTest {
     }
 
     @Test
-    void hasNoLibraryWhoseLicenceWouldHaveToBeNamed() throws IOException {
+    void hasNoLibraryWithALicenceToBeNamed() throws IOException {
         files().forEach((file, text) ->
                 assertThat(text).as(file.toString()).doesNotContainIgnoringCase("copyright", "@license"));
     }

@@ -188,7 +188,7 @@ class GenerationPanelTest {
     }
 
     @Test
-    void aLongStepLeavesWhatWasKnown() {
+    void aLongStepLeavesTheKnownFacts() {
         state = "null";
         open();
         browser.until("document.querySelector('#live-generation').textContent.includes('not known yet')");
@@ -202,7 +202,7 @@ class GenerationPanelTest {
     }
 
     @Test
-    void withoutTextGenerationThereIsNoPanelAndOneRequest() {
+    void withoutTextGenerationThereIsNoPanelAndASingleRequest() {
         selectors = "\"live\"";
         open();
         awaitPolls(40);

@@ -2,7 +2,7 @@ package io.example.threads;
 
 import io.github.iree4j.hal.contract.BackendContract;
 
-/** On a device whose memory the host does not see: what goes between them is staged. */
+/** On a device with memory hidden from the host: transfers between them are staged. */
 class HiddenMemoryContractTest extends BackendContract {
     HiddenMemoryContractTest() {
         super(new ThreadBackend(true));

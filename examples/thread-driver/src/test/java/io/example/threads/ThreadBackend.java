@@ -9,12 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** The driver as the contract suites see it. */
+/** The driver as seen by the contract suites. */
 final class ThreadBackend implements Backend {
     private final boolean hidden;
     private final List<ThreadDriver> drivers = new ArrayList<>();
 
-    /** With memory that the host sees, or with memory that it does not. */
+    /** With memory visible to the host, or with hidden memory. */
     ThreadBackend(boolean hidden) {
         this.hidden = hidden;
     }
@@ -37,7 +37,7 @@ final class ThreadBackend implements Backend {
         return ContractKernels.load(device, constants);
     }
 
-    /** A kernel that fails loses the device, and each submission has a value of its lane's timeline. */
+    /** A failing kernel loses the device, and each submission has a value of its lane's timeline. */
     @Override
     public Set<Capability> lacks() {
         return Set.of(

@@ -28,7 +28,7 @@ class ThreadDriverTest {
                 .hasMessageContaining("has no device 'threads:7'");
     }
 
-    /** What the device takes for lost, it frees. */
+    /** The device frees everything taken for lost. */
     @Test
     void isLostOnceNoLaneRunsAnything() {
         Clock clock = new Clock();

@@ -144,7 +144,7 @@ class AdmissionTest {
 
     /** Answers are far shorter than the most tokens asked for: pages for the most tokens would serve a few clients at a time. */
     @Test
-    void pagesAreForAnswersAsLongAsAnswersAreAndNotAsTheyMayBe() {
+    void pagesAreForAnswersOfTheirRealLength() {
         for (int trial = 0; trial < TRIALS; trial++) {
             SplittableRandom random = new SplittableRandom(SEED + trial);
             List<Client> clients = new ArrayList<>();
@@ -182,7 +182,7 @@ class AdmissionTest {
     }
 
     @Test
-    void aSequenceThatNeedsAllPagesBeginsInItsTurn() {
+    void aSequenceNeedingAllPagesBeginsInItsTurn() {
         List<Client> clients = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
             clients.add(client(i, 100, 20, 20, i));
@@ -197,7 +197,7 @@ class AdmissionTest {
     }
 
     @Test
-    void pagesOfPromptsThatNoStepHasReadYetAreTaken() {
+    void pagesOfUnreadPromptsAreTaken() {
         List<Client> clients = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
             clients.add(client(0, 256, 1, 1, i));

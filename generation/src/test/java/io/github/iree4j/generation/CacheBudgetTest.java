@@ -38,7 +38,7 @@ class CacheBudgetTest {
     }
 
     @Test
-    void aCacheOfOnePageTooManyIsRefusedAtTheStartWithNumbers() {
+    void aCacheWithAPageTooManyIsRefusedAtTheStartWithNumbers() {
         long bytes;
         try (IreeRuntime runtime = runtime(0);
                 Program program = GeneratorTest.load(runtime, GeneratorTest.DECODER)) {

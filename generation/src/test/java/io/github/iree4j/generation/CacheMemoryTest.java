@@ -54,7 +54,7 @@ class CacheMemoryTest {
     }
 
     @Test
-    void aNewCacheIsZeroInMemoryThatHeldOtherBytes() {
+    void aNewCacheIsZeroInMemoryWithOtherBytesBefore() {
         long size = model.caches().getFirst().pageBytes() * PAGES;
         try (CacheMemory first = new CacheMemory(model, PAGES, 0)) {
             first.arguments().forEach(each -> soil(each.buffer()));

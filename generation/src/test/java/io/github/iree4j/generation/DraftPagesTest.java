@@ -30,7 +30,7 @@ class DraftPagesTest {
     }
 
     @Test
-    void pagesHoldWhatWasReadLast() {
+    void pagesHoldTheLastReadTokens() {
         for (int seed = 0; seed < 300; seed++) {
             SplittableRandom random = new SplittableRandom(seed);
             int stride = random.nextInt(1, 4);

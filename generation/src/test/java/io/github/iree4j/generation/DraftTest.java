@@ -41,7 +41,7 @@ class DraftTest {
     }
 
     @Test
-    void aStepAcceptsAllTokensOfADraftThatIsRight() {
+    void aStepAcceptsAllTokensOfACorrectDraft() {
         for (int stride = 1; stride < 6; stride++) {
             for (int proposals = 1; proposals < 8; proposals++) {
                 FakeDraft draft = draft(new StepShapes(stride, 50, 50));
@@ -61,7 +61,7 @@ class DraftTest {
     }
 
     @Test
-    void aDraftThatFindsTokensItselfRunsAhead() {
+    void aDraftFindingTokensItselfRunsAhead() {
         for (int proposals = 2; proposals < 8; proposals++) {
             FakeDraft draft = draft(new StepShapes(3, 50, 50));
             draft.model.topOne();
@@ -99,7 +99,7 @@ class DraftTest {
     }
 
     @Test
-    void aDraftThatIsRightReadsEachTokenOnce() {
+    void aCorrectDraftReadsEachTokenOnce() {
         FakeDraft draft = draft(new StepShapes(4, 14, 14));
         AtomicInteger prefills = new AtomicInteger();
         AtomicInteger decodes = new AtomicInteger();
@@ -113,7 +113,7 @@ class DraftTest {
     }
 
     @Test
-    void pagesThatASequenceLostAreReadAgain() {
+    void pagesLostByASequenceAreReadAgain() {
         for (int hostPages : new int[] {0, 40}) {
             StepShapes shapes = new StepShapes(2, 12, 3);
             FakeDraft draft = new FakeDraft(shapes, 16, new SplittableRandom(5));
@@ -141,7 +141,7 @@ class DraftTest {
     }
 
     @Test
-    void aBeginningThatTheDraftHasReadForAnotherSequenceIsNotReadAgain() {
+    void aBeginningReadByTheDraftForAnotherSequenceIsNotReadAgain() {
         FakeDraft draft = draft(new StepShapes(4, 14, 14));
         List<Integer> read = new ArrayList<>();
         draft.model.before(step -> {
@@ -158,7 +158,7 @@ class DraftTest {
     }
 
     @Test
-    void theLastTokenIsReadAgainForItsLogitsThoughThePageStillHoldsIt() {
+    void theLastTokenIsReadAgainForItsLogitsThoughThePageStillHoldsTheToken() {
         FakeDraft draft = draft(new StepShapes(8, 7, 7));
         AtomicInteger prefills = new AtomicInteger();
         draft.model.before(step -> prefills.addAndGet(step.entry().prefill() ? 1 : 0));
@@ -196,7 +196,7 @@ class DraftTest {
     }
 
     @Test
-    void aSequenceWhoseDraftFailsGetsNoFurtherProposalsAndItsPagesAreZeroed() {
+    void aSequenceWithAFailedDraftGetsNoFurtherProposalsAndItsPagesAreZeroed() {
         for (Mistake mistake : List.of(Mistake.FAILURE, Mistake.NO_NUMBER, Mistake.FOREIGN)) {
             StepShapes shapes = new StepShapes(2, 12, 12);
             FakeDraft draft = draft(shapes).makes(mistake, 1);
@@ -222,7 +222,7 @@ class DraftTest {
     }
 
     @Test
-    void aDraftThatIsLostOrCannotBeZeroedProposesNothingAnyMore() {
+    void aLostOrUnzeroableDraftProposesNothingAnyMore() {
         for (boolean lost : new boolean[] {true, false}) {
             StepShapes shapes = new StepShapes(2, 12, 12);
             FakeDraft draft = draft(shapes);
@@ -292,13 +292,13 @@ class DraftTest {
     }
 
     @Test
-    void aDraftThatTakesTooLongIsTriedNowAndThenOnly() {
+    void aSlowDraftIsTriedNowAndThenOnly() {
         assertThat(steps(50)).as("five tokens in 1.2 ms").isGreaterThan(150);
         assertThat(steps(2000)).as("five tokens in 9 ms").isLessThan(40);
     }
 
     @Test
-    void aDraftThatTakesTimeAndProposesNothingIsAskedNowAndThenOnly() {
+    void aDraftTakingTimeAndProposingNothingIsAskedNowAndThenOnly() {
         AtomicLong now = new AtomicLong();
         AtomicInteger asked = new AtomicInteger();
         Proposer nothing = (_, most) -> {
@@ -318,7 +318,7 @@ class DraftTest {
     }
 
     @Test
-    void longPromptsThatTheDraftReadsForShortAnswersDoNotPay() {
+    void longPromptsReadByTheDraftForShortAnswersDoNotPay() {
         StepShapes shapes = new StepShapes(4, 20, 1);
         FakeDraft draft = draft(shapes);
         AtomicLong now = new AtomicLong();

@@ -14,7 +14,7 @@ import java.util.stream.LongStream;
 
 /** A draft in Java that chooses the tokens of {@link PagedModel}, except for mistakes as often as wished. */
 final class FakeDraft implements StepRunner {
-    /** What may go wrong in a step. */
+    /** The faults of a step. */
     enum Mistake {
         /** Another token has the highest logit. */
         TOKEN,

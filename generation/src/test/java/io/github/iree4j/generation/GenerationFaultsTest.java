@@ -27,7 +27,7 @@ class GenerationFaultsTest {
     private static final StepShapes SHAPES = new StepShapes(2, 4, 4);
 
     @Test
-    void logitsThatAreNoNumbersFailTheSequenceAndItsPagesAreZeroed() {
+    void invalidLogitsFailTheSequenceAndItsPagesAreZeroed() {
         List<Integer> scrubbed = new ArrayList<>();
         StepRunner broken = (step, logits) -> logits.reshape(
                         step, ElementType.F32, Shape.of(step.entry().batch(), 1, 3))
@@ -42,7 +42,7 @@ class GenerationFaultsTest {
     }
 
     @Test
-    void twoEqualPromptsThatOverflowInAStepLeaveNoInfinities() {
+    void twoEqualOverflowingPromptsInAStepLeaveNoInfinities() {
         for (int stride = 1; stride < 5; stride++) {
             CountDownLatch submitted = new CountDownLatch(1);
             FakeLoop loop = new FakeLoop(new StepShapes(stride, 6, 6), 20)
@@ -72,7 +72,7 @@ class GenerationFaultsTest {
 
     /** Padding of a row writes to page 0, and neighbours multiply page 0 by zero: infinity times zero is no number. */
     @Test
-    void aPromptThatOverflowsFailsNoNeighbour() {
+    void anOverflowingPromptFailsNoNeighbour() {
         for (int stride = 1; stride < 5; stride++) {
             for (int place = 0; place < 4; place++) {
                 CountDownLatch submitted = new CountDownLatch(1);
@@ -107,7 +107,7 @@ class GenerationFaultsTest {
     }
 
     @Test
-    void aPromptThatOverflowsEndsWithThePieceAndLeavesNoInfinities() {
+    void anOverflowingPromptEndsWithThePieceAndLeavesNoInfinities() {
         AtomicInteger steps = new AtomicInteger();
         FakeLoop loop = new FakeLoop(new StepShapes(2, 6, 1), 20)
                 .before(_ -> steps.incrementAndGet())
@@ -122,7 +122,7 @@ class GenerationFaultsTest {
     }
 
     @Test
-    void aPageThatCannotBeZeroedFailsAllSequences() {
+    void anUnzeroablePageFailsAllSequences() {
         StepRunner broken = (_, _) -> {
             throw IreeException.of(StatusCode.INTERNAL, "kernel failed");
         };
@@ -215,7 +215,7 @@ class GenerationFaultsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aPageThatCannotBeCopiedFailsNoRequest(boolean toHost) {
+    void anUncopyablePageFailsNoRequest(boolean toHost) {
         StepShapes shapes = new StepShapes(2, 8, 8);
         Measured measured = new Measured(
                 List.of(new Entry("prefill_bs4", true, 4)),

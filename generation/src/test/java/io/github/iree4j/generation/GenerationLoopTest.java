@@ -183,7 +183,7 @@ class GenerationLoopTest {
     }
 
     @Test
-    void aConstraintThatTheVocabularyCannotKeepFailsItsRequestAlone() {
+    void aConstraintBeyondTheVocabularyFailsItsRequestAlone() {
         for (int trial = 0; trial < 50; trial++) {
             SplittableRandom random = new SplittableRandom(SEED + trial);
             try (Setting setting = new Setting(random, 30)) {
@@ -209,7 +209,7 @@ class GenerationLoopTest {
     }
 
     @Test
-    void anAnswerEndsWhereItsTextIsCompleteAndTheModelHasNoTokenToContinue() throws InterruptedException {
+    void anAnswerEndsWithACompleteTextAndNoTokenToContinue() throws InterruptedException {
         List<byte[]> texts = new ArrayList<>(PagedModel.TEXTS);
         texts.add(new byte[] {'z'}); // beyond the model's logits, as a token that is no candidate
         TokenConstraint constraint = TokenConstraint.regex(TokenVocabulary.of(texts), "xz?");

@@ -44,7 +44,7 @@ public final class GenerationMix implements AutoCloseable {
     private Events events = new Events(0, 0, 0, 0, 0, 0);
 
     /**
-     * Numbers of what happened to the requests.
+     * Numbers of events of the requests.
      *
      * @param preemptions sequences that lost their pages
      * @param restoredPages pages that came back from the host
@@ -172,7 +172,7 @@ public final class GenerationMix implements AutoCloseable {
         return generations;
     }
 
-    /** Returns what happened so far. */
+    /** Returns the numbers so far. */
     public Events events() {
         return events;
     }

@@ -185,14 +185,14 @@ class GenerationOrderTest {
     }
 
     @Test
-    void aLongPromptDelaysOtherSequencesByOnePiece() {
+    void aLongPromptDelaysOtherSequencesByASinglePiece() {
         FakeLoop loop = new FakeLoop(new StepShapes(2, 20, 1), 60).rows(1, 4);
         GenerationRequest prompt = GenerationRequest.of(1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
         assertThat(steps(loop, 3, GenerationRequest.of(12, 5), prompt)).isEqualTo("pdd" + "pdpdpdpdp" + "ddddd");
     }
 
     @Test
-    void aPromptIsNotDelayedByStepsThatVerifyProposals() {
+    void aPromptIsNotDelayedByVerifyingSteps() {
         FakeLoop loop = new FakeLoop(new StepShapes(2, 20, 1), 60).rows(1, 4).alike(3);
         GenerationRequest repeating = GenerationRequest.of(12, 5, 5, 5, 5, 5, 5);
         assertThat(steps(loop, 1, repeating, GenerationRequest.of(1, 1, 2, 3, 4, 5, 6, 7, 8)))

@@ -172,7 +172,7 @@ class GeneratorTest {
     }
 
     @Test
-    void aDraftThatIsClosedProposesNothingAnyMore() {
+    void aClosedDraftProposesNothingAnyMore() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime, DECODER)) {
             Program draft = load(runtime, DECODER);
@@ -199,7 +199,7 @@ class GeneratorTest {
     }
 
     @Test
-    void aDraftThatDoesNotFitIsRejectedWithNumbers() {
+    void anUnsuitableDraftIsRejectedWithNumbers() {
         GeneratorOptions options = GeneratorOptions.builder()
                 .config(config(DECODER))
                 .proposedTokens(4)
@@ -276,7 +276,7 @@ class GeneratorTest {
     }
 
     @Test
-    void aProgramWithASingleCandidateRefusesOptionsThatItCannotFollow() {
+    void aProgramWithASingleCandidateRefusesImpossibleOptions() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime, TOP_ONE);
                 Generator generator = Generator.create(
@@ -309,7 +309,7 @@ class GeneratorTest {
     }
 
     @Test
-    void stepsOfAProgramThatReturnsLogitsDoNotRunAhead() {
+    void stepsOfAProgramReturningLogitsDoNotRunAhead() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime, DECODER);
                 Generator generator = Generator.create(
@@ -330,7 +330,7 @@ class GeneratorTest {
     }
 
     @Test
-    void onlyTheLogitsThatAreReadAreCopied() {
+    void onlyReadLogitsAreCopied() {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = load(runtime, DECODER)) {
             ModelConfig config = ModelConfig.parse(DECODER, ModelConfig.text(config(DECODER)))
@@ -390,7 +390,7 @@ class GeneratorTest {
     }
 
     @Test
-    void aRequestThatCannotFitIsRejectedWithNumbers() throws IOException {
+    void aTooLargeRequestIsRejectedWithNumbers() throws IOException {
         Path small = Files.writeString(
                 folder.resolve("config.json"),
                 "{\"max_seq_len\": 128, \"paged_kv_cache\": {\"block_seq_stride\": 16, \"device_block_count\": 100}}");

@@ -16,7 +16,7 @@ class InterruptingCallbackTest {
 
     @ParameterizedTest
     @ValueSource(strings = {GeneratorTest.DECODER, GeneratorTest.TOP_ONE})
-    void aCallbackThatInterruptsTheThreadFailsNoOtherRequest(String module) {
+    void aCallbackInterruptingTheThreadFailsNoOtherRequest(String module) {
         try (IreeRuntime runtime = IreeRuntime.create();
                 Program program = GeneratorTest.load(runtime, module);
                 Generator generator = Generator.create(

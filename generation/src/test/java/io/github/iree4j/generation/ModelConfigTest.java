@@ -63,7 +63,7 @@ class ModelConfigTest {
     }
 
     @Test
-    void whatIsNoJsonIsRejectedWithTheFile() {
+    void textOutsideJsonIsRejectedWithTheFile() {
         for (String text : List.of("", "{", "[1]", "nul", "{\"a\":1,\"a\":1}", "{} {}", "\0", "[".repeat(100_000))) {
             rejected(text, "config.json'");
         }

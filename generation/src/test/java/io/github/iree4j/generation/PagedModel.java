@@ -46,7 +46,7 @@ final class PagedModel implements StepRunner, PageMover {
     private final List<String> violations = new ArrayList<>();
     private Consumer<Step> before = _ -> {};
 
-    /** What the bits of a row depend on beside the row. */
+    /** Dependencies of the bits of a row beside the row. */
     enum Dependence {
         NOTHING,
         PLACE,

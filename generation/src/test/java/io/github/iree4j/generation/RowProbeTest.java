@@ -34,7 +34,7 @@ class RowProbeTest {
     }
 
     @Test
-    void everythingIsUsedOfAProgramWhoseRowsAreIndependent() {
+    void everythingIsUsedOfAProgramWithIndependentRows() {
         Measured measured = measure(Dependence.NOTHING);
         assertThat(measured.prefills()).isEqualTo(PREFILLS);
         assertThat(measured.decodes()).isEqualTo(DECODES);
@@ -64,7 +64,7 @@ class RowProbeTest {
 
     @ParameterizedTest
     @EnumSource(names = {"PLACE", "NEIGHBOURS", "OTHER_STARTS", "OTHER_LENGTHS"})
-    void stepsHaveOneSequenceIfRowsDependOnPlacesOrNeighbours(Dependence dependence) {
+    void stepsHaveASingleSequenceIfRowsDependOnPlacesOrNeighbours(Dependence dependence) {
         Measured measured = measure(dependence);
         assertThat(measured.rows()).isFalse();
         assertThat(measured.prefills()).containsExactly(PREFILLS.getFirst());
@@ -73,7 +73,7 @@ class RowProbeTest {
 
     @ParameterizedTest
     @EnumSource(names = {"COLUMNS", "CHUNK"})
-    void stepsHaveOneShapeIfRowsDependOnShapes(Dependence dependence) {
+    void stepsHaveASingleShapeIfRowsDependOnShapes(Dependence dependence) {
         Measured measured = measure(dependence);
         assertThat(measured.shapes()).isFalse();
         assertThat(measured.rows()).isTrue();
@@ -81,7 +81,7 @@ class RowProbeTest {
 
     /** With a large model, the steps at the start take long. */
     @Test
-    void threePromptsTake110StepsOfWhich38ArePrefills() {
+    void threePromptsTake110StepsAmongThem38Prefills() {
         List<Step> steps = new ArrayList<>();
         PagedModel model = new PagedModel(SHAPES, true, PAGES).before(steps::add);
         new RowProbe(PREFILLS, DECODES, true, PagedModel.VOCABULARY, SHAPES, model, PAGES, 3, false).measure();
@@ -162,7 +162,7 @@ class RowProbeTest {
     }
 
     @Test
-    void aThoroughProbeFindsNothingInAProgramWhoseRowsAreIndependent() {
+    void aThoroughProbeFindsNothingInAProgramWithIndependentRows() {
         assertThat(Rare.measured((_, _) -> false, true).findings()).isEmpty();
     }
 

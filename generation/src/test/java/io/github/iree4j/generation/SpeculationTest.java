@@ -138,7 +138,7 @@ class SpeculationTest {
     }
 
     @Test
-    void verificationIsWorthwhileIfItComputesMoreTokensInItsTime() {
+    void verificationIsWorthwhileIfMoreTokensAreComputedInTheTime() {
         Speculation speculation = new Speculation(4);
         decode(speculation, 4);
         for (int i = 0; i < 4; i++) {
@@ -171,7 +171,7 @@ class SpeculationTest {
     }
 
     @Test
-    void verificationThatNeverPaysLosesASmallPartOfTheTime() {
+    void uselessVerificationLosesASmallPartOfTheTime() {
         for (double verify : new double[] {1.1, 2, 5, 40}) {
             Costs costs = Costs.exact(verify, 0).generate(1000);
             assertThat(costs.slowdown()).as("at first, of %s", verify).isLessThan(1 + 1 / 32.0 + 2 * verify / 1000);
@@ -184,7 +184,7 @@ class SpeculationTest {
 
     /** The tokens gained are worth the time of the step, on average: times and gains are as random as the seed says. */
     @Test
-    void verificationThatCostsAsMuchAsItSavesLosesAtMostItsShare() {
+    void verificationCostingItsSavingsLosesAtMostItsShare() {
         for (int trial = 0; trial < TRIALS; trial++) {
             SplittableRandom random = new SplittableRandom(SEED + trial);
             int most = random.nextInt(1, 9);
@@ -207,7 +207,7 @@ class SpeculationTest {
     }
 
     @Test
-    void verificationThatClearlyPaysIsUsed() {
+    void clearlyPayingVerificationIsUsed() {
         for (int trial = 0; trial < TRIALS; trial++) {
             SplittableRandom random = new SplittableRandom(SEED + trial);
             double noise = random.nextDouble() / 2;
@@ -219,7 +219,7 @@ class SpeculationTest {
     }
 
     @Test
-    void verificationThatPaysIsUsedAtOnce() {
+    void payingVerificationIsUsedAtOnce() {
         assertThat(Costs.exact(2, 4).generate(60).verified).as("of 12 steps").isGreaterThan(8);
     }
 
@@ -244,7 +244,7 @@ class SpeculationTest {
     }
 
     @Test
-    void timesOfLongAgoDoNotHideThatVerificationPays() {
+    void timesOfLongAgoDoNotHidePayingVerification() {
         Costs costs = Costs.exact(5, 0).generate(50_000);
         costs.verify = 2 * costs.decode;
         int[] count = new int[1];
@@ -304,7 +304,7 @@ class SpeculationTest {
     }
 
     @Test
-    void laterStepsPayForTheTimeInWhichADraftReadAPrompt() {
+    void laterStepsPayForTheTimeOfAReadPrompt() {
         Costs costs = Costs.exact(1.5, 1).generate(1000).forget();
         costs.speculation.drafted(10_000_000);
         costs.generate(400);
@@ -323,7 +323,7 @@ class SpeculationTest {
     }
 
     @Test
-    void proposalsThatNoStepVerifiesAreSoughtRarely() {
+    void unverifiedProposalsAreSoughtRarely() {
         Speculation speculation = new Speculation(4);
         decode(speculation, 4);
         int looks = 0;

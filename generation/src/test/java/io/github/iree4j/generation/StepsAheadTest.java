@@ -26,7 +26,7 @@ class StepsAheadTest {
 
     /** Stop tokens end some answers between the steps, and some logits are no numbers, also behind the end of an answer. */
     @Test
-    void tokensAreTheTokensOfOneStepAfterTheOther() {
+    void tokensMatchStepsOneAfterTheOther() {
         long ahead = 0;
         long preemptions = 0;
         int spoilt = 0;
@@ -151,7 +151,7 @@ class StepsAheadTest {
     }
 
     @Test
-    void stepsBetweenWhichPromptsAreReadDoNotRunAhead() {
+    void stepsWithPromptsReadInBetweenDoNotRunAhead() {
         FakeLoop loop = new FakeLoop(SHAPES, 40).rows(4, 4).stepsAhead(8).start();
         loop.submit(GenerationRequest.of(8, 1, 2)).result().await();
         assertThat(loop.model.stepsAhead()).as("7 tokens after the first").isEqualTo(6);

@@ -65,7 +65,7 @@ class TokenDelayTest {
     }
 
     @Test
-    void aPromptOfAnotherRequestDelaysATokenByOnePiece() {
+    void aPromptOfAnotherRequestDelaysATokenByASinglePiece() {
         GenerationRequest prompt = GenerationRequest.of(1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10);
         List<Generation> both =
                 run(new StepShapes(2, 20, 1), 60, SECONDS, 3, List.of(GenerationRequest.of(12, 5), prompt));

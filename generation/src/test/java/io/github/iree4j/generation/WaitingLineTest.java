@@ -71,7 +71,7 @@ class WaitingLineTest {
     }
 
     @Test
-    void sequencesThatHaveLostTheirPagesComeFirstInTheOrderOfTheirBeginning() {
+    void sequencesWithLostPagesComeFirstInTheOrderOfTheirBeginning() {
         Sequence first = sequence("a");
         Sequence second = sequence("b");
         begin();

@@ -21,8 +21,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What the scenarios of the laboratory say to people. Annotations have the labels of operations in quotation marks, and
- * a value of a timeline as {@code Label at 2}; what they say in these words of a run is compared with the run.
+ * The texts of the laboratory's scenarios for people. Annotations have the labels of operations in quotation marks, and
+ * a value of a timeline as {@code Label at 2}; claims about a run in these words are compared with the run.
  */
 class BuiltinScenarioTest {
     private static final Pattern QUOTED = Pattern.compile("“([^”]*)”");
@@ -36,7 +36,7 @@ class BuiltinScenarioTest {
 
     @ParameterizedTest
     @MethodSource("ids")
-    void everythingHasALabelOfItsOwn(String id) {
+    void everythingHasASeparateLabel(String id) {
         Scenario scenario = Laboratory.scenario(id);
         Map<String, String> hardware =
                 scenario.hardware().stream().collect(Collectors.toMap(Hardware::id, Hardware::label));
@@ -54,7 +54,7 @@ class BuiltinScenarioTest {
 
     @ParameterizedTest
     @MethodSource("ids")
-    void annotationsFollowOneAnotherWhenSomethingHappens(String id) {
+    void annotationsFollowEachOtherWhenSomethingHappens(String id) {
         Scenario scenario = Laboratory.scenario(id);
         Set<Long> moments = new HashSet<>(Set.of(0L));
         Laboratory.run(scenario, LabOptions.DEFAULTS).operations().forEach(each -> {
@@ -68,7 +68,7 @@ class BuiltinScenarioTest {
 
     @ParameterizedTest
     @MethodSource("ids")
-    void annotationsSayWhatHappens(String id) {
+    void annotationsDescribeTheEvents(String id) {
         Scenario scenario = Laboratory.scenario(id);
         LabResult result = Laboratory.run(scenario, LabOptions.DEFAULTS);
         Map<String, OperationRun> operations = result.operations().stream()

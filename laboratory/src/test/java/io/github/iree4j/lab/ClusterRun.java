@@ -32,11 +32,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of the work of a cluster: submitted at once by one node, to a device of one queue for each node, which wait for each other without the
- * host, as remote devices do. Confined to one thread.
+ * A run of the work of a cluster: submitted at once by a node, to a device of a single queue for each node, with waits
+ * for each other without the host, as remote devices do. Confined to one thread.
  */
 final class ClusterRun {
-    /** Points of other lanes in a command; for more of them, its client waits. */
+    /** Points of other lanes in a command; for more, the client waits. */
     private static final int COMMAND_WAITS = 255;
 
     private static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
@@ -49,14 +49,14 @@ final class ClusterRun {
     private final List<VirtualDevice> devices = new ArrayList<>();
     private final List<TimelineSemaphore> timelines = new ArrayList<>(); // of the nodes
     private final Map<Long, Integer> nodeOf = new HashMap<>(); // by axis
-    private final long[] ended; // by node, the epoch of the last operation that the hardware has ended
-    private final long[] value; // by operation, what it signals on the timeline of its node
+    private final long[] ended; // by node, the epoch of the last operation ended by the hardware
+    private final long[] value; // by operation, the value signalled on the timeline of its node
     private final long[] start;
     private final long[] end;
-    private final int[] entries; // of the frontier of its signal
+    private final int[] entries; // of the signal's frontier
     private final boolean[] tainted;
     private final List<String> violations = new ArrayList<>();
-    private long told; // waits for which a node would be told by another
+    private long told; // waits with a notice from another node
 
     private ClusterRun(ClusterWork work, int capacity) {
         this.work = work;
@@ -185,7 +185,7 @@ final class ClusterRun {
         }
     }
 
-    /** What must hold: everything ends, nothing starts early, and a frontier that is not whole says so. */
+    /** The rules: everything ends, nothing starts early, and an incomplete frontier is marked as such. */
     private void check() {
         List<BitSet> past = new ArrayList<>(); // the nodes in the past of each operation
         int[] last = new int[work.nodes()]; // 1 + the last operation of each
@@ -262,7 +262,7 @@ final class ClusterRun {
         timelines.forEach(TimelineSemaphore::close);
     }
 
-    /** An operation of one node. */
+    /** An operation of a node. */
     private static final class Work extends VirtualOperation {
         final int index;
 

@@ -7,8 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What frontiers cost a node that submits work to many others at once: their size with and without a channel for collectives, what becomes of
- * waits, and what the protocol between nodes would send. The scheduler and the frontiers are those of real devices, on virtual hardware.
+ * The cost of frontiers for a node that submits work to many others at once: the size with and without a channel for
+ * collectives, the outcome of waits, and the frames of the protocol between nodes. The scheduler and the frontiers
+ * match real devices, on virtual hardware.
  *
  * @param rows the outcomes
  */
@@ -24,22 +25,22 @@ public record ClusterStudy(List<Row> rows) {
     }
 
     /**
-     * What became of one kind of work.
+     * The outcome of a kind of work.
      *
-     * @param work what it was
-     * @param nodes number of nodes, each with one queue
+     * @param work the kind of work
+     * @param nodes number of nodes, each with a single queue
      * @param capacity how many entries a frontier may have
-     * @param operations number of operations; a collective is one for each participant
+     * @param operations number of operations; a collective counts once for each participant
      * @param medianEntries entries of the frontiers of their signals, the median
      * @param maximumEntries the most entries
-     * @param tainted signals whose frontier does not say all
-     * @param deviceWaits waits that devices perform
-     * @param told those for which the protocol between nodes has one node tell another; a command has at most 255 of them
-     * @param dropped waits that the order of a queue, its frontier or another wait implies, or that were over
-     * @param held waits for which the submitting host held an operation back
-     * @param ticks when the last operation had ended, where each takes one tick
-     * @param violations what did not hold, empty unless there is a bug: everything ends, nothing starts early, no frontier claims what has not ended, and
-     *     one that is not whole is tainted
+     * @param tainted signals with an incomplete frontier
+     * @param deviceWaits waits performed by devices
+     * @param told waits with a notice from node to node in the protocol; a command has at most 255 of these
+     * @param dropped waits implied by the order of a queue, its frontier or another wait, or already over
+     * @param held waits with an operation held back by the submitting host
+     * @param ticks the end of the last operation, with a tick for each
+     * @param violations the broken rules, empty unless there is a bug: everything ends, nothing starts early, no
+     * frontier claims unfinished work, and an incomplete frontier is tainted
      */
     public record Row(
             String work,
@@ -56,8 +57,8 @@ public record ClusterStudy(List<Row> rows) {
             long ticks,
             List<String> violations) {
         /**
-         * Returns how many frames an operation takes on remote devices: COMMAND, ACCEPTED and COMPLETED, and for each wait of which one node
-         * tells another SUBSCRIBE and ADVANCE.
+         * Returns how many frames an operation takes on remote devices: COMMAND, ACCEPTED and COMPLETED, and for each
+         * wait with a notice from node to node SUBSCRIBE and ADVANCE.
          *
          * @return frames for each operation, on average
          */

@@ -9,7 +9,7 @@ import java.util.List;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 
-/** Work for many nodes, submitted by one. docs/cluster-scale.md has a thousand. */
+/** Work for many nodes, submitted by a single node. docs/cluster-scale.md has a thousand. */
 class ClusterStudyTest {
     private static final int NODES = 64;
 
@@ -32,12 +32,12 @@ class ClusterStudyTest {
     }
 
     @Test
-    void withAChannelAFrontierHasOneEntryForAllParticipants() {
+    void withAChannelAFrontierHasASingleEntryForAllParticipants() {
         Row channel = of(WIDE, "all-reduce over all nodes, a channel");
         assertThat(channel.maximumEntries()).isEqualTo(1);
         assertThat(channel.tainted()).isZero();
         assertThat(channel.held())
-                .as("what follows a collective is held by the host")
+                .as("work behind a collective is held by the host")
                 .isPositive();
     }
 
@@ -49,9 +49,9 @@ class ClusterStudyTest {
         assertThat(plain.held()).isZero();
     }
 
-    /** Nothing starts early, and no wait is dropped for what a frontier has lost: a run checks both. */
+    /** Nothing starts early, and no wait is dropped for entries lost by a frontier: a run checks both. */
     @Test
-    void whatDoesNotFitTaintsAndChangesNothingElse() {
+    void excessEntriesTaintAndChangeNothingElse() {
         assertThat(of(NARROW, "ring").maximumEntries()).isEqualTo(Frontier.DEFAULT_CAPACITY);
         assertThat(of(NARROW, "ring").tainted()).isPositive();
         assertThat(WIDE).allMatch(row -> row.tainted() == 0);

@@ -7,10 +7,10 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /**
- * Work for a cluster: operations in the order of submission, and the groups of nodes that meet in collectives.
+ * Work for a cluster: operations in the order of submission, and the groups of nodes in collectives.
  *
- * @param name what it is, for tables
- * @param nodes how many nodes there are, each with one queue
+ * @param name the name, for tables
+ * @param nodes the number of nodes, each with a single queue
  * @param operations the operations
  * @param groups the nodes of each group, by rank
  */
@@ -21,11 +21,11 @@ record ClusterWork(String name, int nodes, List<Operation> operations, List<int[
     private static final int TENSOR_PARALLEL = 8;
 
     /**
-     * One operation.
+     * An operation.
      *
-     * @param node whose queue runs it
-     * @param after the operations that it waits for, all of them earlier
-     * @param group the group with which it meets in a collective; -1 for an operation of its own
+     * @param node the node of the queue
+     * @param after the operations waited for, all of them earlier
+     * @param group the group of the collective; -1 for a lone operation
      */
     record Operation(int node, List<Integer> after, int group) {
         boolean isCollective() {
@@ -50,10 +50,10 @@ record ClusterWork(String name, int nodes, List<Operation> operations, List<int[
         return before < 0 ? List.of() : List.of(before);
     }
 
-    /** Training that is data-parallel: in each step every node computes, then gradients are reduced over all nodes. */
+    /** Data-parallel training: in each step every node computes, then gradients are reduced over all nodes. */
     static ClusterWork allReduce(int nodes, int steps, boolean collective) {
         Builder work = new Builder();
-        int[] last = IntStream.range(0, nodes).map(_ -> -1).toArray(); // what a node's next step follows
+        int[] last = IntStream.range(0, nodes).map(_ -> -1).toArray(); // the predecessors of a node's next step
         for (int step = 0; step < steps; step++) {
             List<Integer> computed = new ArrayList<>();
             for (int node = 0; node < nodes; node++) {
@@ -76,7 +76,9 @@ record ClusterWork(String name, int nodes, List<Operation> operations, List<int[
                 groups);
     }
 
-    /** A model in tensor-parallel groups of eight, one behind the other: each group reduces what its nodes computed. */
+    /**
+     * A model in tensor-parallel groups of eight, one behind the other: each group reduces the results of its nodes.
+     */
     static ClusterWork tensorParallel(int nodes, int steps, boolean collective) {
         int stages = nodes / TENSOR_PARALLEL;
         Builder work = new Builder();
@@ -107,7 +109,7 @@ record ClusterWork(String name, int nodes, List<Operation> operations, List<int[
                 collective ? groups : List.of());
     }
 
-    /** A token that goes around. */
+    /** A token passed around. */
     static ClusterWork ring(int nodes, int rounds) {
         Builder work = new Builder();
         int last = -1;
@@ -117,7 +119,7 @@ record ClusterWork(String name, int nodes, List<Operation> operations, List<int[
         return new ClusterWork("ring", nodes, work.operations, List.of());
     }
 
-    /** Requests to one node, each answered before its sender sends the next. */
+    /** Requests to a node, each answered before its sender sends the next. */
     static ClusterWork hub(int nodes, int rounds) {
         Builder work = new Builder();
         int[] answers = IntStream.range(0, nodes).map(_ -> -1).toArray();

@@ -21,13 +21,16 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** Claims about what frontiers are worth, as docs/comparisons.md makes them: the page is generated, its conclusions are checked. */
+/**
+ * Claims about the worth of frontiers, as in docs/comparisons.md: the page is generated, and the conclusions are
+ * checked.
+ */
 class ComparisonTest {
     private static final Path PAGE = Path.of("..", "docs", "comparisons.md");
 
     private static final LabOptions OPTIONS = LabOptions.DEFAULTS.withHostDelay(1);
 
-    /** A section of the page: a claim, what was measured, and a conclusion with the facts that it rests on. */
+    /** A section of the page: a claim, the measurements, and a conclusion with its underlying facts. */
     private record Section(
             String title,
             String claim,
@@ -352,7 +355,7 @@ class ComparisonTest {
         assertThat(c.way(EVENTS).makespan()).isEqualTo(c.way(FRONTIERS).makespan() + OPTIONS.hostDelay());
     }
 
-    /** Operations whose frontier does not mention the verifier's timeline. */
+    /** Operations with a frontier without the verifier's timeline. */
     private static List<String> unverified(WaitKnowledge knowledge) {
         LabResult result = Laboratory.run(
                 Laboratory.scenario("spec-decode").withPlacement(Placement.LANES),
@@ -434,13 +437,13 @@ class ComparisonTest {
     }
 
     @Test
-    void thePageIsWhatRunsShow() throws IOException {
+    void thePageMatchesRuns() throws IOException {
         assumeTrue(Files.isDirectory(PAGE.getParent()), "docs is not beside this module");
         if (Boolean.getBoolean("iree4j.docs.update")) {
             Files.writeString(PAGE, page());
         }
         assertThat(Files.readString(PAGE))
-                .as("%s; write it anew with -Diree4j.docs.update=true", PAGE)
+                .as("%s; update with -Diree4j.docs.update=true", PAGE)
                 .isEqualTo(page());
     }
 
@@ -470,7 +473,7 @@ class ComparisonTest {
                             .as("%s %s %s", scenario.id(), placement, each)
                             .isEmpty();
                     assertThat(result.isRetired()).isTrue();
-                    if (each == EVENTS) { // waits of the host instead, which let other operations pass
+                    if (each == EVENTS) { // waits of the host instead, with other operations let past
                         continue;
                     }
                     assertThat(allWaits(result))
@@ -502,7 +505,9 @@ class ComparisonTest {
         assertThat(result.operations()).allMatch(each -> each.entries().size() == 1);
     }
 
-    /** Many operations without duration, ready at one tick on several queues: the order of their starts is a tie. */
+    /**
+     * Many operations without duration, ready at the same tick on several queues: the order of their starts is a tie.
+     */
     @Test
     void tiesLeaveTheOrderOfEachQueueAsItIs() {
         long seed = Effort.seed(System.nanoTime());
@@ -539,7 +544,7 @@ class ComparisonTest {
     }
 
     @Test
-    void aWaitThatEndsWhileTheHostHoldsItsOperationBackIsACheck() {
+    void aWaitEndingWhileTheHostHoldsItsOperationBackIsACheck() {
         Comparison comparison = Comparison.of(Laboratory.read("""
                         id: held
                         hardware: [a, b, c]

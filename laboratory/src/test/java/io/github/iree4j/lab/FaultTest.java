@@ -20,7 +20,7 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Claims about faults: what they hit fails, what follows that fails, and nothing else; nothing hangs. */
+/** Claims about faults: the objects of a fault fail, their dependents fail, and nothing else; nothing hangs. */
 class FaultTest {
     /** The kinds of fault of hardware. */
     private static final List<Fault.Kind> KINDS = Arrays.stream(Fault.Kind.values())
@@ -42,7 +42,7 @@ class FaultTest {
     }
 
     @Test
-    void aFailureReachesThoseThatFollowItAlone() {
+    void aFailureReachesItsDependentsAlone() {
         LabResult result = run("multi-modal", "fail:vit");
         assertThat(failed(result)).containsExactlyInAnyOrder("vit", "download", "cross_attn", "generate");
         assertThat(result.operations().getLast().failure()).contains("operation 'vit' failed on purpose");
@@ -51,7 +51,7 @@ class FaultTest {
     }
 
     @Test
-    void aLostDeviceTakesItsWorkAndWhatFollows() {
+    void aLostDeviceTakesItsWorkAndItsDependents() {
         LabResult result = run("voice-chat", "lose:pcie@2");
         assertThat(failed(result)).containsExactlyInAnyOrder("dma", "prefill", "decode");
         assertThat(result.operations().get(2).failure()).contains("hardware 'pcie' was lost at tick 2");
@@ -77,7 +77,7 @@ class FaultTest {
         assertThat(result.operations().stream()
                         .filter(OperationRun::isHit)
                         .map(each -> each.operation().id()))
-                .as("all that had not ended there")
+                .as("all unfinished work there")
                 .containsExactly("a_back", "a_page_out", "b_back", "a_page_in", "a_next");
         assertThat(result.violations()).isEmpty();
         assertThat(failed(runOnTwo("lose:node1@7")))
@@ -86,7 +86,7 @@ class FaultTest {
     }
 
     @Test
-    void hardwareAndOperationsStandForTheMachineThatTheyAreOn() {
+    void hardwareAndOperationsStandForTheirMachine() {
         Set<String> killed = failed(runOnTwo("kill:second@7"));
         assertThat(failed(runOnTwo("kill:nvme@7"))).isEqualTo(killed);
         assertThat(failed(runOnTwo("kill:a_page_in@7"))).isEqualTo(killed);
@@ -95,7 +95,7 @@ class FaultTest {
     }
 
     @Test
-    void hardwareWithoutAMachineIsOnOneTogether() {
+    void hardwareWithoutAMachineIsOnASingleMachineTogether() {
         assertThat(failed(run("voice-chat", "kill:apu@0")))
                 .hasSameSizeAs(Laboratory.scenario("voice-chat").operations());
         assertThat(run("voice-chat", "kill:apu@0").operations().getFirst().failure())
@@ -123,7 +123,7 @@ class FaultTest {
     }
 
     @Test
-    void hardwareWithoutMemoryFailsWhatStartsNext() {
+    void hardwareWithoutMemoryFailsTheNextStart() {
         LabResult result = run("independent", "exhaust:gpu@3");
         assertThat(failed(result)).containsExactlyInAnyOrder("b1", "b2");
         assertThat(result.operations().get(2).failure()).contains("RESOURCE_EXHAUSTED");
@@ -131,13 +131,13 @@ class FaultTest {
     }
 
     @Test
-    void aFailureOfHardwareHitsWhatRunsThen() {
+    void aFailureOfHardwareHitsTheWorkRunningThen() {
         assertThat(failed(run("independent", "fail:gpu@4"))).containsExactlyInAnyOrder("b1", "b2");
         assertThat(failed(run("independent", "fail:gpu@100"))).isEmpty();
     }
 
     @Test
-    void aTimelineThatFailsBeforeAValueTakesThoseWhoWaitForIt() {
+    void aTimelineFailingBeforeAValueTakesItsWaiters() {
         Scenario scenario = Laboratory.read("""
                 id: x
                 hardware: [cpu, gpu, npu]
@@ -177,7 +177,7 @@ class FaultTest {
     }
 
     @Test
-    void whatIsNoFaultIsRefused() {
+    void invalidFaultsAreRefused() {
         assertThatThrownBy(() -> Fault.parse("explode:gpu")).hasMessageContaining("'explode' is no kind of fault");
         assertThatThrownBy(() -> Fault.parse("lose")).hasMessageContaining("is not of the form");
         assertThatThrownBy(() -> Fault.parse("slow:gpu*1")).hasMessageContaining("factor of a fault is 1");
@@ -190,7 +190,7 @@ class FaultTest {
     }
 
     @Test
-    void anyFaultsInAnyScenarioFailExactlyWhatFollowsThem() {
+    void anyFaultsInAnyScenarioFailExactlyTheirDependents() {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         List<Scenario> scenarios = Laboratory.scenarios();
@@ -227,12 +227,15 @@ class FaultTest {
                     .allMatch(FaultTest::knowsItself);
             failures += result.isRetired() ? 0 : 1;
         }
-        assertThat(failures).as("runs in which something failed").isGreaterThan(50);
+        assertThat(failures).as("runs with a failure").isGreaterThan(50);
     }
 
-    /** Each kind of fault, of all hardware and machines, at each tick of each scenario; an eighth of them in a build. */
+    /**
+     * Each kind of fault, of all hardware and machines, at each tick of each scenario; an eighth of the runs in a
+     * build.
+     */
     @Test
-    void aFaultAtAnyTimeFailsWhatItHitsAndWhatFollowsByWaitsAlone() {
+    void aFaultAtAnyTimeFailsItsObjectsAndTheirDependentsByWaitsAlone() {
         int every = Effort.isBrief() ? 8 : 1;
         int number = new Random(Effort.seed(System.nanoTime())).nextInt(every);
         for (Scenario each : Laboratory.scenarios()) {
@@ -260,9 +263,9 @@ class FaultTest {
         }
     }
 
-    /** Each operation that waits for one of another queue finds that one wrong, in each scenario. */
+    /** Each operation behind an operation of another queue finds the other wrong, in each scenario. */
     @Test
-    void aRejectedDraftCancelsWhatStandsOnItAndWhatFollowsByWaitsAlone() {
+    void aRejectedDraftCancelsItsDependentsByWaitsAlone() {
         int cancelled = 0;
         for (Scenario each : Laboratory.scenarios()) {
             for (Placement placement : Placement.values()) {
@@ -310,14 +313,14 @@ class FaultTest {
     }
 
     @Test
-    void aVerificationThatFailsRejectsNothing() throws IOException {
+    void aFailingVerificationRejectsNothing() throws IOException {
         LabResult result = Laboratory.run(draftsAhead(), faults("fail:verify_1", "reject:verify_1"));
         assertThat(run(result, "verify_1").failure()).isNotNull();
         assertThat(result.rejections()).isEmpty();
     }
 
     @Test
-    void aDraftThatNeverReachesItsLostDeviceIsComparedWithoutARejection() throws IOException {
+    void aDraftNeverReachingItsLostDeviceIsComparedWithoutARejection() throws IOException {
         LabOptions options = faults("reject:verify_3", "lose:draft@5");
         assertThat(Laboratory.run(draftsAhead(), options).rejections()).isEmpty();
         assertThat(Comparison.of(draftsAhead(), options)
@@ -376,7 +379,7 @@ class FaultTest {
         assertThat(result.violations()).isEmpty();
         assertThat(failed(result)).containsExactly("d2");
         assertThat(run(result, "d2").end())
-                .as("what verified the operation was not submitted")
+                .as("the verifier of the operation was not submitted")
                 .isEqualTo(8);
         assertThat(run(result, "d2").isHit()).isTrue();
         assertThat(run(result, "late").failure()).isNull();
@@ -412,7 +415,7 @@ class FaultTest {
         Set<String> actual = failed(result);
         assertThat(actual).as(what).containsAll(expected);
         result.collateral().forEach(actual::remove);
-        if (!hasMemory) { // elsewhere a free that fails takes those that wait for its memory
+        if (!hasMemory) { // elsewhere a failing free takes along the waiters for its memory
             assertThat(expected).as(what).containsAll(actual);
         }
     }

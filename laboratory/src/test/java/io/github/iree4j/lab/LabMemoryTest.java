@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Claims about scenarios whose operations allocate and free memory of the pools of their hardware. */
+/** Claims about scenarios with allocations and frees of the pools of their hardware. */
 class LabMemoryTest {
     private static final Scenario SHARED = Laboratory.scenario("shared-pool");
 
@@ -45,7 +45,7 @@ class LabMemoryTest {
     }
 
     @Test
-    void memoryThatIsMissingBecomesAnEdgeBetweenRequests() {
+    void missingMemoryBecomesAnEdgeBetweenRequests() {
         LabResult result = Laboratory.run(SHARED, LabOptions.DEFAULTS);
         assertThat(result.violations()).isEmpty();
         assertThat(result.isRetired()).isTrue();
@@ -120,7 +120,7 @@ class LabMemoryTest {
     }
 
     @Test
-    void memoryOfWhatFailedServesOthers() {
+    void memoryOfFailedWorkServesOthers() {
         LabResult result =
                 Laboratory.run(SHARED, LabOptions.DEFAULTS.withFaults(List.of(Fault.parse("fail:a_prefill"))));
         assertThat(result.violations()).isEmpty();
@@ -131,7 +131,7 @@ class LabMemoryTest {
     }
 
     @Test
-    void whoWaitsForMemoryInVainFails() {
+    void aVainWaiterForMemoryFails() {
         Scenario scenario = Laboratory.read("""
                 id: x
                 hardware: [{id: gpu, memory: 8}]
@@ -151,7 +151,7 @@ class LabMemoryTest {
     }
 
     @Test
-    void whoWaitsInLineFailsAlsoWhenATimelineFailsBehindTheReachedValue() {
+    void aWaiterInLineFailsAlsoWhenATimelineFailsBehindTheReachedValue() {
         LabResult result = Laboratory.run(Laboratory.read("""
                         id: x
                         hardware: [{id: gpu, memory: 8}]
@@ -168,7 +168,7 @@ class LabMemoryTest {
     }
 
     @Test
-    void whoStoodInLineForLongestIsGivenUpAloneAndLeavesItsMemoryToTheNext() {
+    void theLongestWaiterInLineIsGivenUpAloneAndLeavesItsMemoryToTheNext() {
         LabResult result = Laboratory.run(Laboratory.read("""
                         id: x
                         hardware: [{id: gpu, memory: 8}]
@@ -222,7 +222,7 @@ class LabMemoryTest {
     }
 
     @Test
-    void whatCannotBeIsRefused() {
+    void impossibleRequestsAreRefused() {
         String head = "id: x\nhardware: [{id: gpu, memory: 8}, cpu]\nsemaphores: [s]\noperations:\n";
         assertThatThrownBy(() -> Laboratory.read(head + "  - {id: a, hw: gpu, alloc: {b: 9}}"))
                 .hasMessageContaining("buffer 'b' of 9 units never fits the memory of hardware 'gpu', which has 8");
@@ -278,7 +278,7 @@ class LabMemoryTest {
                     ? 1
                     : 0;
         }
-        assertThat(shared).as("runs in which memory ordered requests, %d", seed).isGreaterThan(50);
+        assertThat(shared).as("runs with requests ordered by memory, %d", seed).isGreaterThan(50);
     }
 
     private static Scenario requests(Random random, int memory) {
@@ -334,7 +334,7 @@ class LabMemoryTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"0", "3"})
-    void memoryIsFreedBehindAnOperationThatIsSubmittedBeforeTheOneThatAllocatesIt(String submitted) {
+    void memoryIsFreedBehindAnOperationSubmittedBeforeItsAllocation(String submitted) {
         LabResult result = Laboratory.run(Laboratory.read("""
                         id: x
                         hardware: [{id: gpu, memory: 4}]
@@ -350,7 +350,7 @@ class LabMemoryTest {
     }
 
     @Test
-    void memoryIsAllocatedBeforeItIsFreedAlsoWhenItsProgramFails() {
+    void memoryIsAllocatedBeforeItsFreeAlsoWhenItsProgramFails() {
         LabResult result = Laboratory.run(Laboratory.read("""
                         id: x
                         placement: queues

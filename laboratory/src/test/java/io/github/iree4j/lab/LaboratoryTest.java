@@ -16,7 +16,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** Claims about runs of the scenarios that come with the runtime. */
+/** Claims about runs of the scenarios shipped with the runtime. */
 class LaboratoryTest {
     private static List<Map<String, Object>> expected() {
         try (InputStream in = LaboratoryTest.class.getResourceAsStream("/lab/expected.json")) {
@@ -109,9 +109,12 @@ class LaboratoryTest {
         return scenario.operations().stream().anyMatch(each -> !each.allocates().isEmpty());
     }
 
-    /** Against a simulator that shares nothing with the scheduler, nor knows of memory; the fourteen at all widths, depths and lanes. */
+    /**
+     * Against a simulator without parts of the scheduler, and without knowledge of memory; the fourteen at all widths,
+     * depths and lanes.
+     */
     @TestFactory
-    Stream<DynamicTest> everyPointOfTheGridIsWhatTheRulesSay() {
+    Stream<DynamicTest> everyPointOfTheGridFollowsTheRules() {
         List<Object> fourteen = expected().stream().map(each -> each.get("id")).toList();
         return Laboratory.scenarios().stream()
                 .filter(each -> !allocates(each))

@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A small simulator of the rules of scenarios, tick by tick, that knows nothing of the scheduler: in each tick what is due ends, what
- * has its values becomes ready, and free lanes are given in the order of definition, until nothing changes.
+ * A small simulator of the rules of scenarios, tick by tick, without knowledge of the scheduler: in each tick due work
+ * ends, work with its values becomes ready, and free lanes are given in the order of definition, until nothing changes.
  */
 final class Oracle {
-    /** What became of an operation. */
+    /** The outcome of an operation. */
     record Run(long start, long end, String lane, Map<String, Long> frontier) {}
 
     final List<Run> runs = new ArrayList<>();

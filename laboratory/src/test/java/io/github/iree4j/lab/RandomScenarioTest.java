@@ -163,7 +163,7 @@ class RandomScenarioTest {
         return text.toString();
     }
 
-    /** Returns an operation that waits for operations before, in turn for signals of a timeline. */
+    /** Returns an operation with waits for operations before, in turn for signals of a timeline. */
     private String operation(Random random, int number, long[] values, int longest, List<Buffer> buffers) {
         Map<String, Long> waits = new TreeMap<>();
         Map<String, Long> signals = new TreeMap<>();

@@ -14,9 +14,9 @@ import org.junit.jupiter.api.Test;
 class ResultJsonTest {
     private static final Path EXAMPLE = Path.of("src/test/resources/lab/late-waiter.json");
 
-    /** What readers of results are written against; {@code -Diree4j.docs.update=true} writes it. */
+    /** The example for readers of results; {@code -Diree4j.docs.update=true} writes the example. */
     @Test
-    void theExampleIsWhatARunPrints() throws IOException {
+    void theExampleMatchesTheOutputOfARun() throws IOException {
         String json = Laboratory.run(Laboratory.scenario("late-waiter"), LabOptions.DEFAULTS)
                 .toJson();
         if (Boolean.getBoolean("iree4j.docs.update")) {
@@ -51,7 +51,7 @@ class ResultJsonTest {
     }
 
     @Test
-    void aLabelIsWrittenWhereItIsNotTheId() {
+    void aLabelIsWrittenUnlessItIsTheId() {
         String json = Laboratory.run(Laboratory.read("""
                         id: x
                         hardware: [cpu, {id: gpu, label: gpu}]
@@ -62,7 +62,7 @@ class ResultJsonTest {
         List<?> operations = (List<?>) Objects.requireNonNull(read.get("ops"));
         assertThat((Map<?, ?>) operations.getLast()).extracting("label").isEqualTo("Second");
         assertThat(json.replaceFirst("\"label\": \"Second\"", "").split("\"label\"", -1))
-                .as("parts around the label of the scenario, the only other one")
+                .as("parts around the label of the scenario, the only other label")
                 .hasSize(2);
     }
 }

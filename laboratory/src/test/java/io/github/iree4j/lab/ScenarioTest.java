@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Reading of scenarios, which may come from untrusted sources. */
+/** Reading of scenarios, perhaps from untrusted sources. */
 class ScenarioTest {
     private static final String HEAD = "id: x\nhardware: [cpu, {id: gpu, lanes: 2}]\nsemaphores: [s, t]\noperations:\n";
 
@@ -159,12 +159,12 @@ class ScenarioTest {
             &a {id: a}                                              | is not supported
             {id: a, hw: cpu                                         | expected ',' or '}'
             """)
-    void anOperationThatCannotRunIsRefusedByName(String operation, String message) {
+    void anImpossibleOperationIsRefusedByName(String operation, String message) {
         assertThat(failureOf(HEAD + "  - " + operation + "\n")).contains(message);
     }
 
     @Test
-    void operationsThatContradictOneAnotherAreRefused() {
+    void contradictoryOperationsAreRefused() {
         assertThat(failureOf(HEAD + "  - {id: a, hw: cpu}\n  - {id: a, hw: cpu}\n"))
                 .contains("operation 'a' is defined twice");
         assertThat(failureOf(HEAD + "  - {id: a, hw: cpu, signal: {s: 1}}\n  - {id: b, hw: cpu, signal: {s: 1}}\n"))
@@ -199,7 +199,7 @@ class ScenarioTest {
                 "!!java.lang.Runtime x",
                 "id: \u0000"
             })
-    void whatIsNoScenarioIsRefused(String text) {
+    void textsOfNoScenarioAreRefused(String text) {
         assertThat(failureOf(text)).isNotEmpty();
     }
 
@@ -245,7 +245,10 @@ class ScenarioTest {
         assertThat(failureOf("a".repeat((16 << 20) + 1))).contains("16777217 characters, more than 16777216");
     }
 
-    /** Every operation has a timeline of its own and follows all before it: frontiers of 2,000 values for 2,000 operations. */
+    /**
+     * Every operation has a separate timeline and follows all earlier operations: frontiers of 2,000 values for 2,000
+     * operations.
+     */
     @Test
     void theSizeOfAResultIsBounded() {
         StringBuilder many = new StringBuilder("id: x\nhardware: [cpu]\nsemaphores:\n");
@@ -266,7 +269,7 @@ class ScenarioTest {
     }
 
     @Test
-    void whatCannotBeScaledSaysWhatIsMissing() {
+    void unscalableScenariosNameTheMissingPart() {
         assertThatThrownBy(() -> Laboratory.run(
                         Laboratory.scenario("late-waiter"), LabOptions.DEFAULTS.withScale(new Scale(1, 2, 0))))
                 .hasMessageContaining("the depth is 1, not 2; name a semaphore in chain_through");
@@ -279,7 +282,7 @@ class ScenarioTest {
     }
 
     @Test
-    void copiesWhoseTimelinesWouldBeOneAreRefused() {
+    void copiesWithAMergedTimelineAreRefused() {
         Scenario scenario = Laboratory.read(
                 "id: x\nplacement: queues\nhardware: [gpu]\nsemaphores: [s, s/2]\noperations:\n"
                         + "  - {id: a, hw: gpu, signal: {s: 1}}\n  - {id: b, hw: gpu, wait: {s: 1}, signal: {s/2: 2}}\n");
@@ -361,7 +364,7 @@ class ScenarioTest {
     }
 
     @Test
-    void oneLaneForEachQueueRunsInOrder() {
+    void aLanePerQueueRunsInOrder() {
         Scenario scenario = Laboratory.read("placement: queues\n" + HEAD
                 + "  - {id: a, hw: gpu, queue: 0, duration: 5}\n  - {id: b, hw: gpu, queue: 0, signal: {s: 1}}\n"
                 + "  - {id: c, hw: gpu, queue: 1, wait: {s: 1}}\n  - {id: d, hw: gpu, queue: 1}\n");
@@ -412,7 +415,7 @@ class ScenarioTest {
     }
 
     @Test
-    void aRunHasTheDecisionAboutEachWaitAsItWasFirstMade() {
+    void aRunHasTheFirstDecisionAboutEachWait() {
         LabResult frontiers =
                 Laboratory.run(Laboratory.scenario("transitive").withPlacement(Placement.QUEUES), LabOptions.DEFAULTS);
         assertThat(frontiers.operations().stream().map(LabResult.OperationRun::waits))
@@ -429,7 +432,7 @@ class ScenarioTest {
     }
 
     @Test
-    void anOperationThatIsSubmittedLateDoesNotMentionWhatIsOver() {
+    void aLateOperationDoesNotMentionEndedWork() {
         Scenario scenario = Laboratory.read(HEAD + "  - {id: a, hw: cpu, duration: 2, signal: {s: 1}}\n"
                 + "  - {id: b, hw: gpu, duration: 9, wait: {s: 1}, signal: {s: 2}}\n"
                 + "  - {id: c, hw: cpu, submitted: 5, wait: {s: 1}, signal: {t: 1}}\n"

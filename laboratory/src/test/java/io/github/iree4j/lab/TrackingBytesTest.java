@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The bytes of tracking printed by the laboratory are the bytes that objects of HotSpot take, within a byte. */
+/** The bytes of tracking printed by the laboratory match the bytes of objects of HotSpot, within a byte. */
 class TrackingBytesTest {
     private static final MethodHandle FRONTIER = frontiers();
 
@@ -28,7 +28,7 @@ class TrackingBytesTest {
     private record Points(Object[] timelines, long[] values) {}
 
     private static MethodHandle frontiers() {
-        try { // the only way to a frontier with arrays of its own and without scraps
+        try { // the only way to a frontier with separate arrays and without scraps
             return MethodHandles.privateLookupIn(Frontier.class, MethodHandles.lookup())
                     .findStatic(
                             Frontier.class,
@@ -89,7 +89,7 @@ class TrackingBytesTest {
                 .toArray();
         long[] epochs = IntStream.range(0, axes.length).mapToLong(i -> 1 + i).toArray();
         double measured = AllocatedBytes.perCall(() -> sink = frontier(axes, epochs.clone()));
-        double epochsOfOne = queues == 1 ? AllocatedBytes.perCall(() -> sink = epochs.clone()) : 0; // kept by no one
+        double epochsOfOne = queues == 1 ? AllocatedBytes.perCall(() -> sink = epochs.clone()) : 0; // kept by nobody
         assertThat((double) printed(2 * queues, queues, WaitKnowledge.FRONTIERS))
                 .isCloseTo(measured - epochsOfOne, within(1.0));
     }

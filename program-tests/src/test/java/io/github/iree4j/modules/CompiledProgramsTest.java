@@ -186,7 +186,7 @@ class CompiledProgramsTest {
     }
 
     @Test
-    void contextsOfOneModuleShareItsExecutables() {
+    void contextsOfTheSameModuleShareItsExecutables() {
         assumeX86();
         BytecodeModule module = module("3.11.0/cpu/add.vmfb");
         for (int i = 0; i < 3; i++) {

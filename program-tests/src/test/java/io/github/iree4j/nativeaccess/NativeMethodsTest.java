@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The native methods of the core and of all drivers are those of the library. */
+/** The native methods of the core and of all drivers match the library. */
 class NativeMethodsTest {
     private static final List<Class<?>> OF_DRIVERS = List.of(
             named("io.github.iree4j.nativeaccess.vulkan.VulkanShim"),

@@ -15,7 +15,10 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Recordings whose checksums are right, and whose records are not: words of others, huge counts and numbers, records twice or missing. */
+/**
+ * Recordings with correct checksums and incorrect records: words of others, huge counts and numbers, records twice or
+ * missing.
+ */
 @Timeout(300)
 class AlteredRecordingTest {
     private static final long SEED = Effort.seed(20261127);
@@ -31,7 +34,7 @@ class AlteredRecordingTest {
     }
 
     @Test
-    void pathOfOperationsThatRunAfterOneAnotherEnds() throws IOException {
+    void pathOfOperationsInARowEnds() throws IOException {
         check(20262390);
     }
 
@@ -46,7 +49,7 @@ class AlteredRecordingTest {
     }
 
     @Test
-    void replayThatTheHeapCannotHoldIsRefused() throws IOException {
+    void replayTooLargeForTheHeapIsRefused() throws IOException {
         OperationGraph graph = new OperationGraph(FlightRecorderTest.record(SEED, 100));
         ReplaySize.check(graph, 100 * 16 << 10);
         assertThatThrownBy(() -> ReplaySize.check(graph, 100 * 4 << 10))
@@ -90,7 +93,7 @@ class AlteredRecordingTest {
 
     @Test
     @Timeout(60)
-    void manyReservationsBelowALongOneAreReadInTimeThatGrowsWithThem() throws IOException {
+    void manyReservationsBelowALongReservationAreReadInProportionalTime() throws IOException {
         FlightRecording recording = FlightRecorderTest.record(SEED, 60);
         RecordWords records = new RecordWords();
         int count = 150_000;
@@ -178,7 +181,7 @@ class AlteredRecordingTest {
                     try {
                         use(recording, records, onDevice);
                     } catch (IreeException e) {
-                        // a status, as it should be
+                        // a status, as expected
                     }
                 })
                 .as(what)
@@ -213,7 +216,7 @@ class AlteredRecordingTest {
         try {
             use.run();
         } catch (IreeException e) {
-            // as it should be; what follows is used too
+            // as expected; the following records are used too
         }
     }
 }

@@ -17,8 +17,8 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that callbacks of an application go on with: each signals timelines once others reach a value, several in one, in chains, and for
- * several that waited for one value; and, if asked for, submits operations.
+ * Work continued by callbacks of an application: each signals timelines once others reach a value, several timelines
+ * per callback, in chains, and for several waiters of the same value; and, if asked for, submits operations.
  */
 final class CallbackWork {
     private final Random random;
@@ -72,8 +72,8 @@ final class CallbackWork {
     /**
      * Records work.
      *
-     * @param steps the number of operations and callbacks, without the operations that callbacks submit
-     * @param virtual whether times of the recording are those of the virtual clock, rather than those of its host
+     * @param steps the number of operations and callbacks, without operations submitted by callbacks
+     * @param virtual whether times of the recording come from the virtual clock, rather than from the host's clock
      * @param submits whether callbacks also submit operations
      */
     static FlightRecording record(long seed, int steps, boolean virtual, boolean submits) throws IOException {

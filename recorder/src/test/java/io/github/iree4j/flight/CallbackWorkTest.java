@@ -22,7 +22,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What callbacks of the application signal and submit is repeated among the callbacks of the scheduler where it was. */
+/**
+ * Signals and submissions by callbacks of the application are repeated among the callbacks of the scheduler at their
+ * places.
+ */
 class CallbackWorkTest {
     private static final long SEED = Effort.seed(20261129);
 
@@ -45,17 +48,17 @@ class CallbackWorkTest {
     }
 
     @Test
-    void callbacksOfTheApplicationAreReplayedAmongThoseOfTheScheduler() throws IOException {
+    void callbacksOfTheApplicationAreReplayedAmongTheCallbacksOfTheScheduler() throws IOException {
         replay(200, 120);
     }
 
     @Test
     @Tag("nightly")
-    void manyCallbacksOfTheApplicationAreReplayedAmongThoseOfTheScheduler() throws IOException {
+    void manyCallbacksOfTheApplicationAreReplayedAmongTheCallbacksOfTheScheduler() throws IOException {
         replay(2000, 300);
     }
 
-    /** When an operation that waits for the work of a delayed stream is submitted, and the end of its recording. */
+    /** The time of submission of an operation behind the work of a delayed stream, and the end of its recording. */
     private enum Moment {
         IN_A_CALLBACK,
         EARLIER,
@@ -68,7 +71,7 @@ class CallbackWorkTest {
      */
     @ParameterizedTest
     @EnumSource
-    void aSubmissionFindsWorkOfTheHardwareDoneThatHasNotSignalled(Moment moment) throws IOException {
+    void aSubmissionFindsEndedWorkOfTheHardwareWithoutASignal(Moment moment) throws IOException {
         VirtualClock clock = VirtualClock.stepped();
         FrontierTracker tracker = FrontierTracker.create();
         SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, 12);
@@ -112,13 +115,13 @@ class CallbackWorkTest {
     }
 
     /**
-     * One callback signals three timelines, each for an operation, and then submits: the submission finds the second and the third reached, at
-     * one moment. The timelines are made in either order, since the order of equal moments may follow their numbers.
+     * A callback signals three timelines, each for an operation, and then submits: the submission finds the second and
+     * the third reached, at the same moment. The timelines are made in either order, since the order of equal moments
+     * may follow their numbers.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void signalsFoundAtOneMomentAreRepeatedInTheOrderOfTheOperationsThatTheyResumed(boolean reversed)
-            throws IOException {
+    void signalsFoundAtTheSameMomentAreRepeatedInTheOrderOfTheirResumedOperations(boolean reversed) throws IOException {
         VirtualClock clock = VirtualClock.stepped();
         FrontierTracker tracker = FrontierTracker.create();
         SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, 12);

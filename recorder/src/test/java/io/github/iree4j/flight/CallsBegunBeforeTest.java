@@ -155,7 +155,7 @@ class CallsBegunBeforeTest {
 
     /** Records of kind 1 do not tell. */
     @Test
-    void ofAFileUpToVersion5ItIsNotKnownWhichCallsBeganBefore() throws IOException {
+    void ofAFileUpToVersion5TheCallsBegunBeforeAreUnknown() throws IOException {
         try (FlightRecorder recorder = openAfter(1)) {
             submit(early, 1);
             clock.runUntilIdle();
@@ -181,7 +181,7 @@ class CallsBegunBeforeTest {
     }
 
     @Test
-    void ofAnOpenOperationOfSuchAFileItIsNotKnownEither() throws IOException {
+    void ofAnOpenOperationOfSuchAFileTheBeginIsUnknownToo() throws IOException {
         try (FlightRecorder recorder = openAfter(1)) {
             submit(new MemoryHolder("m.f", new OperationsUnderWay()), 3);
             FlightRecording recording = recorder.recording();

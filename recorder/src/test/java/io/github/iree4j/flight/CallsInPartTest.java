@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A call of which some operations have no records is not shown as whole: neither by a full file, nor by a full ring. */
+/** A call with some operations without records is not shown as whole: neither by a full file, nor by a full ring. */
 @Timeout(120)
 class CallsInPartTest {
     private static final String EARLIER = "calls that began before may have taken longer, or failed";

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A call in progress signals its fence: work that waits for the fence hangs on what the call hangs on. */
+/** A call in progress signals its fence: work behind the fence hangs on the same cause as the call. */
 @Tag("long")
 @Timeout(300)
 class ChainedCallsTest {
@@ -110,7 +110,7 @@ class ChainedCallsTest {
     }
 
     @Test
-    void workBehindACallInProgressHangsOnTheSignalThatTheCallWaitsFor() {
+    void workBehindACallInProgressHangsOnTheSignalAwaitedByTheCall() {
         TimelineSemaphore upload = timeline();
         TimelineSemaphore first = timeline();
         TimelineSemaphore second = timeline();
@@ -140,7 +140,7 @@ class ChainedCallsTest {
     }
 
     @Test
-    void callsThatWaitForEachOtherAreADeadlock() {
+    void callsWaitingForEachOtherAreADeadlock() {
         TimelineSemaphore left = timeline();
         TimelineSemaphore right = timeline();
         call(left, right);
@@ -191,7 +191,7 @@ class ChainedCallsTest {
 
     /** Each call waits for another call, earlier or later, or for the host, which signals some of the timelines. */
     @Test
-    void exactlyTheCallsThatHangAreNamed() {
+    void exactlyTheHangingCallsAreNamed() {
         int hanging = 0;
         int deadlocks = 0;
         for (long seed = SEED; seed < SEED + ROUNDS; seed++) {

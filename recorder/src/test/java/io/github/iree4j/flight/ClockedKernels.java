@@ -31,8 +31,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A CPU device with kernels that take the time of a clock of their own, which is the recorder's: each workgroup of
- * {@code quick} takes a microsecond, of {@code slow} a millisecond, {@code broken} fails, and {@code custom} does what a test sets.
+ * A CPU device with kernels on a separate clock, which is the recorder's: each workgroup of {@code quick} takes a
+ * microsecond, of {@code slow} a millisecond, {@code broken} fails, and {@code custom} runs code of a test.
  */
 final class ClockedKernels implements ExecutableLoader, LoadedExecutable, AutoCloseable {
     static final int QUICK = 0;
@@ -68,7 +68,7 @@ final class ClockedKernels implements ExecutableLoader, LoadedExecutable, AutoCl
         kernels = device.createExecutable(new ExecutableParams("clocked", MemorySegment.ofArray(new byte[1])));
     }
 
-    /** Opens a recorder of one in so many executions, on the kernels' clock. */
+    /** Opens a recorder of an execution in so many, on the kernels' clock. */
     FlightRecorder recorder(int dispatches) throws IOException {
         return FlightRecorder.open(domain, RecorderOptions.DEFAULTS.withDispatches(dispatches), clock::get);
     }
@@ -106,11 +106,11 @@ final class ClockedKernels implements ExecutableLoader, LoadedExecutable, AutoCl
         commands.executionBarrier(CommandBuffer.STAGE_COMMAND_RETIRE, CommandBuffer.STAGE_COMMAND_ISSUE, 0);
     }
 
-    /** Submits an execution that signals a fence of its own; returns the fence, which the caller closes. */
+    /** Submits an execution with a signal of a separate fence; returns the fence, closed by the caller. */
     Fence submit(CommandBuffer commands) {
         TimelineSemaphore own = TimelineSemaphore.create(0);
         Fence done = Fence.at(own, 1);
-        own.close(); // the fence keeps it
+        own.close(); // kept by the fence
         device.queue(0).execute(null, done, commands, null, 0);
         return done;
     }
@@ -126,7 +126,7 @@ final class ClockedKernels implements ExecutableLoader, LoadedExecutable, AutoCl
         }
     }
 
-    /** Waits until all operations are over: signals come before the record that says so. */
+    /** Waits until all operations are over: signals come before their record. */
     static OperationGraph everything(FlightRecorder recorder) {
         while (true) {
             OperationGraph graph = new OperationGraph(recorder.recording());
@@ -137,7 +137,7 @@ final class ClockedKernels implements ExecutableLoader, LoadedExecutable, AutoCl
         }
     }
 
-    /** Records random executions, of some with kernels that fail. */
+    /** Records random executions, some with failing kernels. */
     static FlightRecording record(long seed) throws IOException {
         Random random = new Random(seed);
         try (ClockedKernels kernels = new ClockedKernels();
@@ -195,7 +195,7 @@ final class ClockedKernels implements ExecutableLoader, LoadedExecutable, AutoCl
         }
     }
 
-    /** Closes the device, and then, called by it, the code. */
+    /** Closes the device, and then the code, on the device's call. */
     @Override
     public void close() {
         if (!closed) {

@@ -23,7 +23,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A recording says what is not known since a list was cut: open operations, points of a fence, the records of a page. */
+/**
+ * A recording names the unknown parts since a list was cut: open operations, points of a fence, the records of a page.
+ */
 @Timeout(120)
 class CutListsTest {
     private static final int POINTS = RecordingObserver.MAXIMUM_POINTS + 904;
@@ -79,7 +81,7 @@ class CutListsTest {
     }
 
     @Test
-    void whereOpenOperationsAreNotListedItIsNotKnownWhoSignals() throws IOException {
+    void withUnlistedOpenOperationsTheSignallerIsUnknown() throws IOException {
         TimelineSemaphore loaded = timeline();
         submit(1, Fence.at(timeline(), 1), Fence.at(loaded, 1));
         for (int i = 0; i < OpenRecords.MAXIMUM; i++) {
@@ -123,7 +125,7 @@ class CutListsTest {
     }
 
     @Test
-    void whereOnlyPointsWithoutARecordAreLeftItIsNotKnownWhatHoldsTheOperationBack() {
+    void withOnlyUnrecordedPointsLeftTheObstacleOfTheOperationIsUnknown() {
         Fence many = manyPoints();
         submit(0, many, null);
         assertThat(problems()).extracting(RecordedProblem::kind).containsOnly("unsignalled-fence");
@@ -142,7 +144,7 @@ class CutListsTest {
     }
 
     @Test
-    void whereOpenWorkSignalsPointsWithoutARecordItIsNotKnownWhoSignals() {
+    void withOpenWorkSignallingUnrecordedPointsTheSignallerIsUnknown() {
         Fence many = manyPoints();
         Fence never = Fence.at(timeline(), 1);
         submit(0, never, many);
@@ -156,7 +158,7 @@ class CutListsTest {
     }
 
     @Test
-    void whatIsCutIsInTheFileToo() throws IOException {
+    void cutListsAreInTheFileToo() throws IOException {
         submit(0, manyPoints(), null);
         FlightRecording recording = recorder.recording();
         Path file = Files.createTempFile("cut", ".iree4j");
@@ -171,7 +173,7 @@ class CutListsTest {
     }
 
     @Test
-    void noOperationThatEndedIsNotEndedOnAPage() {
+    void noEndedOperationIsOpenOnAPage() {
         TimelineSemaphore steps = timeline();
         for (int i = 1; i <= 20; i++) {
             submit(i % 2, Fence.at(steps, i), Fence.at(steps, i + 1));

@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Recordings that end anywhere, also between two records of one operation. */
+/** Recordings with any end, also between two records of the same operation. */
 class CutRecordingsTest {
     private static final long SEED = Effort.seed(20261128);
 
@@ -26,7 +26,7 @@ class CutRecordingsTest {
     }
 
     @Test
-    void anOperationThatFailsAfterTheEndOfARecordingHasNotEndedWellInIt() throws IOException {
+    void anOperationFailingAfterTheEndOfARecordingHasNotEndedWellInside() throws IOException {
         int between = 0;
         for (long seed = SEED; seed < SEED + Effort.rounds(200); seed++) {
             FlightRecording recording = UnrulyWork.record(seed, 40);

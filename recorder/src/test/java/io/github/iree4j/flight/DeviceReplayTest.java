@@ -114,7 +114,7 @@ class DeviceReplayTest {
     }
 
     @Test
-    void operationThatFailedFailsWhatFollows() throws IOException {
+    void failedOperationFailsItsDependents() throws IOException {
         FlightRecording recording = FlightRecorderTest.record(SEED, 80);
         long[] words = recording.records().words();
         long failed = 0;
@@ -128,7 +128,7 @@ class DeviceReplayTest {
         long first = failed;
         DeviceReplay replay = onCpu(altered(recording));
         assertThat(replay.differences()).as("%s", replay).isNotEmpty().allSatisfy(each -> {
-            assertThat(each.operation().number()).isNotEqualTo(first); // that one fails as it did
+            assertThat(each.operation().number()).isNotEqualTo(first); // the failure is repeated
             assertThat(each.what()).isEqualTo("the status");
             assertThat(each.replayed()).startsWith("DATA_LOSS");
         });
@@ -136,7 +136,7 @@ class DeviceReplayTest {
     }
 
     @Test
-    void frontierThatNamesWhatRunsLaterIsADifference() throws IOException {
+    void frontierNamingLaterWorkIsADifference() throws IOException {
         int found = 0;
         for (long seed = SEED; seed < SEED + 5; seed++) {
             FlightRecording recording = HostSignalsTest.record(seed, true);
@@ -172,7 +172,7 @@ class DeviceReplayTest {
     }
 
     @Test
-    void whatWaitsForeverIsReported() throws IOException {
+    void endlessWaitIsReported() throws IOException {
         FlightRecording recording = FlightRecorderTest.record(SEED, 40);
         long[] words = recording.records().words();
         int start = IntStream.range(0, recording.records().count())
@@ -180,7 +180,7 @@ class DeviceReplayTest {
                 .filter(each -> RecordType.type(words[each]) == RecordType.SUBMITTED)
                 .findFirst()
                 .orElseThrow();
-        words[start + RecordType.HEADER + 8] = 1L << 40; // what the first operation signals, nothing does now
+        words[start + RecordType.HEADER + 8] = 1L << 40; // the first operation's signal has no signaller now
         DeviceReplay replay = onCpu(altered(recording), Duration.ofMillis(100));
         assertThat(replay.notEnded()).as("%s", replay).isPositive();
         assertThat(replay.toString()).contains("operations have not ended");

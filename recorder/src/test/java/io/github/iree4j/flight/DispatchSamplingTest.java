@@ -12,7 +12,7 @@ import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The choice of the executions whose dispatches are recorded. */
+/** The choice of the executions with recorded dispatches. */
 @Timeout(60)
 class DispatchSamplingTest {
     private static final class Execution extends VirtualOperation implements DispatchingOperation {
@@ -58,7 +58,7 @@ class DispatchSamplingTest {
     }
 
     @Test
-    void anExecutionThatIsNotChosenAllocatesNothing() throws IOException {
+    void anUnchosenExecutionAllocatesNothing() throws IOException {
         DispatchSampling sampling = every(1 << 20);
         MemoryHolder call = call("digits", "digits.classify");
         assertThat(isChosen(sampling, call)).isTrue();
@@ -66,7 +66,7 @@ class DispatchSamplingTest {
     }
 
     @Test
-    void functionsOfOneNameAreCountedApartInSeveralPrograms() throws IOException {
+    void functionsOfTheSameNameAreCountedApartInSeveralPrograms() throws IOException {
         DispatchSampling sampling = every(100);
         for (String program : new String[] {"digits", "letters"}) {
             assertThat(isChosen(sampling, call(program, "module.classify"))).isTrue();

@@ -145,7 +145,7 @@ class ExportTest {
     }
 
     @Test
-    void otlpHasASpanForEachOperationAndLinksToSpansThatExist() throws IOException {
+    void otlpHasASpanForEachOperationAndLinksToExistingSpans() throws IOException {
         OperationGraph graph = graph();
         String json = new String(export(ExportFormat.OTLP, graph), StandardCharsets.UTF_8);
         Pattern ids =
@@ -180,8 +180,8 @@ class ExportTest {
     }
 
     /**
-     * Two queues of devices with one name. An operation of the first waits for one of the second that is submitted after it and ends, or
-     * fails, at the same time.
+     * Two queues of devices with the same name. An operation of the first waits for an operation of the second,
+     * submitted later and ending, or failing, at the same time.
      */
     private static OperationGraph backwards(Object firstGroup, Object secondGroup, @Nullable IreeException failure)
             throws IOException {
@@ -227,7 +227,7 @@ class ExportTest {
     }
 
     @Test
-    void whatEndsAtOneTimeIsInTheOrderInWhichItRuns() throws IOException {
+    void workEndingAtTheSameTimeIsInTheOrderOfItsRun() throws IOException {
         Object group = new Object();
         OperationGraph graph = backwards(group, group, null);
         List<Integer> flows = new ArrayList<>();
@@ -243,11 +243,11 @@ class ExportTest {
     }
 
     /**
-     * A device runs an operation whose signaller has not been observed to have run: the operation is not over, and its
-     * submission precedes that of the signaller.
+     * A device runs an operation before its signaller has been observed to have run: the operation is not over, and its
+     * submission precedes the submission of the signaller.
      */
     @Test
-    void aFlowIntoAnOperationThatHasRunAndIsNotOverEndsBehindItsBeginning() throws IOException {
+    void aFlowIntoARunButUnfinishedOperationEndsBehindItsBeginning() throws IOException {
         VirtualClock clock = VirtualClock.stepped();
         Object group = new Object();
         try (FrontierTracker tracker = FrontierTracker.create()) {
@@ -357,7 +357,7 @@ class ExportTest {
     }
 
     @Test
-    void otlpHasASpanForEachDispatchBelowThatOfItsOperation() throws IOException {
+    void otlpHasASpanForEachDispatchBelowTheSpanOfItsOperation() throws IOException {
         for (long seed = SEED; seed < SEED + Effort.rounds(20); seed++) {
             OperationGraph graph = new OperationGraph(ClockedKernels.record(seed));
             String json = new String(export(ExportFormat.OTLP, graph), StandardCharsets.UTF_8);
@@ -385,9 +385,9 @@ class ExportTest {
         }
     }
 
-    /** A deferred call has run, and its host has not completed it. */
+    /** A deferred call has run, and its host has not completed the call. */
     @Test
-    void whatHasNotEndedIsASliceWithoutAnEndAndNoSpan() throws IOException {
+    void unfinishedWorkIsASliceWithoutAnEndAndNoSpan() throws IOException {
         SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(12, 0), FrontierTracker.create(), 12);
         List<Object> completions = new ArrayList<>();
         OperationGraph graph;
@@ -426,9 +426,9 @@ class ExportTest {
         assertThat(CriticalPath.of(graph).steps()).hasSize(1);
     }
 
-    /** The end of the first has no record in a ring that wrapped: the second may be linked to nothing. */
+    /** The end of the first has no record in a wrapped ring: the second may be linked to nothing. */
     @Test
-    void otlpCountsTheOperationsAndLinksThatItHasNoSpansFor() throws IOException {
+    void otlpCountsTheOperationsAndLinksWithoutSpans() throws IOException {
         FlightRecording whole = backwards(new Object(), new Object(), null).recording();
         FlightRecording.Header header = whole.header();
         RecordWords records = new RecordWords();
@@ -483,9 +483,9 @@ class ExportTest {
         }
     }
 
-    /** Two streams, each of whose operations waits for the last of the other. */
+    /** Two streams, each with operations that wait for the last operation of the other. */
     @Test
-    void perfettoCountsTheWaitsThatItHasNoFlowsFor() throws IOException {
+    void perfettoCountsTheWaitsWithoutFlows() throws IOException {
         VirtualClock clock = VirtualClock.stepped();
         try (FrontierTracker tracker = FrontierTracker.create()) {
             SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(4, 0), tracker, 12);
@@ -520,7 +520,7 @@ class ExportTest {
     }
 
     @Test
-    void timelinesOfOperationsThatHaveEndedAreNamed() throws IOException {
+    void timelinesOfEndedOperationsAreNamed() throws IOException {
         VirtualClock clock = VirtualClock.stepped();
         try (FrontierTracker tracker = FrontierTracker.create()) {
             SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(4, 0), tracker, 12);
@@ -555,7 +555,7 @@ class ExportTest {
     }
 
     @Test
-    void failuresAreExportedAlsoOfWhatNeverRan() throws IOException {
+    void failuresAreExportedAlsoOfWorkThatNeverRan() throws IOException {
         IreeException failure = IreeException.of(StatusCode.DATA_LOSS, "the hardware broke");
         OperationGraph graph = backwards(new Object(), new Object(), failure);
         assertThat(ended(graph)).isEqualTo(1);
@@ -569,7 +569,7 @@ class ExportTest {
     }
 
     @Test
-    void perfettoHasASliceUpToTheFailureForWhatFailsBeforeItsTurnAndCountsWhatIsLeftOut() throws IOException {
+    void perfettoHasASliceUpToTheFailureForWorkFailingBeforeItsTurnAndCountsTheOmitted() throws IOException {
         VirtualClock clock = VirtualClock.stepped();
         int most = PerfettoExport.MAXIMUM_OPEN + 7;
         try (FrontierTracker tracker = FrontierTracker.create()) {
@@ -614,7 +614,7 @@ class ExportTest {
 
     /** Bursts of work with pauses: the stripes of the ring drop records of different ages. */
     @Test
-    void perfettoCountsNoMemoryWhoseReleaseWasOverwritten() throws IOException {
+    void perfettoCountsNoMemoryWithAnOverwrittenRelease() throws IOException {
         VirtualClock clock = VirtualClock.stepped();
         try (FrontierTracker tracker = FrontierTracker.create()) {
             SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(4, 0), tracker, 12);

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Calls that were given up, or whose timeline failed, have their time in a recording, and their failure. */
+/** Calls given up, or with a failed timeline, have their time in a recording, and their failure. */
 @Timeout(120)
 class FailedCallsTest {
     private static final float[] FOUR = {1, 2, 3, 4};
@@ -61,7 +61,7 @@ class FailedCallsTest {
         runtime.close();
     }
 
-    /** Makes a call that waits for a fence; returns once its allocation and its execution are held back. */
+    /** Makes a call with a wait for a fence; returns once the call's allocation and execution are held back. */
     private CompletableFuture<Results> submitted(Fence after) {
         CompletableFuture<Results> call = program.function("add").call(CallOptions.DEFAULTS.after(after), FOUR, FOUR);
         while (true) {
@@ -113,7 +113,7 @@ class FailedCallsTest {
     }
 
     @Test
-    void aCallGivenUpTookTheTimeThatPassed() {
+    void aCallGivenUpTookTheTimePassed() {
         try (Timeline timeline = runtime.createTimeline("never");
                 Fence after = timeline.at(1)) {
             CompletableFuture<Results> call = submitted(after);
@@ -124,7 +124,7 @@ class FailedCallsTest {
     }
 
     @Test
-    void aCallWhoseTimelineFailsWasWaitingUpToTheFailure() {
+    void aCallWithAFailedTimelineWasWaitingUpToTheFailure() {
         try (Timeline timeline = runtime.createTimeline("fails");
                 Fence after = timeline.at(1)) {
             CompletableFuture<Results> call = submitted(after);
@@ -137,7 +137,7 @@ class FailedCallsTest {
 
     /** A call may be late, or cancelled, after its last operation. */
     @Test
-    void theEndOfACallWhoseOperationsEndedWellIsNotKnown() {
+    void theEndOfACallWithWellEndedOperationsIsNotKnown() {
         OperationGraph graph = ended();
         Explanation explanation = new Explanation(graph);
         String ends = "how these calls ended for their callers is not recorded, nor are calls without operations";

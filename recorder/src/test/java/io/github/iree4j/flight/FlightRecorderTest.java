@@ -53,7 +53,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void recordedFrontiersAreThoseThatFencesCarry() throws IOException {
+    void recordedFrontiersMatchTheFences() throws IOException {
         for (long seed = SEED; seed < SEED + 40; seed++) {
             try (RandomWork work = new RandomWork(seed, 64 << 10);
                     FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS)) {
@@ -84,7 +84,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void recordedDecisionsAreThoseThatAreCounted() throws IOException {
+    void recordedDecisionsMatchTheCounters() throws IOException {
         for (long seed = SEED; seed < SEED + 40; seed++) {
             try (RandomWork work = new RandomWork(seed, 64 << 10);
                     FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS)) {
@@ -128,7 +128,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void fileIsReadAsItWasRecorded() throws IOException {
+    void fileIsReadAsRecorded() throws IOException {
         FlightRecording recording = record(SEED, 200);
         Path file = folder.resolve("a.iree4j");
         recording.write(file);
@@ -181,7 +181,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void fileThatIsWrittenMeanwhileHasEverything() throws IOException {
+    void fileWrittenMeanwhileHasEverything() throws IOException {
         Path file = folder.resolve("b.iree4j");
         FlightRecording ring;
         try (RandomWork work = new RandomWork(SEED, 64 << 10)) {
@@ -221,7 +221,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void fullRingDropsTheOldestAndSaysFromWhereItIsComplete() throws IOException {
+    void fullRingDropsTheOldestAndNamesTheBeginOfCompleteness() throws IOException {
         try (RandomWork work = new RandomWork(SEED, 64 << 10);
                 FlightRecorder recorder = FlightRecorder.open(
                         work.domain, RecorderOptions.DEFAULTS.withBytes(RecorderOptions.MINIMUM_BYTES))) {
@@ -238,8 +238,8 @@ class FlightRecorderTest {
     }
 
     @Test
-    // REC-1: what a cut of the sequence has is whole in the rings.
-    void readersThatComeBackMissNothing() throws IOException {
+    // REC-1: the records of a cut of the sequence are whole in the rings.
+    void returningReadersMissNothing() throws IOException {
         try (RandomWork work = new RandomWork(SEED, 64 << 10);
                 FlightRecorder recorder = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS)) {
             List<FlightEvent> pieces = new ArrayList<>();
@@ -275,7 +275,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void domainHasOneRecorder() throws IOException {
+    void domainHasASingleRecorder() throws IOException {
         try (RandomWork work = new RandomWork(SEED, 64 << 10)) {
             try (FlightRecorder first = FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS)) {
                 assertThatThrownBy(() -> FlightRecorder.open(work.domain, RecorderOptions.DEFAULTS))
@@ -293,7 +293,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void aClosedRecorderHasWhatWasOpenWhenItWasClosed() throws IOException {
+    void aClosedRecorderHasTheWorkOpenAtItsClose() throws IOException {
         VirtualClock clock = VirtualClock.stepped();
         SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(3, 0), FrontierTracker.create(), 12);
         try (TimelineSemaphore gate = TimelineSemaphore.create(0);
@@ -323,7 +323,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void recorderThatCannotBeOpenedLeavesTheFileOfTheOther() throws IOException {
+    void unopenableRecorderLeavesTheFileOfTheOther() throws IOException {
         Path file = folder.resolve("e.iree4j");
         RecorderOptions options = RecorderOptions.DEFAULTS.withFile(file, 64 << 20);
         try (RandomWork work = new RandomWork(SEED, 64 << 10)) {
@@ -383,13 +383,13 @@ class FlightRecorderTest {
     }
 
     @Test
-    // One bit at a time: what checksums do not cover is the header.
+    // Bit by bit: only the header is outside of the checksums.
     void damageInAnyByteGetsAStatus() throws IOException {
         byte[] whole = record(SEED, 8).toBytes();
         Path file = folder.resolve("g.iree4j");
         for (int at = 0; at < whole.length; at++) {
             byte[] damaged = whole.clone();
-            damaged[at] ^= (byte) (1 << (at + 4) % 8); // not from one version to another
+            damaged[at] ^= (byte) (1 << (at + 4) % 8); // not between versions
             Files.write(file, damaged);
             assertThatThrownBy(() -> FlightRecording.read(file))
                     .as("byte %d", at)
@@ -429,9 +429,9 @@ class FlightRecorderTest {
         }
     }
 
-    /** A recording of megabytes is not lost with one byte of it. */
+    /** A recording of megabytes is not lost with a single byte. */
     @Test
-    void whatPrecedesADamageIsKept() throws IOException {
+    void recordsBeforeADamageAreKept() throws IOException {
         FlightRecording recording = record(SEED, 4000);
         byte[] damaged = recording.toBytes();
         assertThat(damaged.length).as("several chunks").isGreaterThan(600 << 10);

@@ -27,16 +27,20 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * The forecast of a recording with more queues beside a second run of the same work with these queues: calls of operations that wait for one
- * another, within a call and between calls; the submitting thread waits for the end of some calls, and then closes the results.
+ * The forecast of a recording with more queues beside a second run of the same work with these queues: calls of
+ * operations that wait for each other, within a call and between calls; the submitting thread waits for the end of some
+ * calls, and then closes the results.
  */
 class ForecastAccuracyTest {
     private static final int RUNS = Effort.rounds(1_000);
 
-    /** An operation: its nanoseconds, the earlier operations of any call that it waits for, and the bytes of its result; 0 for none. */
+    /**
+     * An operation: the nanoseconds, the earlier operations waited for, of any call, and the bytes of the result; 0 for
+     * none.
+     */
     private record Step(long duration, List<Integer> waits, long bytes) {}
 
-    /** A call: its operations, by number in the work, and whether the thread waits for the last. */
+    /** A call: the operations, by number in the work, and whether the thread waits for the last. */
     private record Call(int first, int count, boolean isAwaited) {}
 
     private record Work(List<Step> steps, List<Call> calls) {
@@ -162,7 +166,7 @@ class ForecastAccuracyTest {
     }
 
     @Test
-    void aForecastIsWithinItsErrorOfASecondRunWithThatHardware() throws IOException {
+    void aForecastIsWithinItsErrorOfASecondRunWithTheForecastHardware() throws IOException {
         long seed = Effort.seed(ForecastAccuracyTest.class, "work", 1);
         int within = 0;
         double worst = 0;

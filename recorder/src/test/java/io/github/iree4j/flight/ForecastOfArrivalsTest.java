@@ -34,8 +34,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The forecast of clients' requests with more queues beside a second run of the same clients with these queues, for each
- * way in which requests come about.
+ * The forecast of clients' requests with more queues beside a second run of the same clients with these queues, for
+ * each way of arrival.
  */
 @Tag("long")
 class ForecastOfArrivalsTest {
@@ -45,19 +45,20 @@ class ForecastOfArrivalsTest {
     private static final double BESIDE = 0.02;
 
     /**
-     * Of the runs of each way, whatever the seeds. Of 10,000 runs, 0.912 are in a range with new threads for requests, and 0.946 on the
-     * threads of a pool; of the others 0.97 and more. Chance makes 0.87 of 0.912 in one of 700,000 nights.
+     * Of the runs of each way, whatever the seeds. Of 10,000 runs, 0.912 are in a range with new threads for requests,
+     * and 0.946 on the threads of a pool; of the others 0.97 and more. Chance makes 0.87 of 0.912 once in 700,000
+     * nights.
      */
     private static final double LEAST = 0.87;
 
     private enum Way {
-        /** Each client is a thread that waits for the end of its request before the next. */
+        /** Each client is a thread with a wait for the end of its request before the next. */
         THREAD,
         /** As {@link #THREAD}, with a new thread for each request. */
         THREAD_PER_REQUEST,
         /** As {@link #THREAD}, on any thread of a pool. */
         POOL,
-        /** Requests come at their times, on one thread. */
+        /** Requests come at their times, on a single thread. */
         TIMER,
         /** Requests come at their times, on a new thread for each. */
         TIMES_AND_THREADS,
@@ -71,7 +72,7 @@ class ForecastOfArrivalsTest {
 
     /** The last request of the timed clients runs beside another. */
     @Test
-    void aTimerIsNotMadeFasterByMoreQueuesAndARequestThatWaitsIs() throws IOException {
+    void aTimerIsNotMadeFasterByMoreQueuesAndAWaitingRequestIs() throws IOException {
         List<Request> requests = Collections.nCopies(20, new Request(List.of(10_000_000L), 1));
         Work waiting = new Work(Way.THREAD_PER_REQUEST, List.of(requests, requests), 1);
         Forecast forecast = Forecast.of(waiting.run(1), new Hardware(2, 1, 100));
@@ -83,7 +84,7 @@ class ForecastOfArrivalsTest {
         assertThat(Forecast.of(timed.run(1), new Hardware(2, 1, 100)).error()).isZero();
     }
 
-    /** A request: the nanoseconds of its operations, one after the other, and the nanoseconds before it. */
+    /** A request: the nanoseconds of the operations, one after the other, and the nanoseconds before. */
     private record Request(List<Long> steps, long pause) {}
 
     private record Work(Way way, List<List<Request>> clients, long seed) {
@@ -122,7 +123,7 @@ class ForecastOfArrivalsTest {
         private final List<List<Long>> durations = new ArrayList<>(); // by stream, in the order of submission
         private final List<AutoCloseable> opened = new ArrayList<>();
         private final Map<Integer, ExecutorService> threads = new HashMap<>();
-        private final Map<TimelineSemaphore, Runnable> waiting = new LinkedHashMap<>(); // what comes after a timeline
+        private final Map<TimelineSemaphore, Runnable> waiting = new LinkedHashMap<>(); // the parts behind a timeline
         private final Random random;
         private final SchedulingDomain domain =
                 SchedulingDomain.create(AxisAllocator.create(4, 0), tracker, Frontier.DEFAULT_CAPACITY);

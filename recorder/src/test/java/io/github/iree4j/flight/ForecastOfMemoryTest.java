@@ -45,7 +45,7 @@ class ForecastOfMemoryTest {
         tracker.close();
     }
 
-    /** A device whose operations of the name "work" take 10 ms, and others no time. */
+    /** A device with operations of 10 ms for the name "work", and of no time for other names. */
     private VirtualDevice device(String id, long limit, UnaryOperator<VirtualDevice.Builder> queues) {
         VirtualScript script = new VirtualScript() {
             @Override
@@ -62,7 +62,7 @@ class ForecastOfMemoryTest {
                 .build();
     }
 
-    /** Submits a call: an allocation, work that takes 10 ms, and the deallocation. */
+    /** Submits a call: an allocation, work of 10 ms, and the deallocation. */
     private static void call(VirtualDevice device, long bytes) {
         TimelineSemaphore timeline = TimelineSemaphore.create(0);
         MemoryHolder holder = new MemoryHolder("m.f", new OperationsUnderWay());
@@ -90,7 +90,7 @@ class ForecastOfMemoryTest {
     }
 
     @Test
-    void whatMoreMemoryGivesAQueueWhoseOperationsMemoryHeldBackIsARange() throws IOException {
+    void theGainOfAQueueHeldBackByMemoryIsARange() throws IOException {
         Forecast forecast = Forecast.of(calls(4, 8 * MIB), TWICE_THE_MEMORY);
         assertThat(forecast.recorded()).isEqualTo(200_000_000);
         assertThat(forecast.modelError()).isZero();
@@ -100,7 +100,7 @@ class ForecastOfMemoryTest {
     }
 
     @Test
-    void aQueueThatRanNoMoreThoughMoreWasReadyRunsNoMoreWithOtherMemory() throws IOException {
+    void aQueueIdleDespiteReadyWorkRunsNoMoreWithOtherMemory() throws IOException {
         Forecast forecast = Forecast.of(calls(4, 256 * MIB), TWICE_THE_MEMORY);
         assertThat(forecast.shortest()).isEqualTo(forecast.longest()).isEqualTo(duration(calls(4, 512 * MIB)));
         assertThat(forecast.error()).isZero();
@@ -146,7 +146,7 @@ class ForecastOfMemoryTest {
         }
     }
 
-    /** Requests are smaller than the smallest limit of a device, 1 MiB, by which models are made. */
+    /** Requests are smaller than the smallest limit of a device, 1 MiB, the unit of models. */
     @ParameterizedTest
     @CsvSource({"100, 60, 256, 50, 0", "4, 3, 900, 90, 0", "4, 3, 900, 100, 20", "100, 60, 256, 70, 20"})
     void workWithoutRoomBesideKeptMemoryDoesNotRun(long limit, long kept, long kibibytes, int percent, int calls)
@@ -165,7 +165,7 @@ class ForecastOfMemoryTest {
     }
 
     @Test
-    void aRecordingOfWhichTooLittleRunsInTheModelIsRefusedWithTheReason() throws IOException {
+    void aRecordingTooLittleOfWhichRunsInTheModelIsRefusedWithTheReason() throws IOException {
         try (VirtualDevice device = device("v", 8 * MIB, builder -> builder.fifoQueues(1));
                 FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS, clock::now)) {
             for (int i = 0; i < CALLS; i++) {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 
 class ForecastTest {
     /** Two calls of three operations each, one after the other on a stream; each operation takes 10 ms. */
-    private static FlightRecording twoCallsOnOneStream() throws IOException {
+    private static FlightRecording twoCallsOnTheSameStream() throws IOException {
         return twoCalls(false);
     }
 
@@ -85,7 +85,7 @@ class ForecastTest {
 
     @Test
     void modelOfTheRecordedHardwareTakesAsLong() throws IOException {
-        Forecast same = Forecast.of(twoCallsOnOneStream(), Hardware.RECORDED);
+        Forecast same = Forecast.of(twoCallsOnTheSameStream(), Hardware.RECORDED);
         assertThat(same.recorded()).isEqualTo(60_000_000);
         assertThat(same.model()).isEqualTo(60_000_000);
         assertThat(same.shortest()).isEqualTo(same.longest()).isEqualTo(60_000_000);
@@ -95,15 +95,15 @@ class ForecastTest {
 
     @Test
     void independentCallsTakeHalfTheTimeOnTwiceTheHardware() throws IOException {
-        FlightRecording recording = twoCallsOnOneStream();
+        FlightRecording recording = twoCallsOnTheSameStream();
         assertThat(Forecast.of(recording, new Hardware(2, 1, 100)).longest()).isEqualTo(30_000_000);
         assertThat(Forecast.of(recording, new Hardware(0, 2, 100)).longest()).isEqualTo(30_000_000);
         assertThat(Forecast.of(recording, new Hardware(0, 2, 100)).notEnded()).isZero();
     }
 
-    /** A worker that is preempted records the end of an operation when the waiting thread has submitted the next. */
+    /** A preempted worker records the end of an operation after the waiting thread has submitted the next. */
     @Test
-    void callsOfAThreadThatWaitsGainNothingThoughTheirEndsAreRecordedLate() throws IOException {
+    void callsOfAWaitingThreadGainNothingDespiteLateRecordsOfTheirEnds() throws IOException {
         FlightRecording recording = twoCalls(true);
         RecordWords late = new RecordWords();
         for (int i = 0; i < recording.records().count(); i++) {
@@ -123,7 +123,7 @@ class ForecastTest {
     }
 
     @Test
-    void ringsThatHaveDroppedTheBeginningAreForecastFromTheRest() throws IOException {
+    void ringsWithoutTheBeginningAreForecastFromTheRest() throws IOException {
         for (long seed = 1; seed <= 4; seed++) {
             try (RandomWork work = new RandomWork(seed, 64 << 10, seed % 2 == 0);
                     FlightRecorder recorder = FlightRecorder.open(
@@ -145,7 +145,7 @@ class ForecastTest {
 
     @Test
     void criticalPathOfAStreamIsTheStream() throws IOException {
-        FlightRecording recording = twoCallsOnOneStream();
+        FlightRecording recording = twoCallsOnTheSameStream();
         CriticalPath path = CriticalPath.of(new OperationGraph(recording));
         assertThat(path.duration()).isEqualTo(60_000_000);
         assertThat(path.steps()).hasSize(6);
@@ -170,7 +170,7 @@ class ForecastTest {
 
     /** Each of many calls takes a tenth of the memory, and the host closes the memory before the next call. */
     @Test
-    void memoryThatTheHostHasClosedIsFree() throws IOException {
+    void memoryClosedByTheHostIsFree() throws IOException {
         VirtualClock clock = VirtualClock.stepped();
         try (FrontierTracker tracker = FrontierTracker.create()) {
             SchedulingDomain domain =
@@ -198,7 +198,7 @@ class ForecastTest {
     }
 
     @Test
-    void workThatHungIsCountedAndNotCompared() throws IOException {
+    void hungWorkIsCountedAndNotCompared() throws IOException {
         VirtualClock clock = VirtualClock.stepped();
         try (FrontierTracker tracker = FrontierTracker.create()) {
             SchedulingDomain domain =

@@ -32,8 +32,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Calls on the CPU that hang, of any age, among calls that end; some are cancelled, or reach their deadline, or get their signal, or its
- * failure. Recordings name the timelines that the others wait for, and no others, whatever the ring has dropped.
+ * Hanging calls on the CPU, of any age, among ending calls; some are cancelled, or reach their deadline, or get their
+ * signal or a failure of it. Recordings name the timelines awaited by the other calls, and no others, whatever the ring
+ * has dropped.
  */
 @Tag("long")
 @Timeout(600)
@@ -44,7 +45,7 @@ class HangingCallsInRecordingsTest {
     private static final long PATIENCE = TimeUnit.SECONDS.toNanos(60);
     private static final float[] FOUR = {1, 2, 3, 4};
 
-    /** A call that waits for its timeline. */
+    /** A call with a wait for its timeline. */
     private record Hanging(Timeline timeline, Fence after, CompletableFuture<Results> call) {
         long id() {
             return timeline.semaphore().id();
@@ -62,7 +63,7 @@ class HangingCallsInRecordingsTest {
     private final Set<Long> unsignalled = new TreeSet<>(); // timelines given up
 
     @Test
-    void exactlyTheCallsThatHangAreNamedHoweverOldTheyAre() throws IOException {
+    void exactlyTheHangingCallsAreNamedHoweverOld() throws IOException {
         int recordings = 0;
         int givenUp = 0;
         for (long seed = SEED; seed < SEED + ROUNDS; seed++) {
@@ -113,7 +114,7 @@ class HangingCallsInRecordingsTest {
                 timeline, after, program.function("add").call(CallOptions.DEFAULTS.after(after), FOUR, FOUR)));
     }
 
-    /** Ends a call in one of four ways; returns 1 for a call given up, else 0. */
+    /** Ends a call in any of four ways; returns 1 for a call given up, else 0. */
     private int end(Random random) {
         if (hanging.isEmpty()) {
             return 0;
@@ -138,7 +139,7 @@ class HangingCallsInRecordingsTest {
         return way < 3 ? 1 : 0;
     }
 
-    /** Checks recordings until the calls that ended a moment ago have ended in a recording, too. */
+    /** Checks recordings until the calls ended a moment ago have ended in a recording, too. */
     private void assertIsTrue(FlightRecorder recorder, String what) {
         Set<Long> expected = new TreeSet<>();
         hanging.forEach(each -> expected.add(each.id()));
@@ -167,13 +168,13 @@ class HangingCallsInRecordingsTest {
         }
     }
 
-    /** Whether the awaited timelines are listed with their names: not of an operation that is just being submitted. */
+    /** Whether the awaited timelines are listed by name: not of an operation just being submitted. */
     private boolean isNamed(OperationGraph graph) {
         OpenCalls calls = new Explanation(graph).openCalls();
         return hanging.stream().noneMatch(each -> calls.name(each.id()).isEmpty());
     }
 
-    /** The timelines that open operations and calls wait for, and that nothing in the recording signals. */
+    /** The timelines awaited by open operations and calls, and signalled by nothing in the recording. */
     private static Set<Long> awaited(OperationGraph graph) {
         Set<Long> ids = new TreeSet<>();
         graph.operations().stream()

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Operations that hang, of any age, among random work: recordings name exactly these, whatever the rings have dropped, and never an operation that
- * has ended. The truth is read off the timelines: each operation signals a point of its own.
+ * Hanging operations, of any age, among random work: recordings name exactly these, whatever the rings have dropped,
+ * and never an ended operation. The truth is read off the timelines: each operation signals a separate point.
  */
 @Tag("long")
 @Timeout(600)
@@ -40,15 +40,15 @@ class HangsInRecordingsTest {
     Path folder;
 
     /**
-     * Random work, and operations that wait for a value that nobody signals, or for such an operation, or for the host. Some end after all, of
-     * any age: they get their signal, or fail, and so does what waits for them.
+     * Random work, and operations that wait for a value of no signaller, or for such an operation, or for the host.
+     * Some end after all, of any age: they get their signal, or fail, and so do their waiters.
      */
     private static final class Work implements AutoCloseable {
         final Random random;
         final RandomWork healthy;
         final TimelineSemaphore never = TimelineSemaphore.create(0);
-        final List<TimelineSemaphore> timelines = new ArrayList<>(); // of the operations that hang, or have
-        private final List<TimelineSemaphore> gates = new ArrayList<>(); // awaited by some of them, not decided yet
+        final List<TimelineSemaphore> timelines = new ArrayList<>(); // of the hanging operations, or with them
+        private final List<TimelineSemaphore> gates = new ArrayList<>(); // awaited by some, not decided yet
         private final List<HostCallCompletion> calls = new ArrayList<>(); // not completed
         private final List<AutoCloseable> opened = new ArrayList<>();
         long released;
@@ -82,7 +82,7 @@ class HangsInRecordingsTest {
             return gate;
         }
 
-        /** Ends one of the operations that hang, in one of four ways. */
+        /** Ends a hanging operation, in any of four ways. */
         void release() {
             IreeException cause = IreeException.of(StatusCode.DEADLINE_EXCEEDED, "given up");
             boolean fails = random.nextBoolean();
@@ -142,7 +142,7 @@ class HangsInRecordingsTest {
                 .collect(Collectors.toSet());
     }
 
-    /** Checks what a recording says, and returns the number of waits that it says nobody in the recording ends. */
+    /** Checks a recording's claims, and returns the number of waits reported as ended by nobody in the recording. */
     private static long assertIsTrue(FlightRecording recording, Work work, long seed) {
         OperationGraph graph = new OperationGraph(recording);
         Set<FlightEvent.Point> open = work.open();
@@ -165,7 +165,7 @@ class HangsInRecordingsTest {
     }
 
     @Test
-    void exactlyTheOperationsThatHangAreNamedHoweverOldTheyAre() throws IOException {
+    void exactlyTheHangingOperationsAreNamedHoweverOld() throws IOException {
         long overwritten = 0;
         long unknown = 0;
         long byNobody = 0;
@@ -225,7 +225,7 @@ class HangsInRecordingsTest {
     }
 
     @Test
-    void whatMayHaveLostItsEndIsNotNamed() throws IOException {
+    void workWithAPossiblyLostEndIsNotNamed() throws IOException {
         try (Work work = new Work(SEED);
                 FlightRecorder recorder =
                         FlightRecorder.open(work.healthy.domain, RecorderOptions.DEFAULTS, work.healthy.clock::now)) {
@@ -263,7 +263,7 @@ class HangsInRecordingsTest {
         }
     }
 
-    /** The file of a process that ended without closing the recorder. */
+    /** The file of a process ended without closing the recorder. */
     private static Path cut(Path file, Random random) throws IOException {
         byte[] all = Files.readAllBytes(file);
         Path cut = file.resolveSibling("cut.iree4j");

@@ -44,7 +44,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Operations that hang on the CPU, each in another place: on the submitter's thread, in a collective, with the host after its device is closed. */
+/**
+ * Hanging operations on the CPU, each in another place: on the submitter's thread, in a collective, with the host after
+ * the device is closed.
+ */
 @Timeout(300)
 class HangsOnTheCpuTest {
     @TempDir
@@ -61,7 +64,7 @@ class HangsOnTheCpuTest {
         return FlightRecorder.open(domain, RecorderOptions.DEFAULTS.withBytes(RecorderOptions.MINIMUM_BYTES));
     }
 
-    /** Submits operations that end until the rings have dropped all earlier records. */
+    /** Submits ending operations until the rings have dropped all earlier records. */
     private static void overwrite(Device device, FlightRecorder recorder) {
         long before = recorder.statistics().recorded();
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0)) {
@@ -86,7 +89,7 @@ class HangsOnTheCpuTest {
     }
 
     @Test
-    void aKernelThatHangsOnTheSubmittersThreadIsNamedHoweverOldItIs() throws Exception {
+    void aKernelHangingOnTheSubmittersThreadIsNamedHoweverOld() throws Exception {
         CountDownLatch isIn = new CountDownLatch(1);
         CompletableFuture<Void> leave = new CompletableFuture<>();
         StepKernel hanging = new StepKernel((_, _) -> {
@@ -167,7 +170,7 @@ class HangsOnTheCpuTest {
     }
 
     @Test
-    void anExecutionThatHangsInACollectiveIsNamed() throws Exception {
+    void anExecutionHangingInACollectiveIsNamed() throws Exception {
         try (Device device = device();
                 Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
                 Channel one = device.createChannel(-1, ChannelParams.of("meet", 0, 2));
@@ -191,7 +194,7 @@ class HangsOnTheCpuTest {
     }
 
     @Test
-    void aDeferredCallThatNobodyCompletesIsNamedAfterItsDeviceIsClosed() throws IOException {
+    void anUncompletedDeferredCallIsNamedAfterItsDeviceIsClosed() throws IOException {
         List<Object> completions = new ArrayList<>();
         try (Device other = device();
                 TimelineSemaphore timeline = TimelineSemaphore.create(0);
@@ -210,7 +213,7 @@ class HangsOnTheCpuTest {
         }
     }
 
-    /** Three operations without a recorder, two of them alike, and one under an earlier recorder. */
+    /** Three operations without a recorder, two of them alike, and an operation under an earlier recorder. */
     @Test
     void operationsFromBeforeTheRecordingAreNamedAlikeInEachRecording() throws IOException {
         try (Device device = device();
@@ -245,7 +248,7 @@ class HangsOnTheCpuTest {
         }
     }
 
-    /** Returns the first lines about the open operations, without their ages. */
+    /** Returns the first lines about the open operations, without ages. */
     private static List<String> submissions(FlightRecording recording) {
         OperationGraph graph = new OperationGraph(recording);
         Explanation explanation = new Explanation(graph);
@@ -256,9 +259,9 @@ class HangsOnTheCpuTest {
                 .toList();
     }
 
-    /** Everything ends, some of it after the last record that the file has room for. */
+    /** Everything ends, some of it after the last record with room in the file. */
     @Test
-    void whatEndedAfterAFileWasFullIsNotNamed() throws Exception {
+    void workEndedAfterAFileWasFullIsNotNamed() throws Exception {
         Path file = folder.resolve("full.iree4j");
         try (Device device = device();
                 TimelineSemaphore gate = TimelineSemaphore.create(0);
@@ -282,7 +285,7 @@ class HangsOnTheCpuTest {
 
     /** The first is submitted before the file is full, the others after, to queues and timelines unknown to the file by then. */
     @Test
-    void whatHangsWhenAFileIsFullIsNamedWhetherSubmittedBeforeOrAfter() throws Exception {
+    void workHangingWhenAFileIsFullIsNamedWhetherSubmittedBeforeOrAfter() throws Exception {
         Path file = folder.resolve("full.iree4j");
         try (Device device = device();
                 Device later = device();
@@ -314,13 +317,13 @@ class HangsOnTheCpuTest {
                     .singleElement()
                     .satisfies(each -> assertThat(each.summary())
                             .contains("'named when the file was full' at 1", "20000 operations"));
-            gate.signal(1); // the queues may signal the values of one timeline in any order, so the timeline may fail
+            gate.signal(1); // the queues may signal the values of a timeline in any order, so the timeline may fail
         }
     }
 
     /** Everything has ended; a byte in the middle of the file is another. */
     @Test
-    void whatMayHaveEndedBehindTheDamageOfAFileIsNotNamed() throws IOException {
+    void workPossiblyEndedBehindTheDamageOfAFileIsNotNamed() throws IOException {
         Path file = folder.resolve("damaged.iree4j");
         try (Device device = device();
                 TimelineSemaphore timeline = TimelineSemaphore.create(0)) {
@@ -355,7 +358,7 @@ class HangsOnTheCpuTest {
     }
 
     @Test
-    void aSalvagedFileWithOperationsThatHangIsWrittenAndReadAgain() throws IOException {
+    void aSalvagedFileWithHangingOperationsIsWrittenAndReadAgain() throws IOException {
         Path file = folder.resolve("cut.iree4j");
         try (Device device = device();
                 TimelineSemaphore gate = TimelineSemaphore.create(0);

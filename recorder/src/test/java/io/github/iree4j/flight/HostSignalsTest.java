@@ -24,12 +24,12 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Work that waits for signals of the host as well as for one another, on streams and unordered queues. */
+/** Work with waits for signals of the host as well as for each other, on streams and unordered queues. */
 class HostSignalsTest {
     private static final long SEED = Effort.seed(20261125);
 
     @Test
-    void signalsOfTheHostAreReplayedWhereTheyWere() throws IOException {
+    void signalsOfTheHostAreReplayedInPlace() throws IOException {
         for (boolean virtual : new boolean[] {false, true}) {
             for (long seed = SEED; seed < SEED + 200; seed++) {
                 FlightRecording recording = record(seed, virtual);
@@ -45,11 +45,11 @@ class HostSignalsTest {
     }
 
     /**
-     * Their points count as signals of the host. The seed is fixed: in one of some 500 programs two operations that such signals release trade
-     * places, since a recording does not tell which of several signals of one moment was the first.
+     * Their points count as signals of the host. The seed is fixed: in some 500 programs two operations released by
+     * such signals trade places once, since a recording does not tell the first of several signals of the same moment.
      */
     @Test
-    void callsThatTheHostCompletesAreReplayed() throws IOException {
+    void callsCompletedByTheHostAreReplayed() throws IOException {
         for (long seed = 20261125; seed < 20261125 + 200; seed++) {
             FlightRecording recording = record(seed, false, true);
             Replay replay = Replay.of(recording);
@@ -59,10 +59,13 @@ class HostSignalsTest {
         }
     }
 
-    /** Half of the operations are held back; the host signals more than they promise, and the others wait for the promised values. */
+    /**
+     * Half of the operations are held back; the host signals more than promised, and the others wait for the promised
+     * values.
+     */
     @Test
     @Timeout(60)
-    void manyValuesThatTheHostPassesAreReadInTimeThatGrowsWithThem() throws IOException {
+    void manyValuesPassedByTheHostAreReadInProportionalTime() throws IOException {
         int count = 100_000;
         try (RandomWork work = new RandomWork(SEED, 1 << 20);
                 TimelineSemaphore gate = TimelineSemaphore.create(0);
@@ -132,7 +135,7 @@ class HostSignalsTest {
                 TimelineSemaphore own = TimelineSemaphore.create(0);
                 timelines.add(own);
                 if (random.nextInt(4) == 0) {
-                    long value = 1 + random.nextInt(2); // sometimes beyond what is waited for
+                    long value = 1 + random.nextInt(2); // sometimes beyond the awaited value
                     clock.schedule(random.nextInt(6000), () -> own.signal(value));
                     continue;
                 }

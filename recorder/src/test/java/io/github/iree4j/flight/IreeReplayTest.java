@@ -19,7 +19,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Captures are made here, from the layout that IREE's source documents. */
+/** Captures are made here, from the layout documented in IREE's source. */
 class IreeReplayTest {
     @TempDir
     Path folder;
@@ -107,7 +107,7 @@ class IreeReplayTest {
     }
 
     @Test
-    void operationsThatWereRefusedAreLeftOut() throws IOException {
+    void refusedOperationsAreLeftOut() throws IOException {
         IreeReplay replay = read(capture(all -> {
             operations(all);
             record(all, 3, 0, 15, 15, StatusCode.RESOURCE_EXHAUSTED.number(), fill(1, 5, 3));
@@ -117,7 +117,7 @@ class IreeReplayTest {
     }
 
     @Test
-    void unknownRecordsAreSkippedIfTheyMayBe() throws IOException {
+    void unknownSkippableRecordsAreSkipped() throws IOException {
         assertThat(read(capture(all -> {
                             record(all, 9, 1, 0, 0, 0, new byte[5]);
                             operations(all);
@@ -129,9 +129,9 @@ class IreeReplayTest {
                 .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.UNIMPLEMENTED));
     }
 
-    /** A capture has no checksums; what its layout has twice, or reserves, is checked. */
+    /** A capture has no checksums; duplicate and reserved parts of the layout are checked. */
     @Test
-    void damageInAnyByteGetsAStatusOrIsReadAsItIs() throws IOException {
+    void damageInAnyByteGetsAStatusOrIsReadAsIs() throws IOException {
         byte[] whole = capture();
         int refused = 0;
         for (int at = 0; at < whole.length; at++) {

@@ -11,7 +11,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
-/** A recording that is longer than a scenario. */
+/** A recording longer than a scenario. */
 class LatestOfScenarioTest {
     @Test
     void scenarioHasTheLatestOfManyOperations() throws IOException {

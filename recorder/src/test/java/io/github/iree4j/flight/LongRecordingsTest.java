@@ -69,7 +69,7 @@ class LongRecordingsTest {
         }
     }
 
-    /** Calls functions, each once, and each of a program of its own. */
+    /** Calls functions, each once, and each of a separate program. */
     private void callFunctions(int first, int count) {
         for (int i = first; i < first + count; i++) {
             call("program " + i, "function " + i, () -> device.queue(0).barrier(null, null, 0));
@@ -129,7 +129,7 @@ class LongRecordingsTest {
                 clock.runUntil(clock.now() + 2_000_000_000L);
                 device.queue(0).barrier(null, null, 0);
                 while (recorder.statistics().fileBytes() == written) {
-                    Thread.onSpinWait(); // the thread that writes
+                    Thread.onSpinWait(); // the writing thread
                 }
             }
         }
@@ -143,7 +143,7 @@ class LongRecordingsTest {
     }
 
     @Test
-    void aFileThatWasFullLongAgoNamesTheFunctionThatHangs() throws IOException {
+    void aFileFullLongAgoNamesTheHangingFunction() throws IOException {
         Path file = folder.resolve("full.iree4j");
         try (TimelineSemaphore upload = TimelineSemaphore.create(0);
                 Fence never = Fence.at(upload, 1)) {
@@ -153,7 +153,7 @@ class LongRecordingsTest {
                 clock.runUntil(clock.now() + 2_000_000_000L);
                 device.queue(0).barrier(null, null, 0);
                 while (recorder.statistics().fileDropped() == 0) {
-                    Thread.onSpinWait(); // the thread that writes
+                    Thread.onSpinWait(); // the writing thread
                 }
                 callFunctions(MANY / 6, MANY);
                 call("search", "find", () -> device.queue(0).barrier(never, null, 0));
@@ -193,7 +193,7 @@ class LongRecordingsTest {
 
     /** A server short of memory, with a call for each request. Looking at all requests for each took minutes. */
     @Test
-    void problemsOfManyCallsThatWaitForMemoryAreFoundInSeconds() throws IOException {
+    void problemsOfManyCallsWaitingForMemoryAreFoundInSeconds() throws IOException {
         List<VirtualDevice> devices = new ArrayList<>();
         List<Buffer> buffers = new ArrayList<>();
         try (FlightRecorder recorder = recorder(RecorderOptions.DEFAULTS.withBytes(64 << 20))) {

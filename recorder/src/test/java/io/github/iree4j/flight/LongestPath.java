@@ -13,10 +13,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The longest path over the event times of a recording, from its records alone: it shares no code with {@link OperationGraph}, and not its
- * way of thinking either. A wait is for the first value of the timeline at or above the one waited for, whatever was decided about it. An
- * operation has ended when the host learnt of it, or of any operation whose frontier covers it, or when anything began behind one of these
- * on a stream.
+ * The longest path over the event times of a recording, from its records alone: no code is shared with {@link
+ * OperationGraph}, and no way of thinking either. A wait is for the first value of the timeline at or above the awaited
+ * value, whatever was decided about the wait. An operation has ended when the host learnt of its end, or of any
+ * operation with a frontier that covers it, or when anything began behind such an operation on a stream.
  */
 public final class LongestPath {
     private static final long NEVER = Long.MAX_VALUE;
@@ -37,11 +37,11 @@ public final class LongestPath {
         long known = NEVER; // completed, or the begin of anything behind it on its stream
         RecordedFrontier frontier = RecordedFrontier.EMPTY;
         long end = NEVER;
-        long begin; // when the last thing that it needed was there
-        long length; // of the longest path to its end, from time 0
+        long begin; // the time when the last need was there
+        long length; // of the longest path to the operation's end, from time 0
 
         @Nullable
-        Node after; // the one before it on that path
+        Node after; // the previous operation on the path
 
         boolean tied; // several things were there last
 
@@ -114,7 +114,7 @@ public final class LongestPath {
         }
     }
 
-    /** When the host learnt of the end, or anything behind it on its stream began. */
+    /** The time at which the host learnt of the end, or anything behind it on its stream began. */
     private long known(Node node) {
         return streams.contains(node.submitted.axis())
                 ? order.stream()
@@ -125,7 +125,7 @@ public final class LongestPath {
                 : node.completed;
     }
 
-    /** The earliest time by which it was known to have ended: by its own end, or that of anything that runs after it. */
+    /** The earliest time of a known end: by its own end, or the end of a successor. */
     private long end(Node node) {
         long end = node.known;
         long epoch = node.epoch();
@@ -139,7 +139,7 @@ public final class LongestPath {
         return end;
     }
 
-    /** Extends the longest of the paths to the things that an operation needed. */
+    /** Extends the longest of the paths to the needs of an operation. */
     private void extend(Node node) {
         node.begin = -1;
         arrive(node, null, node.submitted.time());
@@ -189,7 +189,7 @@ public final class LongestPath {
         }
     }
 
-    /** Whoever raised a timeline to a value, or above it if nothing did just to that. */
+    /** The signaller of a timeline's value, or of the next higher value if there is none. */
     private @Nullable Node signaller(Point wait) {
         Node found = null;
         long value = NEVER;
@@ -213,7 +213,10 @@ public final class LongestPath {
         return null;
     }
 
-    /** What an operation allocates: of the two that name a reservation when they are issued, the second releases it. */
+    /**
+     * The allocation of an operation: of the two with the name of a reservation at their issue, the second releases the
+     * memory.
+     */
     private FlightEvent.@Nullable Reserved memory(Node node) {
         long reservation = node.issued == null ? 0 : node.issued.reservation();
         for (Node other : order) {
@@ -231,7 +234,7 @@ public final class LongestPath {
         return nodes.get(operation.number());
     }
 
-    /** When the last thing that an operation needed was there. */
+    /** The time when the last need of an operation was there. */
     private long begin(RecordedOperation operation) {
         return node(operation).begin;
     }
@@ -241,7 +244,7 @@ public final class LongestPath {
         return node(operation).end;
     }
 
-    /** The length of the longest path, from the time at which the recorder was opened. */
+    /** The length of the longest path, from the opening of the recorder. */
     private long length() {
         return order.stream()
                 .filter(node -> node.end != NEVER)
@@ -251,8 +254,8 @@ public final class LongestPath {
     }
 
     /**
-     * The numbers of the operations on the longest path, the last first, as far as there is only one: up to the first that two things let
-     * begin at the same time.
+     * The numbers of the operations on the longest path, the last first, as far as the path is unique: up to the first
+     * operation let begin by two events at the same time.
      */
     private List<Long> operations() {
         List<Long> path = new ArrayList<>();
@@ -267,7 +270,10 @@ public final class LongestPath {
         return path;
     }
 
-    /** Compares the critical path of a recording with the longest path over its event times; returns its number of operations. */
+    /**
+     * Compares the critical path of a recording with the longest path over the event times; returns the number of
+     * operations.
+     */
     public static int assertIsCriticalPath(FlightRecording recording, String what) {
         LongestPath longest = new LongestPath(recording);
         List<CriticalPath.Step> steps =

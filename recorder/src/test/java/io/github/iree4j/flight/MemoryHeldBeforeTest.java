@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A recording knows the memory that was reserved before its records. */
+/** A recording knows the memory reserved before its records. */
 @Timeout(60)
 class MemoryHeldBeforeTest {
     private static final int MIB = 1 << 20;
@@ -70,7 +70,7 @@ class MemoryHeldBeforeTest {
         return problems.getFirst().summary();
     }
 
-    /** Returns a recording as earlier versions made it. */
+    /** Returns a recording as made by earlier versions. */
     private static FlightRecording withoutHeldMemory(FlightRecording recording) {
         RecordWords records = new RecordWords();
         for (int i = 0; i < recording.records().count(); i++) {
@@ -115,7 +115,7 @@ class MemoryHeldBeforeTest {
         return target.toString(StandardCharsets.ISO_8859_1);
     }
 
-    // REC-2: the bytes and the records are of one moment.
+    // REC-2: the bytes and the records are of a single moment.
     @Test
     void aShortageNamesTheMemoryReservedBeforeTheRecorderWasOpened(@TempDir Path folder) throws IOException {
         allocate(6 * MIB);
@@ -136,7 +136,7 @@ class MemoryHeldBeforeTest {
     }
 
     @Test
-    void aShortageNamesTheMemoryWhoseRecordsTheRingHasDropped() throws IOException {
+    void aShortageNamesTheMemoryWithDroppedRecords() throws IOException {
         try (FlightRecorder recorder = open(RecorderOptions.MINIMUM_BYTES)) {
             allocate(6 * MIB);
             while (recorder.statistics().completeFrom() == 0) {
@@ -151,7 +151,7 @@ class MemoryHeldBeforeTest {
 
     /** A name is asked for while the recording is taken, after the memory was listed. */
     @Test
-    void memoryThatChangesHandsWhileARecordingIsTakenIsListedAsOfOneMoment() throws IOException {
+    void memoryChangingHandsDuringARecordingIsListedAsOfASingleMoment() throws IOException {
         allocate(6 * MIB);
         TimelineSemaphore never = TimelineSemaphore.create(0);
         boolean[] changes = {false};
@@ -261,7 +261,7 @@ class MemoryHeldBeforeTest {
     }
 
     @Test
-    void blocksThatTheViewOfRunsLeavesOutWereNotHeldFromBefore() throws IOException {
+    void blocksLeftOutByTheViewOfRunsWereNotHeldFromBefore() throws IOException {
         allocate(2 * MIB);
         try (FlightRecorder recorder = open(16 * MIB)) {
             allocate(MIB);
@@ -273,7 +273,7 @@ class MemoryHeldBeforeTest {
     }
 
     @Test
-    void memoryOfWhichNoUseIsRecordedIsNotSaidToBeUnused() throws IOException {
+    void memoryWithoutARecordedUseIsNotCalledUnused() throws IOException {
         try (FlightRecorder recorder = open(16 * MIB)) {
             allocate(MIB);
             OperationGraph graph = new OperationGraph(recorder.recording());
@@ -334,7 +334,7 @@ class MemoryHeldBeforeTest {
 
     /** Of 8 MiB, 4 are free, and 1 of the quota of 4. */
     @Test
-    void aRequestThatAQuotaHoldsBackIsShortOfTheQuotaAndOnlyItsProgramHoldsThat() throws IOException {
+    void aRequestHeldBackByAQuotaIsShortOfTheQuotaHeldByItsProgramOnly() throws IOException {
         BufferParams of = BufferParams.DEFAULT;
         BufferParams model = new BufferParams(
                 of.memoryType(), of.usage(), of.access(), of.affinity(), of.minimumAlignment(), "model");

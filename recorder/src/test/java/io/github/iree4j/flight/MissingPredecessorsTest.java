@@ -18,7 +18,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** An operation whose records the ring has dropped is neither the host, nor nothing, for the operations behind it. */
+/** An operation with dropped records is neither the host, nor nothing, for the operations behind it. */
 @Timeout(120)
 class MissingPredecessorsTest {
     private static final long SEED = Effort.seed(20261130);
@@ -51,7 +51,7 @@ class MissingPredecessorsTest {
                 .build();
     }
 
-    /** Submits a long operation, and short ones on another stream until the records of the first are dropped. */
+    /** Submits a long operation, and short operations on another stream until the records of the first are dropped. */
     private void submitLong(int most) throws IOException {
         recorder = FlightRecorder.open(
                 domain, RecorderOptions.DEFAULTS.withBytes(RecorderOptions.MINIMUM_BYTES), clock::now);
@@ -84,7 +84,7 @@ class MissingPredecessorsTest {
                 .allMatch(line -> line.endsWith(",-1],"));
     }
 
-    /** Submits an operation that waits for the long one, which has no records any more. */
+    /** Submits an operation behind the long operation without records. */
     private void assertWaits(VirtualDevice device, String how) throws IOException {
         submitLong(8000);
         long waiting = LONG - clock.now();
@@ -133,9 +133,9 @@ class MissingPredecessorsTest {
         assertThat(explanation.problems()).isEmpty();
     }
 
-    /** What ended before the submission held nothing back. */
+    /** Work ended before the submission held nothing back. */
     @Test
-    void anOperationWithoutRecordsThatEndedBeforeIsNotWaitedFor() throws IOException {
+    void anOperationWithoutRecordsAndEndedBeforeIsNotWaitedFor() throws IOException {
         submitLong(1);
         clock.runUntilIdle();
         TimelineSemaphore others = TimelineSemaphore.create(0);
@@ -151,7 +151,7 @@ class MissingPredecessorsTest {
         assertThat(graph.mayLackLater()).isFalse();
     }
 
-    /** Returns a recording without its first records, as a ring has it that was full. */
+    /** Returns a recording without its first records, as in a full ring. */
     private static FlightRecording without(FlightRecording whole, int first) {
         RecordWords records = new RecordWords();
         for (int i = first; i < whole.records().count(); i++) {
@@ -188,7 +188,7 @@ class MissingPredecessorsTest {
         assertThat(missing).isPositive();
     }
 
-    /** Returns the number of operations that began after one whose records are missing. */
+    /** Returns the number of operations begun after an operation with missing records. */
     private static int assertHasTheTimesOf(OperationGraph expected, FlightRecording recording, String what) {
         OperationGraph graph = new OperationGraph(recording);
         Explanation explanation = new Explanation(graph);

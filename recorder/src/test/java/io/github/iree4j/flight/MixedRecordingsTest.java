@@ -41,13 +41,13 @@ class MixedRecordingsTest {
     }
 
     @Test
-    void mixedWorkIsReplayedAsItWas() throws IOException {
+    void mixedWorkIsReplayedUnchanged() throws IOException {
         replay(Effort.rounds(150), 240);
     }
 
     /** The first allocation's promise resumes other work of its stream: after all three have their places. */
     @Test
-    void allocationsThatGetTheirMemoryAtOnceAreResumedBeforeTheWorkBehindThem() throws IOException {
+    void allocationsWithMemoryAtOnceAreResumedBeforeTheWorkBehindThem() throws IOException {
         VirtualClock clock = VirtualClock.stepped();
         FrontierTracker tracker = FrontierTracker.create();
         SchedulingDomain domain = SchedulingDomain.create(AxisAllocator.create(9, 0), tracker, 12);
@@ -86,7 +86,7 @@ class MixedRecordingsTest {
 
     @Test
     @Tag("nightly")
-    void muchMixedWorkIsReplayedAsItWas() throws IOException {
+    void muchMixedWorkIsReplayedUnchanged() throws IOException {
         replay(600, 340);
     }
 }

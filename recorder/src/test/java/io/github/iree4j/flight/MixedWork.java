@@ -29,9 +29,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work of three devices with streams and unordered queues, short of memory, of several calls. An operation has up to three signals, most on
- * timelines of their own; others, and the host, continue shared timelines in the order of the values, with skipped values. Gates are signalled late,
- * by the host. Some operations fail, and some gates. Recordings are taken in between.
+ * Work of three devices with streams and unordered queues, short of memory, of several calls. An operation has up to
+ * three signals, most on separate timelines; others, and the host, continue shared timelines in the order of the
+ * values, with skipped values. Gates are signalled late, by the host. Some operations fail, and some gates. Recordings
+ * are taken in between.
  */
 final class MixedWork {
     private static final long PAGE = 4096;
@@ -229,7 +230,7 @@ final class MixedWork {
         ends.add(signals);
     }
 
-    /** Continues a shared timeline, after waiting for its last value. */
+    /** Continues a shared timeline, after a wait for the last value. */
     private Fence.Entry next(List<Fence.Entry> waits) {
         Shared one = shared.get(random.nextInt(shared.size()));
         if (one.last > 0) {

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A recording names the calls in progress, however long ago they began and whether or not they have submitted operations. */
+/** A recording names the calls in progress, of any age and with or without submitted operations. */
 @Timeout(120)
 class OpenCallsTest {
     private static final float[] FOUR = {1, 2, 3, 4};
@@ -84,7 +84,7 @@ class OpenCallsTest {
         return new Explanation(new OperationGraph(recording)).summary(100);
     }
 
-    /** Makes calls that end, until the rings have dropped all earlier records. */
+    /** Makes ending calls, until the rings have dropped all earlier records. */
     private void overwrite() {
         long before = recorder.statistics().recorded();
         while (recorder.statistics().completeFrom() <= before) {
@@ -109,7 +109,7 @@ class OpenCallsTest {
     }
 
     @Test
-    void aCallThatWaitsForAFenceNobodySignalsIsNamedWithItsTimelineAfterTheRingHasWrapped() throws IOException {
+    void aCallWaitingForAFenceOfNoSignallerIsNamedWithItsTimelineAfterTheRingHasWrapped() throws IOException {
         try (Timeline timeline = runtime.createTimeline();
                 Fence after = timeline.at(1)) {
             timeline.semaphore().setName("upload-finished");
@@ -151,7 +151,7 @@ class OpenCallsTest {
     }
 
     @Test
-    void theTimelineThatAnOperationWaitedForIsNamedAfterTheCallHasEnded() {
+    void theTimelineAwaitedByAnOperationIsNamedAfterTheCallHasEnded() {
         try (Program fences = runtime.load(Fixtures.file("3.13.0/cpu-async/add.vmfb"));
                 Timeline timeline = runtime.createTimeline("upload-finished");
                 Fence after = timeline.at(1)) {
@@ -172,7 +172,7 @@ class OpenCallsTest {
     }
 
     @Test
-    void aCallThatWaitsForNothingHasTheNamesGivenToItsTimelines() {
+    void aCallWithoutWaitsHasTheNamesGivenToItsTimelines() {
         try (Program fences = runtime.load(Fixtures.file("3.13.0/cpu-async/add.vmfb"));
                 Timeline upload = runtime.createTimeline("upload-finished");
                 Timeline answer = runtime.createTimeline("answer-ready");
@@ -210,7 +210,7 @@ class OpenCallsTest {
 
     @Test
     @Tag("long")
-    void exactlyTheCallsThatHangAreNamed() {
+    void exactlyTheHangingCallsAreNamed() {
         long seed = Effort.seed(OpenCallsTest.class, "hangs", 1);
         Random random = new Random(seed);
         for (int round = 0; round < Effort.rounds(30, 600); round++) {
@@ -298,7 +298,7 @@ class OpenCallsTest {
     }
 
     @Test
-    void aProgramThatIsClosedIsForgotten() {
+    void aClosedProgramIsForgotten() {
         Device device = runtime.device();
         Program other = runtime.load(Fixtures.file("3.13.0/cpu/add.vmfb"));
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);

@@ -29,7 +29,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A wait is reached, open or not known for an open operation whose other records are missing; only an open wait is a problem. */
+/**
+ * A wait is reached, open or not known for an open operation with other records missing; only an open wait is a
+ * problem.
+ */
 @Timeout(120)
 class OverwrittenWaitsTest {
     private static final int MEMORY = 1 << 20;
@@ -45,7 +48,7 @@ class OverwrittenWaitsTest {
     private final TimelineSemaphore gate = TimelineSemaphore.create(0);
     private final TimelineSemaphore never = TimelineSemaphore.create(0);
     private final TimelineSemaphore done = TimelineSemaphore.create(0);
-    private final CompletableFuture<HostCallCompletion> call = new CompletableFuture<>(); // open once it has begun
+    private final CompletableFuture<HostCallCompletion> call = new CompletableFuture<>(); // open after the begin
     private FlightRecorder recorder;
 
     @BeforeEach
@@ -63,7 +66,7 @@ class OverwrittenWaitsTest {
         device.close();
     }
 
-    /** Submits operations that end until the rings have dropped all earlier records; returns what a file has of the rest. */
+    /** Submits ending operations until the rings have dropped all earlier records; returns the rest in a file. */
     private OperationGraph overwritten() throws IOException {
         long before = recorder.statistics().recorded();
         TimelineSemaphore timeline = TimelineSemaphore.create(0);
@@ -101,7 +104,7 @@ class OverwrittenWaitsTest {
     }
 
     @Test
-    void aReachedWaitOfAnOperationThatRunsIsNoProblem() throws IOException {
+    void aReachedWaitOfARunningOperationIsNoProblem() throws IOException {
         gate.signal(1);
         run(Fence.at(gate, 1));
         OperationGraph graph = overwritten();
@@ -183,7 +186,7 @@ class OverwrittenWaitsTest {
     }
 
     @Test
-    void theAgeOfAnOperationFromBeforeTheRecordingIsAtLeastThatOfTheRecording() throws IOException {
+    void theAgeOfAnOperationFromBeforeTheRecordingIsAtLeastTheAgeOfTheRecording() throws IOException {
         recorder.close();
         queue.barrier(Fence.at(never, 1), Fence.at(done, 1), 0);
         open();
@@ -226,7 +229,7 @@ class OverwrittenWaitsTest {
     }
 
     @Test
-    void theAgesInADeadlockAreAsKnownAsThoseBehindAMissingSignal() throws IOException {
+    void theAgesInADeadlockAreAsKnownAsTheAgesBehindAMissingSignal() throws IOException {
         long axis = overwritten().recording().queues().getFirst().axis();
         long before = RecordReader.OPENED_BEFORE | RecordReader.OPENED_WITH_WAITS;
         long unknown = RecordReader.OPENED_AT_UNKNOWN_TIME | RecordReader.OPENED_WITH_WAITS;
@@ -266,7 +269,7 @@ class OverwrittenWaitsTest {
                 .contains("  waits for timeline 99 at 1, not known whether signalled: records are missing");
     }
 
-    /** Explains the wait of an ended operation with few records for a value that another operation is to reach, too. */
+    /** Explains the wait of an ended operation with few records for a value due from another operation, too. */
     private String waitOfEnded(StatusCode status, boolean isOtherFailed) throws IOException {
         long axis = overwritten().recording().queues().getFirst().axis();
         RecordWords records = new RecordWords();
@@ -295,14 +298,14 @@ class OverwrittenWaitsTest {
     }
 
     @Test
-    void theWaitOfAnOperationThatEndedWellIsNotToBeSignalled() throws IOException {
+    void theWaitOfAWellEndedOperationIsNotToBeSignalled() throws IOException {
         assertThat(waitOfEnded(StatusCode.OK, false))
                 .isEqualTo("  waits for timeline 99 at 1, signalled by the host, or before the recording:"
                         + " the decision is missing");
     }
 
     @Test
-    void theWaitOfAnOperationThatEndedWellWasNotSignalledByAFailedOperation() throws IOException {
+    void theWaitOfAWellEndedOperationWasNotSignalledByAFailedOperation() throws IOException {
         assertThat(waitOfEnded(StatusCode.OK, true))
                 .startsWith("  waits for timeline 99 at 1, signalled by the host, or ")
                 .doesNotContain("#2");

@@ -19,7 +19,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** Random work on virtual devices that one scheduling domain joins: streams and unordered queues, promises, late waits, memory. */
+/**
+ * Random work on virtual devices of a single scheduling domain: streams and unordered queues, promises, late waits,
+ * memory.
+ */
 final class RandomWork implements AutoCloseable {
     final VirtualClock clock = VirtualClock.stepped();
     final FrontierTracker tracker = FrontierTracker.create();
@@ -90,7 +93,7 @@ final class RandomWork implements AutoCloseable {
         this.next = new long[timelines.size()];
     }
 
-    /** Submits operations, with steps of the clock between them; leaves what is under way then. */
+    /** Submits operations, with steps of the clock between them; leaves the work under way then. */
     void begin(int operations) {
         for (int i = 0; i < operations; i++) {
             submit();
@@ -140,7 +143,7 @@ final class RandomWork implements AutoCloseable {
         }
     }
 
-    /** Closes half of the memory that has been allocated. */
+    /** Closes half of the allocated memory. */
     private void closeMemory() {
         buffers.removeIf(held -> {
             boolean closes = held.allocated.isReached() && random.nextBoolean();

@@ -29,7 +29,7 @@ class RecordRingsTest {
         }
     }
 
-    /** REC-1: readers that come back get each record once, whole and in order, as long as none makes room. */
+    /** REC-1: returning readers get each record once, whole and in order, as long as no record makes room. */
     @Test
     void readersGetEachRecordOnceWhileThreadsRecord() throws Exception {
         RecordRings rings = RecordRings.create(64 << 20, 4, System::nanoTime);
@@ -84,7 +84,7 @@ class RecordRingsTest {
     }
 
     @Test
-    void drainTakesEachRecordOnceOrCountsIt() throws Exception {
+    void drainTakesEachRecordOnceOrCountsTheRecord() throws Exception {
         RecordRings rings = RecordRings.create(1 << 20, 1, System::nanoTime);
         long taken = 0;
         for (int i = 0; i < 200_000; i++) {

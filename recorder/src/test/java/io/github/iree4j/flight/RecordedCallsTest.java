@@ -13,12 +13,12 @@ import java.util.Random;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** Each moment of a call belongs to one part, by what its operations do. */
+/** Each moment of a call belongs to a single part, by the state of its operations. */
 class RecordedCallsTest {
     private static final long SEED = Effort.seed(20261126);
 
     @Test
-    void everyMomentBelongsToOnePart() throws IOException {
+    void everyMomentBelongsToASinglePart() throws IOException {
         long[] seen = new long[Part.values().length];
         for (long seed = SEED; seed < SEED + Effort.rounds(20); seed++) {
             OperationGraph graph = new OperationGraph(FlightRecorderTest.record(seed, 60));
@@ -43,7 +43,7 @@ class RecordedCallsTest {
         assertThat(seen[Part.HOST.ordinal()]).isPositive();
     }
 
-    /** Between two times at which anything changes, asks each operation what it does in the middle. */
+    /** Between two times of changes, asks each operation for its state in the middle. */
     private static long[] momentByMoment(Explanation explanation, List<RecordedOperation> operations, Call call) {
         TreeSet<Long> times = new TreeSet<>(List.of(call.begin(), call.end()));
         List<long[]> bounds = new ArrayList<>(); // by operation: submission, ends of waiting, memory, queue, running
@@ -82,7 +82,7 @@ class RecordedCallsTest {
     }
 
     @Test
-    void aCallThatIsNotRecordedIsNamed() throws IOException {
+    void anUnrecordedCallIsNamed() throws IOException {
         Explanation explanation = new Explanation(new OperationGraph(FlightRecorderTest.record(SEED, 20)));
         assertThatThrownBy(() -> explanation.call(77, 5)).hasMessageContaining("no operations of call 77");
         assertThatThrownBy(() -> explanation.slowest("nowhere", 5)).hasMessageContaining("no call of 'nowhere'");

@@ -62,7 +62,7 @@ class RecordedCpuTest {
     }
 
     @Test
-    void operationRunByItsSubmitterIsSubmittedDecidedAndIssuedInOneMoment() throws IOException {
+    void operationRunByItsSubmitterIsSubmittedDecidedAndIssuedInTheSameMoment() throws IOException {
         SchedulingDomain domain = SchedulingDomain.create(
                 AxisAllocator.create(12, 0), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY);
         try (Device device = new LocalBackend().open(DeviceOptions.builder().schedulingDomain(domain));
@@ -73,11 +73,11 @@ class RecordedCpuTest {
                 Fence four = Fence.at(timeline, 4);
                 FlightRecorder recorder = FlightRecorder.open(domain, RecorderOptions.DEFAULTS)) {
             device.queue(0).barrier(one, two, 0);
-            device.queue(0).barrier(three, four, 0); // held back: reported as it happens
+            device.queue(0).barrier(three, four, 0); // held back: reported at once
             timeline.signal(3);
             four.await();
             List<FlightEvent> events = List.of();
-            while (events.isEmpty() || !(events.getLast() instanceof FlightEvent.Over)) { // it follows the signal
+            while (events.isEmpty() || !(events.getLast() instanceof FlightEvent.Over)) { // behind the signal
                 events = recorder.recording().events().stream()
                         .filter(each -> !(each instanceof FlightEvent.PoolsHold))
                         .toList();

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The dispatches below executions: which is slow, which failed, and what is not known. */
+/** The dispatches below executions: the slow dispatch, the failed dispatch, and the unknown parts. */
 @Timeout(120)
 class RecordedDispatchesTest {
     private static final long SEED = Effort.seed(20261127);
@@ -54,7 +54,10 @@ class RecordedDispatchesTest {
         return new Explanation(graph).explain(operation);
     }
 
-    /** All work by workers, as when nothing is known about the kernels, or all by the submitter, as when they are known to be short. */
+    /**
+     * All work by workers, as without knowledge of the kernels, or all by the submitter, as with kernels known to be
+     * short.
+     */
     private static void learn(ClockedKernels kernels, CommandBuffer commands, boolean inline) {
         while (inline && kernels.ran != Thread.currentThread()) {
             kernels.execute(commands);
@@ -98,7 +101,7 @@ class RecordedDispatchesTest {
     }
 
     @Test
-    void ofFourExecutionsOneIsSampledTheFirstOfTheFirstAndLaterAtChangingPlaces() throws IOException {
+    void ofFourExecutionsASingleExecutionIsSampledTheFirstOfTheFirstAndLaterAtChangingPlaces() throws IOException {
         assertThat(sampled(4, 40)).containsExactly(0L, 6L, 8L, 15L, 17L, 20L, 26L, 29L, 35L, 38L);
         assertThat(sampled(1, 5)).containsExactly(0L, 1L, 2L, 3L, 4L);
         assertThat(sampled(1000, 5)).containsExactly(0L);
@@ -131,7 +134,7 @@ class RecordedDispatchesTest {
         }
     }
 
-    /** Returns which of some executions, counted from 0, have dispatches. */
+    /** Returns the executions with dispatches, counted from 0. */
     private static List<Long> sampled(int every, int executions) throws IOException {
         try (ClockedKernels kernels = new ClockedKernels();
                 CommandBuffer commands = kernels.commands(ClockedKernels.QUICK);
@@ -172,7 +175,7 @@ class RecordedDispatchesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void ofAnExecutionThatFailsInItsSecondDispatchTheFirstHasATimeAndTheThirdHasNotRun(boolean inline)
+    void ofAnExecutionFailingInItsSecondDispatchTheFirstHasATimeAndTheThirdHasNotRun(boolean inline)
             throws IOException {
         try (ClockedKernels kernels = kernels(inline);
                 CommandBuffer quick = kernels.commands(ClockedKernels.QUICK);
@@ -201,7 +204,7 @@ class RecordedDispatchesTest {
     }
 
     @Test
-    void aDispatchThatHangsIsNamedAndAnOverwrittenListIsNoClaim() throws Exception {
+    void aHangingDispatchIsNamedAndAnOverwrittenListIsNoClaim() throws Exception {
         CountDownLatch isIn = new CountDownLatch(1);
         CompletableFuture<Void> leave = new CompletableFuture<>();
         try (ClockedKernels kernels = new ClockedKernels();

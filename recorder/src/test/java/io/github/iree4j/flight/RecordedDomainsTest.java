@@ -28,8 +28,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two domains, each with a recorder, whose work waits for one another's: a timeline for each operation, and the host's, signalled at any
- * time; hardware that fails.
+ * Two domains, each with a recorder, with waits for each other's work: a timeline for each operation, and the host's,
+ * signalled at any time; failing hardware.
  */
 class RecordedDomainsTest {
     private static final long SEED = Effort.seed(20261124);
@@ -138,7 +138,7 @@ class RecordedDomainsTest {
     }
 
     @Test
-    void signalOfTheHostThatWasThereLongAgoDoesNotChangeWhoResumesFirst() throws IOException {
+    void anOldSignalOfTheHostDoesNotChangeTheOrderOfResumption() throws IOException {
         VirtualClock clock = VirtualClock.stepped();
         try (Half half = new Half(AxisAllocator.create(9, 0), clock, script(new Random(SEED), 0), 2, 1);
                 TimelineSemaphore host = TimelineSemaphore.create(0);

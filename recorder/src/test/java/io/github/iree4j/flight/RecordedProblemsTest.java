@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A recording names what keeps work from advancing, with or without calls. */
+/** A recording names the obstacles of waiting work, with or without calls. */
 @Timeout(120)
 class RecordedProblemsTest {
     private static final long MEMORY = 64 << 10;
@@ -67,7 +67,7 @@ class RecordedProblemsTest {
     }
 
     @Test
-    void anOperationWithoutACallHangsOnTheSignalThatIsMissing() {
+    void anOperationWithoutACallHangsOnTheMissingSignal() {
         queue.barrier(Fence.at(upload, 3), Fence.at(copied, 1), 0);
         work.clock.runUntil(work.clock.now() + 2_000_000_000L);
         queue.barrier(Fence.at(copied, 1), null, 0);
@@ -95,7 +95,7 @@ class RecordedProblemsTest {
     }
 
     @Test
-    void manyThatWaitForTheSameAreOneProblemAndTheOldestIsFirst() {
+    void manyWithTheSameWaitAreASingleProblemWithTheOldestFirst() {
         for (int i = 0; i < 30; i++) {
             queue.barrier(Fence.at(upload, 1), null, 0);
         }
@@ -110,7 +110,7 @@ class RecordedProblemsTest {
     }
 
     @Test
-    void operationsThatWaitForEachOtherAreADeadlockWithWhatWaitsForOneOfThem() {
+    void operationsWaitingForEachOtherAreADeadlockWithTheirWaiters() {
         queue.barrier(Fence.at(copied, 1), Fence.at(upload, 1), 0);
         work.clock.runUntil(work.clock.now() + 2_000_000_000L);
         queue.barrier(Fence.at(upload, 1), Fence.at(copied, 1), 0);
@@ -163,7 +163,7 @@ class RecordedProblemsTest {
     }
 
     @Test
-    void aDeadlockOfManyOperationsIsFoundAndItsLinksSayHowManyTheyLeaveOut() {
+    void aDeadlockOfManyOperationsIsFoundAndItsLinksCountTheOmittedOperations() {
         int most = 30_000;
         for (int i = 0; i < most; i++) {
             queue.barrier(
@@ -186,7 +186,7 @@ class RecordedProblemsTest {
     }
 
     @Test
-    void aLongWayToAMissingSignalSaysHowManyOperationsItLeavesOut() {
+    void aLongWayToAMissingSignalCountsTheOmittedOperations() {
         queue.barrier(Fence.at(upload, 1), Fence.at(copied, 1), 0);
         for (int i = 1; i < 12; i++) {
             queue.barrier(Fence.at(copied, i), Fence.at(copied, i + 1), 0);
@@ -204,7 +204,7 @@ class RecordedProblemsTest {
     }
 
     @Test
-    void aWaitThatTheHostHasEndedIsNoPartOfACycleThroughALaterValue() {
+    void aWaitEndedByTheHostIsNoPartOfACycleThroughALaterValue() {
         try (TimelineSemaphore never = TimelineSemaphore.create(0)) {
             queue.barrier(
                     Fence.of(List.of(new Fence.Entry(copied, 1), new Fence.Entry(never, 1))), Fence.at(upload, 1), 0);
@@ -238,7 +238,7 @@ class RecordedProblemsTest {
     }
 
     @Test
-    void anOperationThatSignalsALaterValueOfItsOwnWaitHangsOnTheSignalThatIsMissing() {
+    void anOperationSignallingALaterValueOfItsOwnWaitHangsOnTheMissingSignal() {
         queue.barrier(Fence.at(upload, 1), Fence.at(upload, 2), 0);
         assertThat(problems()).singleElement().satisfies(each -> {
             assertThat(each.kind()).isEqualTo("unsignalled-fence");
@@ -250,7 +250,7 @@ class RecordedProblemsTest {
     }
 
     @Test
-    void aRequestThatWaitsForMemoryNamesItsHolders() {
+    void aRequestWaitingForMemoryNamesItsHolders() {
         Fence first = Fence.at(upload, 1);
         buffers.add(queue.alloca(null, first, BufferParams.DEFAULT, MEMORY / 4 * 3, 0));
         work.clock.runUntilIdle();
@@ -275,7 +275,7 @@ class RecordedProblemsTest {
     }
 
     @Test
-    void memoryGivenByAnotherDeviceIsNotForTheRequestThatWaits() {
+    void memoryGivenByAnotherDeviceIsNotForTheWaitingRequest() {
         DeviceQueue other = work.devices.getLast().queue(0);
         buffers.add(queue.alloca(null, null, BufferParams.DEFAULT, MEMORY / 4 * 3, 0));
         buffers.add(other.alloca(null, null, BufferParams.DEFAULT, MEMORY / 4, 0));
@@ -297,7 +297,7 @@ class RecordedProblemsTest {
 
     /** The request of the first allocation has no record: the second one's is not the first one's. */
     @Test
-    void withoutARecordOfTheRequestTheHoldersAreOfTheDeviceIfThatHasOnlyOneSetOfPools() {
+    void withoutARecordOfTheRequestTheHoldersAreOfADeviceWithASingleSetOfPools() {
         for (boolean hasHolder : new boolean[] {true, false}) {
             buffers.add(queue.alloca(null, null, BufferParams.DEFAULT, MEMORY / 4 * 3, 0));
             work.clock.runUntilIdle();
@@ -374,16 +374,16 @@ class RecordedProblemsTest {
                 work.devices.get(on.get(i)).queue(0).dealloca(allocated.get(i), null, buffers.get(i), 0);
             }
             buffers.clear();
-            do { // a request may wait for memory that a thread of the pools acquires
+            do { // a request may wait for memory being acquired by a thread of the pools
                 work.clock.runUntilIdle();
             } while (!problems().isEmpty());
         }
         assertThat(shortages).isPositive();
     }
 
-    /** The same recording, once as it is, and once with a header by which any record before its end may be missing. */
+    /** The same recording, once as it is, and once with a header that allows for any missing record before the end. */
     @Test
-    void anAllocationIsHeldOnlyWhereNoRecordOfItsIssueCanBeMissing() {
+    void anAllocationIsHeldOnlyIfNoRecordOfItsIssueCanBeMissing() {
         holdAnAllocation();
         FlightRecording recording = recorder.recording();
         FlightRecording.Header header = recording.header();
@@ -416,7 +416,7 @@ class RecordedProblemsTest {
     }
 
     @Test
-    void theTimeForWhichAnOperationUnderWayWasHeldIsForMemory() {
+    void theHeldTimeOfAnOperationUnderWayIsForMemory() {
         holdAnAllocation();
         queue.dealloca(null, null, buffers.getFirst(), 0);
         OperationGraph graph;
@@ -464,7 +464,7 @@ class RecordedProblemsTest {
         assertThat(parts[Part.UNKNOWN.ordinal()]).isGreaterThanOrEqualTo(4_000_000_000L);
     }
 
-    /** The signal resumes the request of the other device first, which joins its line before this one has memory. */
+    /** The signal resumes the request of the other device first, which joins its line before this device has memory. */
     @Test
     void aRequestOfTheSameSizeInTheLineOfAnotherDeviceIsNoPlaceInThisLine() {
         DeviceQueue other = work.devices.getLast().queue(0);

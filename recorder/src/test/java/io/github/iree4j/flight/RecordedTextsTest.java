@@ -35,7 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Names of timelines and messages of failures: a service may have a new one for each request. */
+/** Names of timelines and messages of failures: a service may have a new text for each request. */
 class RecordedTextsTest {
     private static final int MANY = 20_000;
 
@@ -75,7 +75,7 @@ class RecordedTextsTest {
         tracker.close();
     }
 
-    /** Runs an operation that signals a named timeline. */
+    /** Runs an operation with a signal of a named timeline. */
     private void run(Object name) {
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence signal = Fence.at(timeline, 1)) {
@@ -172,7 +172,7 @@ class RecordedTextsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"1", "seven b", "eight by", "nine byte", "für 帽子 \ud83d\ude00", "a line\nand \0 others"})
-    void aTextIsReadAsItWasRecorded(String text) throws IOException {
+    void aTextIsReadAsRecorded(String text) throws IOException {
         failure = text;
         run(text);
         FlightRecording read = reread();
@@ -262,7 +262,7 @@ class RecordedTextsTest {
                 .endsWith(kinds.toArray(String[]::new));
     }
 
-    /** Submits an operation of each kind that a queue without programs and files has; returns the kinds. */
+    /** Submits an operation of each kind found on a queue without programs and files; returns the kinds. */
     private List<String> submitAll() {
         DeviceQueue queue = device.queue(0);
         TimelineSemaphore timeline = TimelineSemaphore.create(0);

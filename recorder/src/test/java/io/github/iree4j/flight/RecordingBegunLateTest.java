@@ -6,7 +6,7 @@ import io.github.iree4j.Effort;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
-/** Recordings without a beginning: of work that was under way already, and of rings that have dropped it. */
+/** Recordings without a beginning: of work already under way, and of rings with dropped records. */
 class RecordingBegunLateTest {
     private static final long SEED = Effort.seed(20261123);
 
@@ -34,7 +34,7 @@ class RecordingBegunLateTest {
     }
 
     @Test
-    void recordsThatMadeRoomAreNotADifference() throws IOException {
+    void recordsMakingRoomAreNotADifference() throws IOException {
         for (long seed = SEED; seed < SEED + 4; seed++) {
             try (RandomWork work = new RandomWork(seed, 64 << 10);
                     FlightRecorder recorder = FlightRecorder.open(

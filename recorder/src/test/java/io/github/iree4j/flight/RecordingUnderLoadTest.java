@@ -32,8 +32,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Recordings of compiled programs on the CPU, called by several threads. Each operation finds its waits reached, which tells the order whatever
- * the threads do, so there are no differences.
+ * Recordings of compiled programs on the CPU, called by several threads. Each operation finds its waits reached, which
+ * tells the order whatever the threads do, so there are no differences.
  */
 @Timeout(300)
 class RecordingUnderLoadTest {
@@ -97,7 +97,7 @@ class RecordingUnderLoadTest {
 
     /** A recording can be taken between any two records, for example between the completion of an operation and its signals. */
     @Test
-    void recordingThatEndsAnywhereIsReplayed() throws Exception {
+    void recordingEndingAnywhereIsReplayed() throws Exception {
         FlightRecording whole = load(10);
         for (int length = 1; length < whole.records().count(); length++) {
             FlightRecording part = new FlightRecording(
@@ -112,7 +112,7 @@ class RecordingUnderLoadTest {
 
     /** A recording is taken over many records, while calls begin and end. */
     @Test
-    void noCallUnderLoadWaitsForASignalThatNobodyGives() throws Exception {
+    void noCallUnderLoadWaitsForASignalOfNobody() throws Exception {
         try (FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULTS);
                 IreeRuntime runtime = IreeRuntime.create();
                 Program program = runtime.load(Fixtures.file("3.13.0/cpu-async/dynamic_add.vmfb"));
@@ -143,7 +143,7 @@ class RecordingUnderLoadTest {
         }
     }
 
-    /** Results are closed by the host: in all, the calls take many times the memory of their device. */
+    /** Results are closed by the host: in all, the calls take many times the memory of the device. */
     @ParameterizedTest
     @ValueSource(longs = {RecorderOptions.MINIMUM_BYTES, 64 << 20})
     void recordingOfLargeResultsUnderLoadIsForecast(long ring) throws Exception {
@@ -168,7 +168,9 @@ class RecordingUnderLoadTest {
         assertThat(forecast.isWhole()).as("%s", forecast).isTrue();
     }
 
-    /** The recorder is opened among calls, its ring is too small for them, and then the runtime is closed under them. */
+    /**
+     * The recorder is opened among calls, its ring is too small for them, and then the runtime is closed under them.
+     */
     @Test
     void recordingWithoutABeginningOrAnEndIsReplayed() throws Exception {
         AtomicInteger calls = new AtomicInteger();
@@ -197,7 +199,7 @@ class RecordingUnderLoadTest {
                 while (recorder.statistics().completeFrom() == 0) {
                     Thread.onSpinWait();
                 }
-                do { // the ring may have gone round just now, and have nothing that is whole
+                do { // the ring may have gone round just now, and have nothing whole
                     before = recorder.recording();
                 } while (Replay.of(before).operations() == 0);
                 runtime.close();
@@ -221,7 +223,7 @@ class RecordingUnderLoadTest {
     }
 
     @Test
-    void workThatThreadsSubmitToOneQueueAtOnceIsReplayed() throws Exception {
+    void workSubmittedByThreadsToTheSameQueueAtOnceIsReplayed() throws Exception {
         FlightRecorder recorder = FlightRecorder.open(SchedulingDomain.ofProcess(), RecorderOptions.DEFAULTS);
         try (IreeRuntime runtime = IreeRuntime.create()) {
             DeviceQueue queue = runtime.device().queue(0);

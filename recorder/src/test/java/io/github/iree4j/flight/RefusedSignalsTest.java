@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A signal that its timeline refuses, since the timeline has the value or has failed, is recorded as refused. */
+/** A signal refused by its timeline, for a value reached or a failure, is recorded as refused. */
 @Tag("long")
 @Timeout(300)
 class RefusedSignalsTest {
@@ -172,7 +172,7 @@ class RefusedSignalsTest {
         assertThat(unknown.isAccepted(unknown.signals().getFirst())).isEqualTo(Known.UNKNOWN);
     }
 
-    /** The timelines as they should be: values, failures, and the operation that reached each value; empty for the host. */
+    /** The timelines as expected: values, failures, and the operation at each value; empty for the host. */
     private final class Model {
         private final long[] values = new long[TIMELINES];
         private final boolean[] failed = new boolean[TIMELINES];

@@ -22,9 +22,9 @@ class ReplayTest {
         }
     }
 
-    /** A timeline tells of the oldest signal that it remembers when it is asked about an older one. */
+    /** A timeline asked about an older signal answers with the oldest signal remembered. */
     @Test
-    void timelinesThatHaveForgottenSignalsAreReplayed() throws IOException {
+    void timelinesWithForgottenSignalsAreReplayed() throws IOException {
         for (long seed = SEED; seed < SEED + 20; seed++) {
             FlightRecording recording = FlightRecorderTest.record(seed, 300);
             Replay replay = Replay.of(recording);
@@ -35,7 +35,7 @@ class ReplayTest {
     }
 
     @Test
-    void operationsEndOnTheVirtualClockWhenTheyDid() throws IOException {
+    void operationsEndOnTheVirtualClockAtTheirRecordedTimes() throws IOException {
         for (long seed = SEED; seed < SEED + 100; seed++) {
             try (RandomWork work = new RandomWork(seed, 64 << 10);
                     FlightRecorder recorder =

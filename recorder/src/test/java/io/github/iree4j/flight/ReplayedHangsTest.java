@@ -31,7 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Work beside work that hangs or fails runs in a replay as in the recording. */
+/** Work beside hanging or failing work runs in a replay as in the recording. */
 @Tag("long")
 @Timeout(300)
 class ReplayedHangsTest {
@@ -102,7 +102,7 @@ class ReplayedHangsTest {
 
     @ParameterizedTest
     @CsvSource({"true, true", "true, false", "false, true", "false, false"})
-    void aValueSignalledByOneOperationDoesNotNeedAnotherThatHangs(boolean streams, boolean first) {
+    void aValueSignalledByAnOperationDoesNotNeedAnotherHangingOperation(boolean streams, boolean first) {
         device(streams);
         TimelineSemaphore shared = timeline();
         if (first) {
@@ -119,7 +119,7 @@ class ReplayedHangsTest {
 
     @ParameterizedTest
     @CsvSource({"true, true", "true, false", "false, true", "false, false"})
-    void aValueExpectedOfTwoOperationsOfWhichOneHangsIsNotReached(boolean streams, boolean first) {
+    void aValueExpectedOfTwoOperationsAndHeldUpByAHangingOperationIsNotReached(boolean streams, boolean first) {
         device(streams);
         TimelineSemaphore shared = timeline();
         shared.expectSignals(1, 2);
@@ -216,7 +216,7 @@ class ReplayedHangsTest {
         assertThat(left).isGreaterThan(ROUNDS);
     }
 
-    /** Operations signal timelines of their own; the host signals 1 of others, and some operations signal 2 or more. */
+    /** Operations signal separate timelines; the host signals 1 of others, and some operations signal 2 or more. */
     private void work(Random random) {
         device(random.nextBoolean());
         TimelineSemaphore never = timeline();

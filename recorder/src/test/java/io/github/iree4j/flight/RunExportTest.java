@@ -28,14 +28,14 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The view of runs gets what the recorder knows, and what the recorder does not know is left out. */
+/** The view of runs gets the knowledge of the recorder, and leaves out the rest. */
 @Timeout(120)
 class RunExportTest {
     private static final long SEED = Effort.seed(20261128);
     private static final Pattern OPERATION = Pattern.compile(
             "(?m)^\\{\"id\":\"(\\w+ #(\\d+))\",\"hw\":\"[^\"]*\",(?:\"lane\":\"[^\"]*\",)?\"start\":(null|\\d+),\"end\":(null|\\d+),(.*)$");
 
-    /** An operation; null for a time that is not known. */
+    /** An operation; null for an unknown time. */
     private record Shown(
             String id, @Nullable Long start, @Nullable Long end, String rest) {}
 
@@ -60,9 +60,9 @@ class RunExportTest {
         return text.equals("null") ? null : Long.valueOf(text);
     }
 
-    /** What the page checks by waits and frontiers holds in what the recorder exports. */
+    /** The page's checks by waits and frontiers hold in the recorder's export. */
     @Test
-    void operationsBeginAfterWhatTheyWaitForAndEndAfterWhatTheirFrontiersName() throws IOException {
+    void operationsBeginAfterTheirWaitsAndEndAfterTheWorkInTheirFrontiers() throws IOException {
         int waits = 0;
         int entries = 0;
         for (long seed = SEED; seed < SEED + Effort.rounds(20); seed++) {
@@ -102,9 +102,9 @@ class RunExportTest {
         assertThat(entries).isPositive();
     }
 
-    /** The ring has dropped the records of the operation that hangs, and half of the records of others. */
+    /** The ring has dropped the records of the hanging operation, and half of the records of others. */
     @Test
-    void anOperationThatHangsIsShownHoweverOldItIsAndOneWithoutAKnownEndIsNot() throws IOException {
+    void aHangingOperationIsShownHoweverOldAndAnOperationWithoutAKnownEndIsNot() throws IOException {
         try (RandomWork work = new RandomWork(SEED, 64 << 10);
                 TimelineSemaphore never = TimelineSemaphore.create(0);
                 FlightRecorder recorder = FlightRecorder.open(
@@ -197,7 +197,7 @@ class RunExportTest {
     }
 
     @Test
-    void everyFieldIsWhatTheRecorderKnows() throws IOException {
+    void everyFieldMatchesTheRecorder() throws IOException {
         Set<String> seen = new TreeSet<>();
         for (long seed = SEED; seed < SEED + Effort.rounds(20); seed++) {
             OperationGraph graph =
@@ -256,7 +256,7 @@ class RunExportTest {
         assertThat(seen).contains("ops.lane", "ops.failure", "memory.releasedBehind", "problems.kind");
     }
 
-    /** Records random work, work that fails, and work that waits for a signal of nobody. */
+    /** Records random work, failing work, and work behind a signal of nobody. */
     private static FlightRecording failing(long seed) throws IOException {
         try (RandomWork work = new RandomWork(seed, 64 << 10);
                 TimelineSemaphore broken = TimelineSemaphore.create(0);
@@ -359,7 +359,7 @@ class RunExportTest {
         return shown;
     }
 
-    /** The waits, as explained line by line; a point that is the last condition is the wait that let the operation begin. */
+    /** The waits, as explained line by line; a point as last condition is the wait that let the operation begin. */
     private static List<Map<String, Object>> waits(OperationGraph graph, RecordedOperation operation) {
         Explanation explanation = new Explanation(graph);
         List<String> lines = explanation.explain(operation).stream()
@@ -390,7 +390,7 @@ class RunExportTest {
 
     /** Work on two queues: the second waits for the first, for a signal of the host, and, in part, for nobody. */
     @Test
-    void eachWaitSaysWhetherItIsReachedByWhomAndWhetherItWasTheLastCondition() throws IOException {
+    void eachWaitTellsWhetherAndByWhomReachedAndWhetherTheLastCondition() throws IOException {
         try (RandomWork work = new RandomWork(SEED, 64 << 10);
                 TimelineSemaphore first = TimelineSemaphore.create(0);
                 TimelineSemaphore host = TimelineSemaphore.create(0);
@@ -413,7 +413,7 @@ class RunExportTest {
                     .containsPattern(wait(host, "YES", ",\"last\":true"))
                     .contains("signalled by the host");
             assertThat(shown.get(all.get(2).number()).rest)
-                    .as("one wait is reached, and something else holds the operation back")
+                    .as("a wait is reached, and something else holds the operation back")
                     .containsPattern(wait(host, "YES", ",\"text\":"))
                     .containsPattern(wait(never, "NO", ",\"text\":"))
                     .contains("signalled by nobody in the recording");

@@ -11,7 +11,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The parts of the time of an operation are as the virtual devices know them, even where the host learns of several ends together. */
+/**
+ * The parts of the time of an operation match the virtual devices, even where the host learns of several ends together.
+ */
 class RunningTimesTest {
     private static final long SEED = Effort.seed(20261130);
 
@@ -44,7 +46,7 @@ class RunningTimesTest {
     }
 
     @Test
-    void timesAreThoseOfTheDevices() throws IOException {
+    void timesMatchTheDevices() throws IOException {
         int together = 0;
         for (long seed = SEED; seed < SEED + Effort.rounds(100); seed++) {
             TimedWork work = new TimedWork();

@@ -34,7 +34,7 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Claims about recordings that the laboratory runs. */
+/** Claims about recordings in runs of the laboratory. */
 class ScenarioExportTest {
     private static final long SEED = Effort.seed(20261128);
 
@@ -43,7 +43,7 @@ class ScenarioExportTest {
     private long duration = 1;
     private int width = 2; // of queues without order
 
-    /** Records what an action submits to devices with these ids, and makes a scenario of it. */
+    /** Records the submissions of an action to devices with these ids, and makes a scenario. */
     private Scenario record(boolean streams, List<String> ids, Runnable work) throws IOException {
         return record(_ -> streams, ids, work);
     }
@@ -86,7 +86,7 @@ class ScenarioExportTest {
     }
 
     @Test
-    void waitForAValueThatIsSkippedIsForTheNextOne() throws IOException {
+    void waitForASkippedValueIsForTheNextValue() throws IOException {
         try (TimelineSemaphore s = TimelineSemaphore.create(0);
                 TimelineSemaphore t = TimelineSemaphore.create(0)) {
             Scenario scenario = record(true, List.of("a", "b"), () -> {
@@ -100,7 +100,7 @@ class ScenarioExportTest {
         }
     }
 
-    /** The recorder has the names of the timelines of work that had not ended. */
+    /** The recorder has the names of the timelines of unfinished work. */
     @Test
     void timelinesHaveTheirGivenNames() throws IOException {
         String name = "text: [\"to\u0085speech\"] \u00b7 \ud83d\ude80";
@@ -125,12 +125,12 @@ class ScenarioExportTest {
     }
 
     @Test
-    void signalOfTheHostIsNotTakenForTheNextOneOfAnOperation() throws IOException {
+    void signalOfTheHostIsNotTakenForTheNextSignalOfAnOperation() throws IOException {
         try (TimelineSemaphore s = TimelineSemaphore.create(0);
                 TimelineSemaphore t = TimelineSemaphore.create(0)) {
             Scenario scenario = record(true, List.of("a", "b"), () -> {
                 submit(0, s, 1, t, 1);
-                submit(1, t, 1, s, 2); // follows the first, which would wait for it
+                submit(1, t, 1, s, 2); // follows the first, which would be waited for
                 s.signal(1);
             });
             assertThat(scenario.operations().getFirst().waits()).isEmpty();
@@ -158,7 +158,7 @@ class ScenarioExportTest {
     }
 
     @Test
-    void operationThatIsLeftOutIsNotTakenForTheNextOne() throws IOException {
+    void omittedOperationIsNotTakenForTheNextOperation() throws IOException {
         duration = 100;
         try (TimelineSemaphore s = TimelineSemaphore.create(0);
                 TimelineSemaphore t = TimelineSemaphore.create(0)) {
@@ -166,7 +166,7 @@ class ScenarioExportTest {
                 submit(0, s, 0, s, 1);
                 clock.runUntil(12L * 86_400 * 1_000_000_000);
                 submit(0, s, 0, s, 2);
-                submit(1, s, 1, t, 1); // begins at once: its signaller is long over
+                submit(1, s, 1, t, 1); // begins at once: the signaller is long over
             });
             assertThat(scenario.operations()).hasSize(2);
             assertThat(scenario.operations().get(1).waits()).isEmpty();
@@ -174,7 +174,7 @@ class ScenarioExportTest {
     }
 
     @Test
-    void devicesWithOneNameAreNotOneHardware() throws IOException {
+    void devicesWithTheSameNameAreSeparateHardware() throws IOException {
         try (TimelineSemaphore t = TimelineSemaphore.create(0)) {
             List<String> ids = List.of("gpu", "gpu", "設備", "装置");
             Scenario scenario = record(true, ids, () -> {
@@ -189,7 +189,7 @@ class ScenarioExportTest {
     }
 
     @Test
-    void streamKeepsItsOrderBesideAQueueThatHasNone() throws IOException {
+    void streamKeepsItsOrderBesideAQueueWithoutOrder() throws IOException {
         try (TimelineSemaphore s = TimelineSemaphore.create(0);
                 TimelineSemaphore t = TimelineSemaphore.create(0)) {
             Scenario scenario = record("gpu"::equals, List.of("gpu", "cpu"), () -> {
@@ -206,7 +206,7 @@ class ScenarioExportTest {
 
     /** As of a service: nothing follows anything, and the queue has no order. */
     @Test
-    void aLongRecordingOfIndependentOperationsIsAScenarioThatTheLaboratoryRuns() throws IOException {
+    void aLongRecordingOfIndependentOperationsIsAScenarioForTheLaboratory() throws IOException {
         List<TimelineSemaphore> timelines = new ArrayList<>();
         Scenario scenario = record(false, List.of("cpu"), () -> {
             for (int i = 0; i < 5_000; i++) {
@@ -291,7 +291,7 @@ class ScenarioExportTest {
     }
 
     @Test
-    void valueAboveThoseOfAScenarioIsRefused() {
+    void valueBeyondTheValuesOfAScenarioIsRefused() {
         try (TimelineSemaphore s = TimelineSemaphore.create(0)) {
             assertThatThrownBy(() -> record(true, List.of("gpu"), () -> submit(0, s, 0, s, 1L << 60)))
                     .isInstanceOf(IreeException.class)
@@ -328,9 +328,11 @@ class ScenarioExportTest {
         assertThat(scenario.description()).contains("100 operations of a queue ran at once, and 64 lanes");
     }
 
-    /** Operations of no duration: one after a long operation needs no lane more, and one inside does. */
+    /**
+     * Operations of no duration: an operation after a long operation needs no lane more, and an operation inside does.
+     */
     @Test
-    void anOperationOfNoDurationThatRanInsideALongerOneHasALaneInTheLaboratoryToo() throws IOException {
+    void anOperationOfNoDurationInsideALongerOperationHasALaneInTheLaboratoryToo() throws IOException {
         for (boolean isInside : new boolean[] {false, true}) {
             List<TimelineSemaphore> timelines = IntStream.range(0, 3)
                     .mapToObj(_ -> TimelineSemaphore.create(0))
@@ -355,7 +357,7 @@ class ScenarioExportTest {
     }
 
     @Test
-    void operationLongerThanOneOfAScenarioIsRefused() {
+    void operationTooLongForAScenarioIsRefused() {
         duration = 200_000_000_000L;
         try (TimelineSemaphore s = TimelineSemaphore.create(0)) {
             assertThatThrownBy(() -> record(true, List.of("gpu"), () -> submit(0, s, 0, s, 1)))
@@ -380,7 +382,7 @@ class ScenarioExportTest {
     }
 
     @Test
-    void operationsThatDidNotEndAreCounted() throws IOException {
+    void unfinishedOperationsAreCounted() throws IOException {
         try (TimelineSemaphore s = TimelineSemaphore.create(0);
                 TimelineSemaphore never = TimelineSemaphore.create(0)) {
             Scenario scenario = record(true, List.of("gpu"), () -> {
@@ -462,7 +464,10 @@ class ScenarioExportTest {
         assertThat(ran).isPositive();
     }
 
-    /** Threads whose work waits on the hardware, or is awaited by the host, or begins behind a value of the host's; a ring too small, or not. */
+    /**
+     * Threads with work that waits on the hardware, or is awaited by the host, or begins behind a value of the host's;
+     * a ring too small, or not.
+     */
     @Test
     void recordingOfThreadsOnTheCpuRunsInTheLaboratoryWithoutViolations() throws Exception {
         for (int round = 0; round < 4; round++) {

@@ -112,7 +112,7 @@ class SeveralSignallersTest {
     }
 
     @Test
-    void ofTwoOperationsWithOneValueTheCompletedOneHasSignalledTheValue() {
+    void ofTwoOperationsWithTheSameValueTheCompletedOperationHasSignalledTheValue() {
         VirtualDevice device = device();
         TimelineSemaphore awaited = timeline();
         submit(device, Fence.at(timeline(), 1), Fence.at(awaited, 2));
@@ -151,7 +151,7 @@ class SeveralSignallersTest {
     }
 
     @Test
-    void aCycleThatRunningWorkEndsWithAHigherValueIsNoDeadlock() {
+    void aCycleEndedByRunningWorkWithAHigherValueIsNoDeadlock() {
         VirtualDevice device = device();
         TimelineSemaphore first = timeline();
         TimelineSemaphore second = timeline();
@@ -166,7 +166,7 @@ class SeveralSignallersTest {
     }
 
     @Test
-    void workThatRunningWorkEndsWithAHigherValueIsNotBehindAMissingSignal() {
+    void workEndedByRunningWorkWithAHigherValueIsNotBehindAMissingSignal() {
         VirtualDevice device = device();
         TimelineSemaphore awaited = timeline();
         submit(device, Fence.at(awaited, 4), Fence.at(timeline(), 1));
@@ -182,7 +182,7 @@ class SeveralSignallersTest {
     }
 
     @Test
-    void aValueThatAnotherOperationPassedIsNotSaidToBeOfTheHost() {
+    void aValuePassedByAnotherOperationIsNotAttributedToTheHost() {
         VirtualDevice device = device(() -> DURATION, builder -> builder.fifoQueues(1));
         VirtualDevice other = device(() -> DURATION / 4, builder -> builder.fifoQueues(1));
         TimelineSemaphore awaited = timeline();
@@ -197,7 +197,7 @@ class SeveralSignallersTest {
     }
 
     @Test
-    void workThatWaitsForAValueDoesNotSignalTheValue() {
+    void workWaitingForAValueDoesNotSignalTheValue() {
         VirtualDevice device = device();
         TimelineSemaphore steps = timeline();
         for (int i = 1; i < 20; i++) {
@@ -228,11 +228,11 @@ class SeveralSignallersTest {
     }
 
     /**
-     * Random work whose waits and signals have values in any order; what hangs is what the clock does not end. A value below
-     * the value reached fails its timeline, and thereby work that would have hung.
+     * Random work with values in any order in waits and signals; the clock does not end hanging work. A value below the
+     * value reached fails its timeline, and thereby otherwise hanging work.
      */
     @Test
-    void allOperationsThatHangAreNamedAndNoneThatEndsWell() throws IOException {
+    void allHangingOperationsAreNamedAndNoWellEndingOperation() throws IOException {
         int hanging = 0;
         int ended = 0;
         for (long seed = SEED; seed < SEED + ROUNDS; seed++) {
@@ -294,7 +294,7 @@ class SeveralSignallersTest {
                 .toList());
     }
 
-    /** Returns the operations that have not ended, or have ended well. */
+    /** Returns the operations with no end, or a good end. */
     private static Set<Long> operations(FlightRecording recording, Known ended) {
         OperationGraph graph = new OperationGraph(recording);
         return graph.operations().stream()

@@ -18,7 +18,10 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 
-/** Operations on streams and an unordered queue of a virtual device, which knows their times; some are behind signals of the host. */
+/**
+ * Operations on streams and an unordered queue of a virtual device, with times known to the device; some are behind
+ * signals of the host.
+ */
 final class TimedWork {
     final VirtualClock clock = VirtualClock.stepped();
     final Map<String, Long> durations = new HashMap<>();
@@ -64,7 +67,7 @@ final class TimedWork {
     void run(Random random, int operations) {
         Map<String, TimelineSemaphore> points = new HashMap<>(); // of operations, and of the host
         List<String> names = new ArrayList<>();
-        List<String> open = new ArrayList<>(); // signals that the host owes
+        List<String> open = new ArrayList<>(); // signals owed by the host
         for (int i = 0; i < operations; i++) {
             if (random.nextInt(8) == 0) {
                 names.add("host " + i);

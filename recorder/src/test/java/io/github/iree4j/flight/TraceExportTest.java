@@ -33,7 +33,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The view of calls gets the times and paths that the explanation has. */
+/** The view of calls gets the times and paths of the explanation. */
 @Timeout(120)
 class TraceExportTest {
     private static final long SEED = Effort.seed(20261127);
@@ -147,7 +147,7 @@ class TraceExportTest {
         assertThat(times).isPositive();
     }
 
-    /** Records calls of a program on the CPU, of which the first waits for a fence that nobody signals. */
+    /** Records calls of a program on the CPU; the first waits for a fence of no signaller. */
     private static OperationGraph graphOfCalls() throws IOException {
         SchedulingDomain domain = SchedulingDomain.create(
                 AxisAllocator.create(15, 0), FrontierTracker.create(), Frontier.DEFAULT_CAPACITY);
@@ -184,7 +184,7 @@ class TraceExportTest {
     }
 
     @Test
-    void callsInProgressLeadToThePointThatNobodySignals() throws IOException {
+    void callsInProgressLeadToThePointOfNoSignaller() throws IOException {
         String json = json(graphOfCalls());
         assertThat(json)
                 .startsWith("{\"format\":\"iree4j trace 1\",")
@@ -193,9 +193,9 @@ class TraceExportTest {
                         + "\"timeline \\d+ 'upload \\\\\"finished\\\\\"' at 1\"]");
     }
 
-    /** What hangs is old, and others hang on it. */
+    /** The hanging call is old, and others hang on it. */
     @Test
-    void theLatestOperationsAreExportedAndBesidesTheOldestThatHaveNotEnded() throws IOException {
+    void theLatestOperationsAreExportedAndBesidesTheOldestUnfinished() throws IOException {
         OperationGraph graph = graphOfCalls();
         String json = new TraceExport(graph, 6).json();
         List<RecordedOperation> all = graph.operations();
@@ -237,13 +237,13 @@ class TraceExportTest {
                     .hasSize(20)
                     .contains(all.getFirst().number(), all.getLast().number());
             assertThat(columns(json, "operations").get("ended"))
-                    .as("the oldest that hang, and the latest")
+                    .as("the oldest hanging, and the latest")
                     .containsExactly(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
             assertThat(json).contains("\"leftOut\":100,\"openLeftOut\":50,");
         }
     }
 
-    /** A call that hangs for minutes is not a sliver at the edge of milliseconds of work. */
+    /** A call hanging for minutes is not a sliver at the edge of milliseconds of work. */
     @Test
     void timeLastsUntilTheRecordingWasTaken() throws IOException {
         try (RandomWork work = new RandomWork(SEED, 64 << 10);
@@ -260,7 +260,7 @@ class TraceExportTest {
         }
     }
 
-    /** What is not known to have ended is drawn as far as its records go. */
+    /** Work with an unknown end is drawn as far as its records go. */
     @Test
     void operationsHaveTheTimesOfTheirLastRecords() throws IOException {
         OperationGraph graph = new OperationGraph(FlightRecorderTest.record(SEED, 60));

@@ -7,7 +7,7 @@ import java.io.IOException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What breaks rules is repeated as it was: skipped values, failures, losses, and what began before the recording. */
+/** Broken rules are repeated as they were: skipped values, failures, losses, and work begun before the recording. */
 class UnrulyRecordingsTest {
     private static final long SEED = Effort.seed(20261127);
 
@@ -44,19 +44,19 @@ class UnrulyRecordingsTest {
     }
 
     @Test
-    void unrulyWorkIsReplayedAsItWas() throws IOException {
+    void unrulyWorkIsReplayedUnchanged() throws IOException {
         replay(400, 40);
     }
 
-    /** The stream began before the recording, so what it had waited for until then is not known. */
+    /** The stream began before the recording, so its earlier waits are not known. */
     @Test
-    void decisionsAboutWorkThatNeverRanAreNotComparedWhereTheStreamKnewMore() throws IOException {
+    void decisionsAboutWorkThatNeverRanAreNotComparedIfTheStreamKnewMore() throws IOException {
         assertThat(Replay.of(UnrulyWork.record(20263190, 200)).differences()).isEmpty();
     }
 
     @Test
     @Tag("nightly")
-    void muchUnrulyWorkIsReplayedAsItWas() throws IOException {
+    void muchUnrulyWorkIsReplayedUnchanged() throws IOException {
         replay(3000, 200);
     }
 }

@@ -23,8 +23,9 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work that breaks rules: timelines jump over values, and fail because two operations signal them in the wrong order; operations fail, ends
- * are reported late, a device is lost, memory is short, the recorder is opened among all that, and closed before it is over.
+ * Work with broken rules: timelines jump over values, and fail because two operations signal in the wrong order;
+ * operations fail, ends are reported late, a device is lost, memory is short, the recorder is opened in mid-work, and
+ * closed before the end.
  */
 final class UnrulyWork {
     private static final long PAGE = 4096;

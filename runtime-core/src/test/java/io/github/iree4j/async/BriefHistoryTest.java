@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import java.util.function.ObjLongConsumer;
 import org.junit.jupiter.api.Test;
 
-/** SCOPE-1: the history of a timeline while one queue alone uses it, and after another party has joined. */
+/** SCOPE-1: the history of a timeline during exclusive use by a queue, and after another party has joined. */
 class BriefHistoryTest {
     private static final long HOME = Axis.of(1, 0, CausalDomain.QUEUE, 0);
     private static final long OTHER = Axis.of(1, 0, CausalDomain.QUEUE, 1);
@@ -46,7 +46,7 @@ class BriefHistoryTest {
         return Frontier.producedBy(HOME, epoch);
     }
 
-    /** The home queue promises values in order, one per operation. */
+    /** The home queue promises values in order, one value per operation. */
     private void promise(int from, int to) {
         timeline.checkUse(home);
         for (long value = from; value <= to; value++) {
@@ -69,7 +69,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void oneQueueKeepsOnlyItsLastSignalAndPromise() {
+    void aQueueAloneKeepsOnlyItsLastSignalAndPromise() {
         promise(1, 100);
         assertThat(timeline.historySize()).isZero();
         assertThat(timeline.frontierAt(1)).as("true, though less tight").isEqualTo(own(100));
@@ -77,7 +77,7 @@ class BriefHistoryTest {
         signal(1, 60);
         assertThat(timeline.historySize()).isZero();
         assertThat(timeline.frontierAt(60)).isEqualTo(own(60));
-        assertThat(timeline.frontierAt(3)).as("over, as is what came before").isEqualTo(own(60));
+        assertThat(timeline.frontierAt(3)).as("over, like everything before").isEqualTo(own(60));
         assertThat(timeline.frontierAt(61)).isEqualTo(own(100));
         assertThat(timeline.isTainted(60)).isFalse();
         assertThat(timeline.watermark()).isEqualTo(60);
@@ -88,7 +88,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void aTimelineOfOneValueIsExactWithoutRecall() {
+    void aTimelineOfASingleValueIsExactWithoutRecall() {
         promise(1, 1);
         timeline.checkUse(other);
         assertEpochs(1, 1);
@@ -150,7 +150,7 @@ class BriefHistoryTest {
     }
 
     @Test
-    void aPromiseBelowAnEarlierOneOfTheSameQueueIsRecorded() {
+    void aPromiseBelowAnEarlierPromiseOfTheSameQueueIsRecorded() {
         promise(5, 6);
         assertThat(timeline.promise(3, own(7))).isTrue();
         assertThat(timeline.promise(5, own(8))).as("promised already").isFalse();

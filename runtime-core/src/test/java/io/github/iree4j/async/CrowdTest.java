@@ -10,7 +10,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** A crowd of waiters for one value is not called by the signalling thread. */
+/** A crowd of waiters for the same value is not called by the signalling thread. */
 class CrowdTest {
     private final List<Runnable> handedOver = new ArrayList<>();
     private final List<Runnable> handedToAnother = new ArrayList<>();
@@ -71,7 +71,7 @@ class CrowdTest {
                     gate.whenReached(1, (value, failure) -> called.add("user"));
                 }
             }
-            // Method references are new objects each time: one executor for each operation is the worst case.
+            // Method references are new objects each time: a separate executor for each operation is the worst case.
             gate.signal(1);
             assertThat(called).containsExactly("user");
             while (!handedOver.isEmpty() || !handedToAnother.isEmpty()) {
@@ -83,7 +83,7 @@ class CrowdTest {
     }
 
     @Test
-    void waitersOfOneExecutorAreOneTaskInOrderOfRegistration() {
+    void waitersOfAnExecutorAreASingleTaskInOrderOfRegistration() {
         Executor here = handedOver::add;
         try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {
             List<String> expected = new ArrayList<>();
@@ -99,7 +99,7 @@ class CrowdTest {
         }
     }
 
-    /** Operations without work, each of which waits for the one before. */
+    /** Operations without work, each behind the previous operation. */
     @Test
     void aChainIsHandedOverOnceAFewAreCalled() {
         Executor here = handedOver::add;
@@ -129,7 +129,7 @@ class CrowdTest {
             point.whenReached(1, new Operation("second", here));
             points.add(point);
         }
-        for (int round = 0; round < 2; round++) { // what one signal resumed does not count for the next
+        for (int round = 0; round < 2; round++) { // work resumed by a signal does not count for the next
             int from = 50 * round;
             boolean held = HeldCallbacks.begin();
             points.subList(from, from + 50).forEach(each -> each.signal(1));
@@ -143,7 +143,7 @@ class CrowdTest {
     }
 
     @Test
-    void eachIsCalledOnItsOwnExecutor() {
+    void eachWaiterIsCalledOnItsOwnExecutor() {
         Executor here = handedOver::add;
         Executor there = handedToAnother::add;
         try (TimelineSemaphore gate = TimelineSemaphore.create(0)) {

@@ -11,7 +11,10 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.junit.jupiter.api.Test;
 
-/** FENCE-3: the signal, failure or count of a fence of two points is atomic, also with another fence that has them in the other order. */
+/**
+ * FENCE-3: the signal, failure or count of a fence of two points is atomic, also with another fence of the same points
+ * in the other order.
+ */
 @Lincheck
 @Param(name = "value", gen = IntGen.class, conf = "1:3")
 public class FenceEventLincheckTest {
@@ -37,7 +40,7 @@ public class FenceEventLincheckTest {
         }
     }
 
-    /** Returns whether both points take one more signaller. */
+    /** Returns whether both points take another signaller. */
     @Operation
     public boolean joinBoth(@Param(name = "value") int value) {
         try (Fence fence = both(value)) {
@@ -48,7 +51,7 @@ public class FenceEventLincheckTest {
         }
     }
 
-    /** Fails the timelines that refuse. */
+    /** Fails the refusing timelines. */
     @Operation
     public void signalSwappedOrFail(@Param(name = "value") int value) {
         try (Fence fence = swapped(value)) {
@@ -56,7 +59,7 @@ public class FenceEventLincheckTest {
         }
     }
 
-    /** Returns whether it was taken. */
+    /** Returns whether the signal was taken. */
     @Operation
     public boolean signalRight(@Param(name = "value") int value) {
         try {

@@ -12,8 +12,8 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * FENCE-1, FENCE-2: a wait for a joined fence and one for the first of two end once each, linearizably with signals, failure and
- * cancellation.
+ * FENCE-1, FENCE-2: a wait for a joined fence and a wait for the first of two end once each, linearizably with signals,
+ * failure and cancellation.
  */
 @Lincheck
 public class FenceLincheckTest {

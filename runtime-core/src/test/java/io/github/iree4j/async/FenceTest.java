@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** What fences promise, signal and retain. */
+/** Promises, signals and references of fences. */
 class FenceTest {
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
     private static final Frontier FRONTIER = Frontier.producedBy(Axis.of(1, 0, CausalDomain.QUEUE, 1), 5);
@@ -43,7 +43,7 @@ class FenceTest {
     }
 
     @Test
-    void promisesEveryPointThatTakesOne() {
+    void promisesEveryPointWithoutAPromise() {
         try (Fence fence = both(1, 2)) {
             a.signal(1);
             fence.promise(FRONTIER);
@@ -83,7 +83,7 @@ class FenceTest {
     }
 
     @Test
-    void failureOfOnePointEndsTheWaitsForTheOthers() {
+    void failureOfAPointEndsTheWaitsForTheOthers() {
         try (Fence fence = both(1, 1)) {
             fence.whenReached(failure -> {});
             assertThat(a.isAwaited()).isTrue();
@@ -110,9 +110,9 @@ class FenceTest {
         }
     }
 
-    /** FENCE-3: what follows one point of a fence finds all of them signalled. */
+    /** FENCE-3: a follower of one point of a fence finds all points signalled. */
     @Test
-    void callbackOfOnePointSignalsTheOtherTimelineFurther() {
+    void callbackOfAPointSignalsTheOtherTimelineFurther() {
         for (boolean first : new boolean[] {true, false}) {
             try (TimelineSemaphore left = TimelineSemaphore.create(0);
                     TimelineSemaphore right = TimelineSemaphore.create(0);
@@ -129,7 +129,7 @@ class FenceTest {
     }
 
     @Test
-    void callbackOfOnePointFindsTheOthersSignalledByTheHost() {
+    void callbackOfAPointFindsTheOthersSignalledByTheHost() {
         try (Fence fence = both(1, 1)) {
             a.whenReached(1, (value, failure) -> b.signal(2));
             fence.signal();
@@ -149,7 +149,7 @@ class FenceTest {
     }
 
     @Test
-    void callbackOfOnePointFindsTheTimelineThatRefusedFailed() {
+    void callbackOfAPointFindsTheRefusingTimelineFailed() {
         List<StatusCode> found = new ArrayList<>();
         b.signal(1);
         try (Fence fence = both(1, 1)) {
@@ -163,7 +163,7 @@ class FenceTest {
     }
 
     @Test
-    void waitersLearnWhatEachPointHasReached() {
+    void waitersLearnTheProgressOfEachPoint() {
         List<Object> told = new ArrayList<>();
         try (Fence fence = both(3, 5)) {
             a.whenReached(1, (value, failure) -> told.add(value));
@@ -179,7 +179,7 @@ class FenceTest {
     }
 
     @Test
-    void failureDoesNotReplaceAnEarlierOne() {
+    void failureDoesNotReplaceAnEarlierFailure() {
         IreeException earlier = IreeException.of(StatusCode.ABORTED, "earlier");
         b.fail(earlier);
         try (Fence fence = both(1, 1)) {
@@ -224,9 +224,12 @@ class FenceTest {
         assertThat(over).containsExactly(true);
     }
 
-    /** FENCE-3: fences that share timelines, in other orders, are signalled at once by several threads without a deadlock. */
+    /**
+     * FENCE-3: fences with common timelines, in other orders, are signalled at once by several threads without a
+     * deadlock.
+     */
     @Test
-    void fencesThatShareTimelinesAreSignalledConcurrently() throws InterruptedException {
+    void fencesWithCommonTimelinesAreSignalledConcurrently() throws InterruptedException {
         int rounds = Effort.rounds(20_000);
         TimelineSemaphore c = TimelineSemaphore.create(0);
         List<List<TimelineSemaphore>> orders = List.of(List.of(a, b, c), List.of(c, b, a), List.of(b, c, a));
@@ -252,7 +255,7 @@ class FenceTest {
         c.close();
     }
 
-    /** FENCE-3: a thread that looks at the timelines in any order finds the second as far as the first. */
+    /** FENCE-3: a thread looking at the timelines in any order finds the second as far as the first. */
     @Test
     void readersSeeAllPointsOrNone() throws InterruptedException {
         long rounds = Effort.rounds(200_000);

@@ -25,7 +25,7 @@ public class FrontierTrackerLincheckTest {
     private static final long FIRST = Axis.of(1, 0, CausalDomain.QUEUE, 0);
     private static final long SECOND = Axis.of(1, 0, CausalDomain.HOST, 0);
 
-    /** The outcome of one waiter. */
+    /** The outcome of a waiter. */
     private static final class Waiting {
         final Frontier frontier;
         final AtomicInteger called = new AtomicInteger();
@@ -57,13 +57,13 @@ public class FrontierTrackerLincheckTest {
         tracker.advance(SECOND, epoch);
     }
 
-    /** Returns the completed epoch of one axis. */
+    /** Returns the completed epoch of an axis. */
     @Operation
     public long completedFirst() {
         return tracker.completed(FIRST);
     }
 
-    /** Returns whether a new wait is over at once; it is cancelled otherwise. */
+    /** Returns whether a new wait is over at once; cancelled otherwise. */
     @Operation
     public boolean isComplete(@Param(name = "epoch") int epoch) {
         Cancellation wait =
@@ -76,7 +76,7 @@ public class FrontierTrackerLincheckTest {
         tracker.fail(SECOND, IreeException.of(StatusCode.ABORTED, "device is lost"));
     }
 
-    /** Returns whether the waiter was cancelled: not once its frontier has completed, even if it is yet to be called. */
+    /** Returns whether the waiter was cancelled: not after the completion of its frontier, even before the call. */
     @Operation
     public boolean cancel() {
         boolean cancelled = waiting.cancellation.cancel();

@@ -32,7 +32,7 @@ class FrontierTrackerTest {
     private final long third = allocator.allocate(CausalDomain.HOST);
     private final FrontierTracker tracker = FrontierTracker.create();
 
-    /** The outcomes that callbacks received: "reached", or the code of the failure. */
+    /** The outcomes received by callbacks: "reached", or the code of the failure. */
     private static final class Log implements Consumer<@Nullable IreeException> {
         final List<String> calls = new ArrayList<>();
 
@@ -101,7 +101,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void axisHasOneOwner() {
+    void axisHasASingleOwner() {
         assertThatThrownBy(() -> tracker.register(first))
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.ALREADY_EXISTS))
@@ -133,7 +133,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void waitersOfOneAxisAreCalledInOrderOfTheirEpochs() {
+    void waitersOfAnAxisAreCalledInOrderOfTheirEpochs() {
         List<Integer> order = new ArrayList<>();
         for (int epoch : new int[] {3, 1, 2, 3, 1}) {
             tracker.whenCompleted(frontier(first, epoch), failure -> order.add(epoch));
@@ -156,7 +156,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void waiterCanBeCancelledAfterItMovedToAnotherAxis() {
+    void waiterCanBeCancelledAfterAMoveToAnotherAxis() {
         Cancellation wait = tracker.whenCompleted(frontier(first, 1, second, 1), log);
         tracker.advance(first, 1);
         assertThat(wait.cancel()).isTrue();
@@ -219,7 +219,7 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void failedAxisFailsOnlyFrontiersThatMentionIt() {
+    void failedAxisFailsOnlyItsFrontiers() {
         Log others = new Log();
         tracker.whenCompleted(frontier(first, 1, second, 1), log);
         tracker.whenCompleted(frontier(first, 1), others);
@@ -233,14 +233,12 @@ class FrontierTrackerTest {
     }
 
     @Test
-    void waitForAFailedAxisFailsEvenIfItsEpochWasReached() {
+    void waitForAFailedAxisFailsEvenAfterItsEpochWasReached() {
         tracker.advance(first, 5);
         tracker.fail(first, IreeException.of(StatusCode.ABORTED, "device is lost"));
         tracker.whenCompleted(frontier(first, 5), log);
         assertThat(log.calls).containsExactly("ABORTED: device is lost");
-        assertThat(tracker.completed(first))
-                .as("what retired before stays retired")
-                .isEqualTo(5);
+        assertThat(tracker.completed(first)).as("an earlier retirement stays").isEqualTo(5);
     }
 
     @Test
@@ -265,14 +263,14 @@ class FrontierTrackerTest {
                 }
                 long each = (threads.getCurrentThreadAllocatedBytes() - before) / count;
                 assertThat(each)
-                        .as("bytes allocated per axis; an exception with its stack takes 2,500")
+                        .as("bytes allocated per axis; an exception with a stack takes 2,500")
                         .isLessThan(attempt == 0 ? 1000 : 500);
             }
         }
     }
 
     @Test
-    void retiredAxisKeepsWhatItReachedAndCancelsTheRest() {
+    void retiredAxisKeepsItsProgressAndCancelsTheRest() {
         Log reached = new Log();
         tracker.advance(first, 5);
         tracker.whenCompleted(frontier(first, 6), log);

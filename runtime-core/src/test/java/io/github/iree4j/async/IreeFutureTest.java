@@ -96,7 +96,7 @@ class IreeFutureTest {
     }
 
     @Test
-    void anOutcomeThatArrivesAfterTheCopyWasCancelledIsClosed() {
+    void anOutcomeAfterTheCancellationOfTheCopyIsClosed() {
         AtomicInteger closed = new AtomicInteger();
         CompletableFuture<AutoCloseable> late = new CompletableFuture<>() {
             @Override
@@ -110,7 +110,7 @@ class IreeFutureTest {
     }
 
     @Test
-    void aFutureCompletedFromOutsideCancelsTheFutureItFollows() {
+    void aFutureCompletedFromOutsideCancelsTheFollowedFuture() {
         for (boolean isFailure : new boolean[] {false, true}) {
             IreeFuture<Integer> call = new IreeFuture<>("m.f");
             IreeFuture<String> following = IreeFuture.following(call, String::valueOf, _ -> {});

@@ -14,7 +14,7 @@ import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
-/** SEM-8: counting the signals of a value, promising it and signalling it are linearizable. */
+/** SEM-8: counting the signals of a value, promising the value and signalling the value are linearizable. */
 @Lincheck
 @Param(name = "value", gen = IntGen.class, conf = "1:2")
 public class JointSignalsLincheckTest {
@@ -23,7 +23,7 @@ public class JointSignalsLincheckTest {
     private final TimelineSemaphore timeline = TimelineSemaphore.create(0);
     private final AtomicInteger called = new AtomicInteger();
 
-    /** One waiter waits for the first value. */
+    /** A waiter waits for the first value. */
     public JointSignalsLincheckTest() {
         timeline.whenReached(1, (value, failure) -> called.incrementAndGet());
     }

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Joint values, which have several signallers. */
+/** Joint values, with several signallers. */
 @Timeout(300)
 class JointSignalsTest {
     private final TimelineSemaphore semaphore = TimelineSemaphore.create(0);
@@ -78,7 +78,7 @@ class JointSignalsTest {
     }
 
     @Test
-    void whatHappensBeforeAnyOfTheSignalsHappensBeforeTheValue() {
+    void everythingBeforeAnySignalHappensBeforeTheValue() {
         Frontier a = Frontier.producedBy(queue(1), 5);
         Frontier b = after(Frontier.producedBy(queue(2), 3), 3, 7);
         semaphore.expectSignals(1, 3);
@@ -102,7 +102,7 @@ class JointSignalsTest {
     }
 
     @Test
-    void taintOfOneSignallerIsKeptButNotForever() {
+    void taintOfASignallerIsKeptButNotForever() {
         semaphore.expectSignals(1, 2);
         semaphore.signalExternal(1);
         semaphore.signal(1, Frontier.producedBy(queue(1), 5));
@@ -112,7 +112,7 @@ class JointSignalsTest {
         semaphore.signal(2, Frontier.producedBy(queue(2), 1));
         assertThat(semaphore.isTainted(2)).isFalse();
         assertThat(semaphore.frontierAt(2))
-                .as("a join that lost entries claims nothing")
+                .as("a join with lost entries claims nothing")
                 .isEqualTo(Frontier.EMPTY);
     }
 
@@ -173,7 +173,7 @@ class JointSignalsTest {
     }
 
     @Test
-    void aPromiseOfAHigherValueDoesNotBlockJoiningALowerOne() {
+    void aPromiseOfAHigherValueDoesNotBlockJoiningALowerValue() {
         semaphore.promise(5, Frontier.producedBy(queue(1), 5));
         semaphore.addSignaller(3);
         assertThatExceptionOfType(IreeException.class).isThrownBy(() -> semaphore.addSignaller(5));
@@ -195,7 +195,7 @@ class JointSignalsTest {
 
     // SEM-8: the last signal reaches the value.
     @Test
-    void threadsThatSignalAtTheSameTimeReachItOnce() throws Exception {
+    void threadsSignallingAtTheSameTimeReachTheValueOnce() throws Exception {
         int threads = 4;
         for (int value = 1; value <= 500; value++) {
             semaphore.expectSignals(value, threads);

@@ -145,7 +145,7 @@ class MultiWaitTest {
     }
 
     @Test
-    void aClosedFenceIsRefusedEvenBehindAReachedOne() {
+    void aClosedFenceIsRefusedEvenBehindAReachedFence() {
         a.signal(1);
         Fence closed = Fence.at(b, 2);
         closed.close();
@@ -201,7 +201,7 @@ class MultiWaitTest {
 
     /** Each wait ends once: reached, failed, or cancelled. */
     @Test
-    void racingEndsAreOne() throws Exception {
+    void racingEndsAreASingleEnd() throws Exception {
         for (int round = 0; round < 400; round++) {
             TimelineSemaphore left = TimelineSemaphore.create(0);
             TimelineSemaphore right = TimelineSemaphore.create(0);

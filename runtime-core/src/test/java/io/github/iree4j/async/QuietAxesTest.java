@@ -62,7 +62,7 @@ class QuietAxesTest {
     }
 
     @Test
-    void workOnAFailedAxisIsOverOnceItIsQuiet() {
+    void workOnAFailedAxisIsOverOnceTheAxisIsQuiet() {
         tracker.fail(first, LOST);
         assertThat(tracker.isComplete(Frontier.of(first, 2)))
                 .as("may still be running")
@@ -146,7 +146,7 @@ class QuietAxesTest {
 
     @Test
     void quietDoesNotEndAWaitForCompletion() {
-        tracker.quiesce(first, 1); // of an axis that is about to fail
+        tracker.quiesce(first, 1); // of an axis about to fail
         tracker.whenCompleted(Frontier.of(first, 1), this::called);
         tracker.quiesce(first, 2);
         assertThat(calls).isEmpty();
@@ -186,7 +186,7 @@ class QuietAxesTest {
     }
 
     @Test
-    void theEndOfDependenciesThatALostOperationForgotIsUnknown() {
+    void theEndOfDependenciesForgottenByALostOperationIsUnknown() {
         Frontier lost = produced(first, 5, Frontier.of(second, 1).tainted());
         tracker.fail(first, LOST);
         tracker.advance(second, 1);

@@ -16,7 +16,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The history that a timeline keeps of its signals and promises. */
+/** A timeline's history of signals and promises. */
 class SemaphoreHistoryTest {
     private static final long A = axis(1);
     private static final long B = axis(2);
@@ -70,7 +70,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void aValueBetweenTwoSignalsInheritsTheUpperOne() {
+    void aValueBetweenTwoSignalsInheritsTheUpperSignal() {
         semaphore.signal(2, Frontier.producedBy(A, 1));
         semaphore.signal(6, Frontier.producedBy(A, 2));
         assertThat(semaphore.lookup(4, found)).isTrue();
@@ -79,7 +79,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void anOldValueThatLeftTheHistoryInheritsTheOldestKept() {
+    void anOldValueOutsideTheHistoryInheritsTheOldestKept() {
         TimelineSemaphore small = TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withHistoryCapacity(3));
         for (int i = 1; i <= 10; i++) {
             small.signal(i, Frontier.producedBy(A, i));
@@ -199,7 +199,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void externalSignalsTaintUntilTheNextInternalOne() {
+    void externalSignalsTaintUntilTheNextInternalSignal() {
         Frontier ours = Frontier.producedBy(A, 1);
         semaphore.signal(1, ours);
         semaphore.signalExternal(3);
@@ -229,7 +229,7 @@ class SemaphoreHistoryTest {
         Frontier evicted = Frontier.producedBy(A, 1).tainted();
         semaphore.signal(2, evicted);
         assertThat(semaphore.isTainted(2))
-                .as("lost entries, but its producer is known")
+                .as("lost entries, but a known producer")
                 .isFalse();
         assertThat(semaphore.frontierAt(2)).isSameAs(evicted);
     }
@@ -263,7 +263,7 @@ class SemaphoreHistoryTest {
     }
 
     @Test
-    void valuesThatAreStillToComeAreNotTainted() {
+    void futureValuesAreNotTainted() {
         semaphore.signal(3, Frontier.producedBy(A, 3));
         semaphore.taintAbove(9);
         assertThat(semaphore.isTainted(3)).isFalse();
@@ -377,9 +377,12 @@ class SemaphoreHistoryTest {
         assertThat(semaphore.frontierAt(1)).isEqualTo(Frontier.producedBy(A, 1));
     }
 
-    /** Signals between a waiter's first check of the value and its registration; {@code crowdExecutor()} is called at that point. */
+    /**
+     * Signals between a waiter's first check of the value and its registration; {@code crowdExecutor()} is called at
+     * this point.
+     */
     @Test
-    void aValueThatIsReachedWhileAWaiterRegistersCallsIt() {
+    void aValueReachedWhileAWaiterRegistersCallsTheWaiter() {
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0)) {
             List<Long> called = new ArrayList<>();
             timeline.whenReached(1, new CrowdTimepoint() {

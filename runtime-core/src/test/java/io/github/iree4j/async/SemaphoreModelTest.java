@@ -18,10 +18,10 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** Random signals, promises and lookups against a model that keeps everything forever. */
+/** Random signals, promises and lookups against a model with an endless memory. */
 class SemaphoreModelTest {
 
-    /** A timeline that never forgets. */
+    /** A timeline with an endless memory. */
     private static final class Model {
         private final long initial;
         private final TreeMap<Long, Frontier> signals = new TreeMap<>(); // all internal signals
@@ -54,7 +54,7 @@ class SemaphoreModelTest {
             top = value;
         }
 
-        /** Here the model forgets too: a fallback to an older signal needs one that is still remembered. */
+        /** Here the model forgets too: a fallback to an older signal needs a remembered signal. */
         void taintAbove(long value, int capacity) {
             TreeMap<Long, Frontier> runs = new TreeMap<>(); // consecutive empty signals are one record
             for (Map.Entry<Long, Frontier> signal : signals.entrySet()) {
@@ -118,7 +118,7 @@ class SemaphoreModelTest {
     }
 
     @Test
-    void everyAnswerMatchesATimelineThatNeverForgets() {
+    void everyAnswerMatchesATimelineWithEndlessMemory() {
         for (int round = 0; round < 200; round++) {
             long seed = Effort.seed(20261120) + round;
             run(new Random(seed), "seed " + seed);

@@ -1,6 +1,6 @@
 package io.github.iree4j.async;
 
-/** Exposes a timeline's internals to tests: the size of its history, and whether it has waiters. */
+/** Exposes a timeline's internals to tests: the size of the history, and the presence of waiters. */
 public final class SemaphoreProbe {
     private SemaphoreProbe() {}
 

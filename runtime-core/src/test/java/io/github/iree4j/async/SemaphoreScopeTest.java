@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class SemaphoreScopeTest {
-    private final Object pair = new Object(); // two devices that signal each other
+    private final Object pair = new Object(); // two devices with signals to each other
     private final Object left = new Object();
     private final Object right = new Object();
     private final Object far = new Object();
@@ -30,7 +30,7 @@ class SemaphoreScopeTest {
     }
 
     @Test
-    void everyScopeAllowsItsUsesAndNoWiderOne() {
+    void everyScopeAllowsItsUsesAndNoWiderUse() {
         List<QueuePlace> places = List.of(leftFirst, leftSecond, rightQueue, farQueue);
         for (SemaphoreScope scope : SemaphoreScope.values()) {
             TimelineSemaphore semaphore = semaphore(scope);

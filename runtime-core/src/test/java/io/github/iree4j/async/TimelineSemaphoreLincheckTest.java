@@ -72,7 +72,7 @@ public class TimelineSemaphoreLincheckTest {
         return timeline.isReached(value);
     }
 
-    /** What is known about a value, as text. */
+    /** The knowledge about a value, as text. */
     @Operation
     public String lookup(@Param(name = "value") int value) {
         SignalRecord found = new SignalRecord();

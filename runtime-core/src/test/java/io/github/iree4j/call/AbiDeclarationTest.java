@@ -46,7 +46,7 @@ class AbiDeclarationTest {
     @ParameterizedTest
     @NullAndEmptySource
     @ValueSource(strings = {"func add", "sync func @f(", "sync func @f(%a: tensor<4xf32>", "@f() => x", "@f)()("})
-    void textThatIsNoDeclarationIsNone(String text) {
+    void textOfNoDeclarationIsNone(String text) {
         assertThat(AbiDeclaration.parse(text)).isNull();
     }
 

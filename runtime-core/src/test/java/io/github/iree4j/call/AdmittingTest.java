@@ -18,7 +18,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a submitted call waits for before being made, as said when the call is late; and who decides whether the call is made. */
+/**
+ * The wait of a submitted call before being made, as reported when the call is late; and the decision whether the call
+ * is made.
+ */
 @Timeout(300)
 class AdmittingTest {
     private static final InputSize ROW = new InputSize(16, 16, false);

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** FUTURE-1: the end of a call is run once, by a thread that waits for the future or by a separate one. */
+/** FUTURE-1: the end of a call is run once, by a thread in a wait for the future or by a separate thread. */
 @Timeout(600)
 class CallFutureTest {
     private final AtomicInteger ends = new AtomicInteger();
@@ -51,7 +51,7 @@ class CallFutureTest {
     }
 
     @Test
-    void aThreadThatWaitsRunsTheEnd() throws Exception {
+    void aWaitingThreadRunsTheEnd() throws Exception {
         CallFuture<Object> future = future();
         Object results = results();
         Thread waiting =

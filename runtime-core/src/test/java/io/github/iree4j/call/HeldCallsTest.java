@@ -24,13 +24,13 @@ class HeldCallsTest {
     private final List<Thread> makers = Collections.synchronizedList(new ArrayList<>());
 
     @Test
-    void aCallThatCannotBeMadeKeepsNoOtherFromBeingMade() throws Exception {
+    void anImpossibleCallKeepsNoOtherFromBeingMade() throws Exception {
         CountDownLatch both = new CountDownLatch(1);
         CountDownLatch made = new CountDownLatch(2);
         held.make(
                 null,
                 _ -> {
-                    await(both); // so that the same thread makes the next one
+                    await(both); // for the same thread to make the next call
                     throw new AssertionError("thrown on purpose");
                 },
                 CALL,
@@ -51,7 +51,7 @@ class HeldCallsTest {
     }
 
     @Test
-    void anAdmittingThreadMakesOneCallAndLeavesTheOthers() throws Exception {
+    void anAdmittingThreadMakesASingleCallAndLeavesTheOthers() throws Exception {
         CountDownLatch made = new CountDownLatch(3);
         withLocks(() -> {
             for (int i = 0; i < 3; i++) {
@@ -64,7 +64,7 @@ class HeldCallsTest {
     }
 
     @Test
-    void aLongCallIsNotMadeByTheAdmittingThreadNorOneBehindIt() throws Exception {
+    void aLongCallAndACallBehindItAreNotMadeByTheAdmittingThread() throws Exception {
         CountDownLatch made = new CountDownLatch(2);
         withLocks(() -> {
             make(made, false);
@@ -94,7 +94,7 @@ class HeldCallsTest {
                 isBrief);
     }
 
-    /** A call that has memory for its inputs once the latch is open. */
+    /** A call with memory for its inputs once the latch is open. */
     private static HeldCalls.Making shortUntil(CountDownLatch memory, Runnable making) {
         return mayWait -> {
             if (mayWait) {
@@ -110,8 +110,7 @@ class HeldCallsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aCallThatWaitsForMemoryOfItsInputsKeepsLaterCallsBackOnlyWhereTheOrderMatters(boolean inOrder)
-            throws Exception {
+    void aCallWaitingForMemoryOfItsInputsKeepsLaterCallsBackOnlyIfTheOrderMatters(boolean inOrder) throws Exception {
         HeldCalls calls = new HeldCalls("iree4j-test", inOrder);
         CountDownLatch memory = new CountDownLatch(1);
         CountDownLatch both = new CountDownLatch(2);
@@ -147,7 +146,7 @@ class HeldCallsTest {
         assertThat(both.await(10, TimeUnit.SECONDS)).isTrue();
         assertThat(order).isEqualTo(inOrder ? List.of(1, 2) : List.of(2, 1));
         assertThat(attempts)
-                .as("whether the thread that makes the calls in order waits")
+                .as("whether the thread for ordered calls waits")
                 .isEqualTo(inOrder ? List.of(true) : List.of(false, true));
     }
 

@@ -12,7 +12,10 @@ import io.github.iree4j.monitor.PendingCall;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The predicted need of a call decides whether it waits for admission ({@link AdmissionGate}): a guess that is far too high costs a second. */
+/**
+ * The predicted need of a call decides about a wait for admission ({@link AdmissionGate}): a far too high guess costs a
+ * second.
+ */
 class MemoryNeedTest {
     private final AdmissionGate gate = PoolSet.builder(new HostSlabProvider(), FrontierTracker.create())
             .pool(PoolOptions.passThrough("f").withRetained(Long.MAX_VALUE).withSizes(0, 64))
@@ -30,7 +33,7 @@ class MemoryNeedTest {
     }
 
     @Test
-    void whatASizeHeldIsWhatItNeeds() {
+    void theNeedOfASizeIsTheMemoryHeldAtThatSize() {
         need.learn(copied(100), 300);
         need.learn(copied(50), 200);
         assertThat(need.of(copied(100))).isEqualTo(300);
@@ -40,12 +43,12 @@ class MemoryNeedTest {
     }
 
     @Test
-    void aFunctionThatWasNeverCalledNeedsEightTimesItsInputs() {
+    void aFunctionNeverCalledNeedsEightTimesItsInputs() {
         assertThat(need.of(copied(100))).isEqualTo(800);
     }
 
     @Test
-    void aFunctionThatWasNeverCalledMayNeedMoreThanInProportionToSmallInputs() {
+    void aFunctionNeverCalledMayNeedMoreThanInProportionToSmallInputs() {
         assertThat(need.estimate(copied(0)).most()).isEqualTo(64L << 20);
         assertThat(need.estimate(copied(8 << 20)).most()).as("in proportion").isEqualTo(128L * 8 * (8 << 20));
         need.learn(copied(0), 200);
@@ -54,7 +57,7 @@ class MemoryNeedTest {
     }
 
     @Test
-    void aSizeBetweenOthersNeedsWhatTheLargerDidBesideItsInputs() {
+    void aSizeBetweenOthersNeedsAsMuchAsTheLargerBesideItsInputs() {
         need.learn(copied(100), 300);
         need.learn(copied(1_000), 2_000);
         assertThat(need.of(copied(500))).isEqualTo(1_500);
@@ -62,7 +65,7 @@ class MemoryNeedTest {
     }
 
     @Test
-    void whatTinyInputsNeedIsNotMultiplied() {
+    void theNeedOfTinyInputsIsNotMultiplied() {
         need.learn(copied(0), 30_000);
         need.learn(copied(8), 192); // three blocks of 64 bytes
         need.learn(copied(100_000), 150_000);
@@ -70,7 +73,7 @@ class MemoryNeedTest {
     }
 
     @Test
-    void whatNoInputsNeedIsNoProportionButTheLeast() {
+    void theNeedWithoutInputsIsNoProportionButTheLeast() {
         need.learn(copied(0), 30_000);
         assertThat(need.of(copied(100))).isEqualTo(30_100);
         assertThat(need.of(copied(10_000))).isEqualTo(80_000);
@@ -92,7 +95,7 @@ class MemoryNeedTest {
     }
 
     @Test
-    void whatInputsOnTheDeviceShowedIsTooLittleForInputsThatAreCopied() {
+    void theNeedWithInputsOnTheDeviceIsTooLittleForCopiedInputs() {
         need.learn(onDevice(1_000), 500);
         assertThat(need.of(onDevice(1_000))).isEqualTo(500);
         assertThat(need.of(copied(1_000))).isEqualTo(1_500);
@@ -112,7 +115,7 @@ class MemoryNeedTest {
     }
 
     @Test
-    void whatCopiedInputsShowedWithoutTheCopiesIsWhatInputsOnTheDeviceNeed() {
+    void theNeedWithCopiedInputsWithoutTheCopiesIsTheNeedWithInputsOnTheDevice() {
         need.learn(copied(1_000), 1_400);
         assertThat(need.of(onDevice(1_000))).isEqualTo(400);
         assertThat(need.estimate(onDevice(1_000)).most()).as("evidence").isEqualTo(400);
@@ -122,7 +125,7 @@ class MemoryNeedTest {
     }
 
     @Test
-    void whatIsCopiedToTheFirstDeviceTakesNothingOfAnother() {
+    void copiesToTheFirstDeviceTakeNothingOfAnother() {
         MemoryNeed second = new MemoryNeed(gate, false);
         assertThat(second.estimate(copied(1_000)).inputs()).isZero();
         assertThat(second.isNothing(copied(1_000))).as("unknown").isFalse();
@@ -132,7 +135,7 @@ class MemoryNeedTest {
     }
 
     @Test
-    void whatACallWaitsForIsDescribedAsAnEstimateWithItsGround() {
+    void theMemoryAwaitedByACallIsDescribedAsAnEstimateWithItsGround() {
         assertThat(MemoryNeeds.expected(List.of(need), copied(10)))
                 .isEqualTo(
                         "80 bytes of memory, the expected need: a guess, since no call with inputs of the same size, or larger, has succeeded");
@@ -148,7 +151,7 @@ class MemoryNeedTest {
         assertThat(MemoryNeeds.expected(List.of(), copied(10))).isEqualTo("memory of earlier calls");
     }
 
-    /** The call is looked at all the time, as by a reader of problems, while it is admitted. */
+    /** The call is looked at all the time, as by a reader of problems, during the admission. */
     @Test
     void aCallAdmittedDuringALookIsNotShortOfMemory() throws Exception {
         AdmissionGate bounded = PoolSet.builder(new HostSlabProvider(), FrontierTracker.create())
@@ -175,13 +178,13 @@ class MemoryNeedTest {
     }
 
     @Test
-    void aFunctionWhoseCallsFailMayBeTriedAloneAFewTimes() {
+    void aFunctionWithFailingCallsMayBeTriedAloneAFewTimes() {
         for (int i = 0; i < 3; i++) {
             assertThat(need.estimate(copied(100)).most()).as("try %d", i).isEqualTo(64L << 20);
             need.failed(2_000 + i);
         }
         assertThat(need.estimate(copied(100)).most()).isEqualTo(need.of(copied(100)));
-        assertThat(need.of(copied(100))).as("the most that it held").isEqualTo(2_002);
+        assertThat(need.of(copied(100))).as("the most held").isEqualTo(2_002);
         need.learn(copied(100), 300);
         assertThat(need.of(copied(100))).isEqualTo(300);
         assertThat(need.estimate(copied(200)).most()).as("unknown again").isEqualTo(128 * 600);

@@ -31,7 +31,7 @@ class ProgramLockTest {
     }
 
     @Test
-    void placesGetItInTheOrderTheyCame() {
+    void placesGetTheTurnInTheOrderOfArrival() {
         Listener first = new Listener();
         Listener second = new Listener();
         Listener third = new Listener();
@@ -43,7 +43,7 @@ class ProgramLockTest {
         assertThat(lock.leave(second)).isTrue();
         lock.release();
         assertThat(third.isGiven()).isTrue();
-        assertThat(lock.leave(third)).as("it has the turn already").isFalse();
+        assertThat(lock.leave(third)).as("has the turn already").isFalse();
         lock.release();
         assertThat(second.isGiven()).isFalse();
     }
@@ -92,7 +92,9 @@ class ProgramLockTest {
         lock.release();
     }
 
-    /** Threads, some interrupted, and places, some abandoned: the turn has one holder, and all get it in the end. */
+    /**
+     * Threads, some interrupted, and places, some abandoned: the turn has one holder, and all get the turn in the end.
+     */
     @Test
     void everyWaiterGetsAnExclusiveTurn() throws Exception {
         long seed = Effort.seed(20261120);

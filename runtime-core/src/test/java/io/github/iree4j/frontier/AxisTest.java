@@ -35,7 +35,7 @@ class AxisTest {
     }
 
     @Test
-    void domainNumbersAreThoseOfTheFormat() {
+    void domainNumbersMatchTheFormat() {
         assertThat(CausalDomain.values()).extracting(CausalDomain::number).containsExactly(0, 1, 3);
         assertThat(CausalDomain.values())
                 .containsExactly(CausalDomain.QUEUE, CausalDomain.COLLECTIVE, CausalDomain.HOST);
@@ -58,7 +58,7 @@ class AxisTest {
     }
 
     @Test
-    void refusesPartsThatDoNotFit() {
+    void refusesUnsuitableParts() {
         assertRefused(() -> Axis.of(0, 0, CausalDomain.QUEUE, 0), "session 0 of an axis is not within [1, 255]");
         assertRefused(() -> Axis.of(256, 0, CausalDomain.QUEUE, 0), "session 256");
         assertRefused(() -> Axis.of(1, 256, CausalDomain.QUEUE, 0), "machine 256");
@@ -112,7 +112,7 @@ class AxisTest {
     }
 
     @Test
-    void processHasOneAllocator() {
+    void processHasASingleAllocator() {
         assertThat(AxisAllocator.ofProcess()).isSameAs(AxisAllocator.ofProcess());
         assertThat(AxisAllocator.ofProcess().session()).isBetween(1, 255);
         assertThat(AxisAllocator.ofProcess().machine()).isZero();
@@ -130,7 +130,7 @@ class AxisTest {
             same += session == AxisAllocator.session(1, start.plusSeconds(i + 1)) ? 1 : 0;
         }
         assertThat(same)
-                .as("of 1000 restarts, those that repeat the session before")
+                .as("of 1000 restarts, the repetitions of the previous session")
                 .isLessThan(15);
         assertThat(seen).hasSizeGreaterThan(200);
     }

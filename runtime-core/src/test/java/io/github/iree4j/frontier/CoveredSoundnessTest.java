@@ -14,16 +14,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Checks the claims of frontiers against the truth. Random programs run on a few queues of both kinds, with far too little capacity and
- * with external signals; the truth is reachability in the happens-before graph. Whenever a frontier claims that everything of another point
- * happened before or has completed, that must be true.
+ * Checks the claims of frontiers against the truth. Random programs run on a few queues of both kinds, with far too
+ * little capacity and with external signals; the truth is reachability in the happens-before graph. A frontier that
+ * claims everything of another point as earlier or complete must be right.
  */
 @Tag("long")
 class CoveredSoundnessTest {
     private static final int PROGRAMS = Effort.rounds(3_000, 100_000);
     private static final int OPERATIONS = 60;
 
-    /** One operation: where it ran, what happened before it (itself included), and its frontier. */
+    /** An operation: the queue, the operations before (itself included), and the frontier. */
     private static final class Operation {
         final int id;
         final BitSet before = new BitSet();
@@ -43,15 +43,15 @@ class CoveredSoundnessTest {
         NONE,
         /** Treats the remaining entries of a tainted death frontier as complete. */
         IGNORES_TAINT,
-        /** Ignores axes that the requester does not mention. */
+        /** Ignores axes not mentioned by the requester. */
         IGNORES_ABSENT_AXES
     }
 
-    /** The counts of one run. */
+    /** The counts of a run. */
     private record Tally(int wrong, int incomplete, int covered, int tainted) {}
 
     @Test
-    void coveredFrontiersAreSoundAndUntaintedOnesComplete() {
+    void coveredFrontiersAreSoundAndUntaintedFrontiersComplete() {
         int covered = 0;
         int tainted = 0;
         long base = Effort.seed(CoveredSoundnessTest.class, PROGRAMS + " programs", 20260802);
@@ -68,18 +68,18 @@ class CoveredSoundnessTest {
             tainted += tally.tainted;
         }
         assertThat(covered)
-                .as("number of claims, so that the check above is not vacuous")
+                .as("number of claims, for the check above not to be vacuous")
                 .isGreaterThan(PROGRAMS);
         assertThat(tainted).as("frontiers that were tainted").isGreaterThan(PROGRAMS);
     }
 
     @Test
-    void theModelCatchesACheckThatIgnoresTaint() {
+    void theModelCatchesACheckIgnoringTaint() {
         assertThat(firstWrong(Mutant.IGNORES_TAINT)).isLessThan(PROGRAMS);
     }
 
     @Test
-    void theModelCatchesACheckThatIgnoresAbsentAxes() {
+    void theModelCatchesACheckIgnoringAbsentAxes() {
         assertThat(firstWrong(Mutant.IGNORES_ABSENT_AXES)).isLessThan(PROGRAMS);
     }
 
@@ -108,7 +108,7 @@ class CoveredSoundnessTest {
         }
         List<Operation> issued = new ArrayList<>(); // operations with a frontier
         List<Operation> pending =
-                new ArrayList<>(); // issued to a FIFO queue or submitted to an unordered one, not retired
+                new ArrayList<>(); // issued to a FIFO queue or submitted to an unordered queue, not retired
         BitSet retired = new BitSet();
         long[] nextEpoch = new long[queues];
         BitSet[] behind = new BitSet[queues]; // on a FIFO queue: everything before the next operation
@@ -179,7 +179,7 @@ class CoveredSoundnessTest {
         return new Tally(wrong, incomplete, covered, tainted);
     }
 
-    /** Whether a frontier denies no unretired operation that happens before its own. */
+    /** Whether a frontier denies no unretired operation before its own. */
     private static boolean isComplete(Operation operation, List<Operation> issued, long[] axes) {
         return issued.stream()
                 .filter(other -> !other.retired && operation.before.get(other.id))
@@ -195,7 +195,7 @@ class CoveredSoundnessTest {
         };
     }
 
-    /** Retires one operation whose waits have retired; on a FIFO queue the oldest. */
+    /** Retires an operation with retired waits; on a FIFO queue the oldest. */
     private static void retireOne(
             Random random, List<Operation> pending, boolean[] fifo, java.util.function.Consumer<Operation> retire) {
         int from = random.nextInt(pending.size());

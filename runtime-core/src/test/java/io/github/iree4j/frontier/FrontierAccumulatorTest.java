@@ -19,7 +19,7 @@ class FrontierAccumulatorTest {
     private final CompletedEpochs completed = axis -> done.getOrDefault(axis, 0L);
 
     @Test
-    void operationInheritsEverythingJoinedBeforeIt() {
+    void operationInheritsEverythingJoinedBefore() {
         FrontierAccumulator accumulator = new FrontierAccumulator(queue);
         accumulator.join(Frontier.producedBy(other, 5), completed);
         accumulator.issue(1, completed);
@@ -89,7 +89,7 @@ class FrontierAccumulatorTest {
     }
 
     @Test
-    void externalTaintEndsWhenTheOperationAfterItHasCompleted() {
+    void externalTaintEndsWhenTheNextOperationHasCompleted() {
         FrontierAccumulator accumulator = new FrontierAccumulator(queue);
         accumulator.join(Frontier.UNKNOWN, completed);
         assertThat(accumulator.snapshot(completed).isTainted()).isTrue();
@@ -134,12 +134,12 @@ class FrontierAccumulatorTest {
     }
 
     @Test
-    void taintOfALostAxisEndsWithTheOperationAfterIt() {
+    void taintOfALostAxisEndsWithTheNextOperation() {
         for (boolean evicted : new boolean[] {true, false}) {
             FrontierAccumulator accumulator = new FrontierAccumulator(allocator.allocate(CausalDomain.QUEUE), 2);
             long own = accumulator.axis();
             if (evicted) {
-                accumulator.join(Frontier.producedBy(other, 5), completed); // of a device that is lost
+                accumulator.join(Frontier.producedBy(other, 5), completed); // of a lost device
                 accumulator.join(Frontier.producedBy(third, 7), completed);
             } else {
                 accumulator.join(Frontier.producedBy(other, 5).tainted(), completed);
@@ -172,7 +172,7 @@ class FrontierAccumulatorTest {
                 .isFalse();
     }
 
-    /** Taint is a window: it opens when more is in flight than fits and closes each time all that has completed. */
+    /** Taint is a window: a window opens when more is in flight than fits and closes each time all has completed. */
     @Test
     void taintComesAndGoesOverAMillionOperationsOnMoreAxesThanFit() {
         int axisCount = 30;

@@ -72,7 +72,7 @@ class FrontierCodecTest {
     }
 
     @Test
-    void reportsWhatIsWrongWithTheBytes() {
+    void reportsTheFaultInTheBytes() {
         assertCorrupt(edit(0, 2), StatusCode.INCOMPATIBLE, "frontier of version 2 cannot be read");
         assertCorrupt(edit(1, 2), StatusCode.DATA_LOSS, "unknown flags 2");
         assertCorrupt(edit(7, 1), StatusCode.DATA_LOSS, "reserved bytes 1000000");
@@ -86,7 +86,7 @@ class FrontierCodecTest {
     }
 
     @Test
-    void entriesNeedEpochsAndAxesOfTheirOwn() {
+    void entriesNeedSeparateEpochsAndAxes() {
         byte[] noEpoch = encoded(sample());
         java.util.Arrays.fill(noEpoch, 16, 24, (byte) 0);
         assertCorrupt(noEpoch, StatusCode.DATA_LOSS, "entry 0 of frontier: epoch 0 is not above 0");
@@ -111,7 +111,7 @@ class FrontierCodecTest {
     }
 
     @Test
-    void anyBytesEitherFailCleanlyOrAreWhatAnEncoderWrites() {
+    void anyBytesEitherFailCleanlyOrAreAsWrittenByAnEncoder() {
         long seed = Long.getLong("iree.test.seed", 20260803);
         Random random = new Random(seed);
         int read = 0;
@@ -132,6 +132,6 @@ class FrontierCodecTest {
                 throw new AssertionError("seed %d, round %d".formatted(seed, round), e);
             }
         }
-        assertThat(read).as("inputs that survived, seed " + seed).isBetween(1, 99_999);
+        assertThat(read).as("surviving inputs, seed " + seed).isBetween(1, 99_999);
     }
 }

@@ -27,7 +27,7 @@ class FrontierFootprintTest {
         return epochs;
     }
 
-    /** Object with epochs and axes of its own: 24 + (16 + 12 * 8) + (16 + 12 * 4). */
+    /** Object with separate epochs and axes: 24 + (16 + 12 * 8) + (16 + 12 * 4). */
     @Test
     void frontierOfTwelveEntriesTakesAtMost200BytesIncludingItsArrays() {
         AllocatedBytes.assumeDefaultLayout();
@@ -38,7 +38,7 @@ class FrontierFootprintTest {
     }
 
     @Test
-    void frontierOfOneEntryIsOneObjectOf32Bytes() {
+    void frontierOfASingleEntryIsASingleObjectOf32Bytes() {
         AllocatedBytes.assumeDefaultLayout();
         Frontier first = Frontier.producedBy(axes(1, 1)[0], 1);
         long[] next = {1};
@@ -47,7 +47,7 @@ class FrontierFootprintTest {
     }
 
     @Test
-    void snapshotsOfOneQueueShareTheirAxes() {
+    void snapshotsOfAQueueShareTheirAxes() {
         AllocatedBytes.assumeDefaultLayout();
         MutableFrontier gathered = new MutableFrontier();
         gathered.merge(Frontier.ofSorted(axes(12, 1), epochs(12), 0));

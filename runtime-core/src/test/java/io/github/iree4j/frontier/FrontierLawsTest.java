@@ -13,7 +13,7 @@ import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The algebraic laws, on random frontiers. A failure names the seed; {@code -Diree4j.test.seed} repeats it. */
+/** The algebraic laws, on random frontiers. A failure names the seed; {@code -Diree4j.test.seed} repeats a run. */
 @Tag("long")
 class FrontierLawsTest {
     private static final int ROUNDS = Effort.rounds(20_000, 2_000_000);
@@ -67,7 +67,7 @@ class FrontierLawsTest {
         });
     }
 
-    /** Even when entries do not fit: the entries decide what stays, not the order of joining. */
+    /** Even when entries do not fit: the entries decide the survivors, not the order of joining. */
     @Test
     void mergeIsAssociativeCommutativeAndIdempotentAtAnyCapacity() {
         forAll("laws of merge", (frontiers, random) -> {
@@ -122,7 +122,7 @@ class FrontierLawsTest {
     }
 
     @Test
-    void dominanceIsAPartialOrderOnUntaintedFrontiersWithMergeAsItsJoin() {
+    void dominanceIsAPartialOrderOnUntaintedFrontiersWithMergeAsJoin() {
         forAll("partial order", (frontiers, random) -> {
             Frontier a = frontiers.plain(4);
             Frontier b = frontiers.plain(4);
@@ -160,7 +160,7 @@ class FrontierLawsTest {
     }
 
     @Test
-    void uncoveredIsWhatIsMissingForDominanceWhenNothingHasCompleted() {
+    void uncoveredIsTheRestMissingForDominanceWhenNothingHasCompleted() {
         forAll("missing for dominance", (frontiers, random) -> {
             Frontier a = frontiers.any(8);
             Frontier b = frontiers.any(8);
@@ -175,13 +175,16 @@ class FrontierLawsTest {
     @Test
     void taintedRightSideIsNeverDominated() {
         assertThat(violations(Frontier::dominates))
-                .as("tainted frontiers that were dominated")
+                .as("dominated tainted frontiers")
                 .isZero();
     }
 
-    /** A mutant: dominance that compares entries and ignores taint. The law above must catch it. */
+    /**
+     * A mutant: dominance with a comparison of entries and without regard for taint. The law above must catch this
+     * mistake.
+     */
     @Test
-    void lawOfTheTaintedRightSideCatchesDominanceThatForgetsTheTaint() {
+    void lawOfTheTaintedRightSideCatchesDominanceWithoutTaint() {
         assertThat(violations((left, right) -> left.dominatesEntries(right))).isPositive();
     }
 

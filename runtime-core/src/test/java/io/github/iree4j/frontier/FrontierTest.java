@@ -74,7 +74,7 @@ class FrontierTest {
     }
 
     @Test
-    void completedProducerEndsTaintAndCoversWhatWasLost() {
+    void completedProducerEndsTaintAndCoversLostEntries() {
         MutableFrontier gathered = new MutableFrontier(2);
         gathered.merge(frontier(A, 5, C, 9));
         Frontier death = gathered.produce(B, 7, CompletedEpochs.NONE);
@@ -115,7 +115,7 @@ class FrontierTest {
     }
 
     @Test
-    void anEntryThatIsNotThereDisprovesOnlyWhereNoneWasLost() {
+    void anAbsentEntryDisprovesOnlyIfNoneWasLost() {
         Frontier whole = frontier(A, 5, B, 6);
         assertThat(whole.reaches(A, 5)).isEqualTo(Known.YES);
         assertThat(whole.reaches(A, 6)).isEqualTo(Known.NO);

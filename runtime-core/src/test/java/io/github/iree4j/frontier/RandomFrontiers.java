@@ -5,7 +5,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Random frontiers for the tests of laws. A small pool of axes, so that frontiers overlap; narrow and wide ones, with taint and producers.
+ * Random frontiers for the tests of laws. A small pool of axes, for overlapping frontiers; narrow and wide frontiers,
+ * with taint and producers.
  */
 final class RandomFrontiers {
     private final Random random;

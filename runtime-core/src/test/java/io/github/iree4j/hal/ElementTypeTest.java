@@ -39,7 +39,7 @@ class ElementTypeTest {
             Map.entry("*64", 0x00000040)));
 
     @Test
-    void namesAndNumbersAreThoseOfTheRuntime() {
+    void namesAndNumbersMatchTheRuntime() {
         ENCODINGS.forEach((name, encoding) -> {
             assertThat(ElementType.parse(name).encoding()).as(name).isEqualTo(encoding);
             assertThat(new ElementType(encoding)).hasToString(name);
@@ -52,7 +52,7 @@ class ElementTypeTest {
     @ValueSource(
             strings = {"", "f", "f-8", "i300", "i9999999999", "q8", "f32 ", " f32", "f3x", "F32", "bf", "i+8", "\u0662"
             })
-    void refusesTextsThatAreNotTypes(String text) {
+    void refusesTextsOfNoType(String text) {
         assertThatThrownBy(() -> ElementType.parse(text))
                 .isInstanceOf(IreeException.class)
                 .hasMessageContaining("'" + text + "' is not an element type");
@@ -86,7 +86,7 @@ class ElementTypeTest {
     }
 
     @Test
-    void sizesThatDoNotFitAreRefused() {
+    void impossibleSizesAreRefused() {
         assertThat(ElementType.I8.byteSize(Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
         for (ElementType type :
                 new ElementType[] {ElementType.I16, ElementType.COMPLEX_128, ElementType.parse("i12")}) {

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Each method of a queue submits the command of its name, with the arguments at their places. */
+/** Each method of a queue submits the command of the same name, with the arguments at their places. */
 class QueueCommandTest {
     private static final BufferParams MEMORY =
             new BufferParams(MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE, BufferUsage.DEFAULT);
@@ -86,7 +86,7 @@ class QueueCommandTest {
     }
 
     @Test
-    @SuppressWarnings("NullAway") // an executable that is not used
+    @SuppressWarnings("NullAway") // an unused executable
     void otherOperationsKeepTheirArguments() {
         DispatchConfig config = DispatchConfig.of(2, 3, 4);
         int[] constants = {5};

@@ -8,7 +8,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 
-/** The program that {@link WithoutNativeLibraryTest} runs in its own process: copies bytes within a file and prints how. */
+/**
+ * The program run by {@link WithoutNativeLibraryTest} in a separate process: copies bytes within a file and prints how.
+ */
 final class ReadsAFile {
     private ReadsAFile() {}
 

@@ -70,7 +70,7 @@ class ShapeTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"x", "1x", "x1", "1xax2", "-1", "1.5", "99999999999999999999"})
-    void refusesTextsThatAreNotShapes(String text) {
+    void refusesTextsOfNoShape(String text) {
         assertThatThrownBy(() -> Shape.parse(text)).isInstanceOf(IreeException.class);
     }
 

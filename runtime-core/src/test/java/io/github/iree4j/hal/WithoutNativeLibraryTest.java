@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Files and timers of a process that has no native library. */
+/** Files and timers of a process without a native library. */
 @Timeout(600)
 class WithoutNativeLibraryTest {
     @Test

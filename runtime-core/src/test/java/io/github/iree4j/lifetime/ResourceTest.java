@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class ResourceTest {
     private static final class Counted extends Resource {
         final AtomicInteger destroyed = new AtomicInteger();
-        /** Plain on purpose: only the count orders its writes before destroy(). */
+        /** Plain on purpose: only the count orders the writes before destroy(). */
         int[] touched = new int[2];
 
         @Override
@@ -82,7 +82,7 @@ class ResourceTest {
         assertThat(resource.destroyed).hasValue(1);
     }
 
-    /** LIFE-1: two holders and a creator that closes twice, racing. */
+    /** LIFE-1: two holders and a creator with two closes, racing. */
     @Test
     void racingHoldersDestroyOnceAndAfterTheirLastUse() throws Exception {
         for (int round = 0; round < 2_000; round++) {

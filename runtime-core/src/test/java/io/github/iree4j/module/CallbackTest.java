@@ -18,7 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Java modules that call functions of earlier modules, and of the program that calls them. */
+/** Java modules with calls of functions of earlier modules, and of the calling program. */
 class CallbackTest {
     private final IreeRuntime runtime = IreeRuntime.create();
 
@@ -175,7 +175,7 @@ class CallbackTest {
     }
 
     @Test
-    void aMethodCallsFunctionsOfAModuleBeforeIt() {
+    void aMethodCallsFunctionsOfAnEarlierModule() {
         try (Program program = load(JavaModule.of(new Host()));
                 Results results = program.function("run").invoke(2f)) {
             assertThat(results.floatValue(0)).isEqualTo(6.5f);
@@ -209,7 +209,7 @@ class CallbackTest {
     }
 
     @Test
-    void aMethodCallsBackTheProgramThatCallsIt() {
+    void aMethodCallsBackItsCallingProgram() {
         try (Program program = load(JavaModule.of(new Host()));
                 Results results = program.function("factorial").invoke(20L)) {
             assertThat(results.longValue(0)).isEqualTo(2432902008176640000L);
@@ -230,7 +230,7 @@ class CallbackTest {
     }
 
     @Test
-    void cancellingACallCancelsWhatItsMethodsCall() throws Exception { // VM-4
+    void cancellingACallCancelsTheCallsOfItsMethods() throws Exception { // VM-4
         Host host = new Host();
         try (Program program = load(JavaModule.of(host))) {
             CompletableFuture<Results> call = program.function("spin").invokeAsync();
@@ -255,7 +255,7 @@ class CallbackTest {
     }
 
     @Test
-    void anImportThatIsMissingNamesBothModules() {
+    void aMissingImportNamesBothModules() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> runtime.load(ProgramOptions.builder()
                         .module(JavaModule.of(new Host()))
@@ -325,7 +325,7 @@ class CallbackTest {
     }
 
     @Test
-    void anInterfaceThatDoesNotMatchIsRefusedNamingBoth() {
+    void aMismatchingInterfaceIsRefusedNamingBoth() {
         try (Program program = load(JavaModule.of(new Host()))) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> program.bind(WrongCount.class))

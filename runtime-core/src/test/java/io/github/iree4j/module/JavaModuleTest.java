@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How Java types and exceptions map to those of programs, and who owns a module's objects. */
+/** Mapping of Java types and exceptions to types and exceptions of programs, and ownership of a module's objects. */
 class JavaModuleTest {
     record Mixed(double d, float f, long l, int i, boolean z) {}
 
@@ -233,7 +233,7 @@ class JavaModuleTest {
     }
 
     @Test
-    void functionsOfOneNameDifferByConvention() {
+    void functionsWithTheSameNameDifferByConvention() {
         assertThat(calls.<Integer>one("overloaded", "0i_i", 5)).isEqualTo(5);
         assertThat(calls.<Long>one("overloaded", "0I_I", 5L)).isEqualTo(5);
     }
@@ -286,7 +286,7 @@ class JavaModuleTest {
         "io, INTERNAL",
         "status, DATA_LOSS"
     })
-    void exceptionsBecomeStatusesThatNameTheMethod(String what, StatusCode code) {
+    void exceptionsBecomeStatusesNamingTheMethod(String what, StatusCode code) {
         try (ModuleCalls failing = new ModuleCalls(JavaModule.of(new Failing()))) {
             IreeException failure = failing.failure(code, "fail", "0r_v", VmBuffer.ofUtf8(what));
             assertThat(failure)
@@ -330,7 +330,7 @@ class JavaModuleTest {
     }
 
     @Test
-    void eachContextHasItsOwnObjectWhichIsClosedWithIt() {
+    void eachContextHasASeparateObjectClosedWithIt() {
         CLOSED.set(0);
         JavaModule module = JavaModule.of(Counter.class, Counter::new);
         try (Context a = Context.create(List.of(module), ContextOptions.DEFAULTS);
@@ -354,7 +354,7 @@ class JavaModuleTest {
         assertThat(CLOSED).hasValue(0);
     }
 
-    // -- classes that cannot be modules
+    // -- classes unfit to be modules
 
     static final class Unannotated {}
 
@@ -383,7 +383,7 @@ class JavaModuleTest {
     }
 
     @Test
-    void classesThatCannotBeModulesAreRefusedWithAReason() {
+    void classesUnfitToBeModulesAreRefusedWithAReason() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> JavaModule.of(new Unannotated()))
                 .withMessageContaining("not annotated @IreeModule");
@@ -404,7 +404,7 @@ class JavaModuleTest {
     }
 
     @Test
-    void aMethodOfASubclassReplacesTheOneItOverrides() {
+    void aMethodOfASubclassReplacesTheOverriddenMethod() {
         try (ModuleCalls loud = new ModuleCalls(JavaModule.of(new Types2()))) {
             assertThat(((VmBuffer) Objects.requireNonNull(loud.one("greet", "0r_r", VmBuffer.ofUtf8("you")))).utf8())
                     .isEqualTo("HELLO you");
@@ -421,7 +421,7 @@ class JavaModuleTest {
 
     static final class Types2 extends Base {
         @Override
-        String greet(String name) { // not annotated again, as in proxies that frameworks make
+        String greet(String name) { // not annotated again, as in proxies made by frameworks
             return "HELLO " + name;
         }
     }

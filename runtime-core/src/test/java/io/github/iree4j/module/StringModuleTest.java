@@ -16,7 +16,10 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A module with its own type, like IREE's {@code custom_module/basic}: strings that a program creates, measures and prints. */
+/**
+ * A module with a type of its own, like IREE's {@code custom_module/basic}: strings created, measured and printed by a
+ * program.
+ */
 class StringModuleTest {
     private final IreeRuntime runtime = IreeRuntime.create();
 
@@ -109,7 +112,7 @@ class StringModuleTest {
     }
 
     @Test
-    void anOptionalImportThatTheClassLacksIsAbsent() {
+    void anOptionalImportMissingInTheClassIsAbsent() {
         Strings strings = new Strings();
         assertThat(run(strings)).isEqualTo(5);
         assertThat(strings.printed).containsExactly("hello", "optimized");
@@ -123,7 +126,7 @@ class StringModuleTest {
         }
     }
 
-    /** Imports from a module that may also be offered. */
+    /** Imports from a module perhaps offered. */
     @IreeModule("custom")
     static final class Printer {
         final List<String> printed = new ArrayList<>();
@@ -194,7 +197,7 @@ class StringModuleTest {
     }
 
     @Test
-    void anAddedModuleTakesPrecedenceOverAnOfferedOne() {
+    void anAddedModuleTakesPrecedenceOverAnOfferedModule() {
         Strings added = new Strings();
         Strings offered = new Strings();
         try (Program program = runtime.load(ProgramOptions.builder()
@@ -210,7 +213,7 @@ class StringModuleTest {
     }
 
     @Test
-    void aTypeThatNoModuleRegistersIsRefusedByName() {
+    void aTypeOfNoModuleIsRefusedByName() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> runtime.load(ProgramOptions.builder()
                         .module("main", VmAssembler.assemble(MAIN))
@@ -219,7 +222,7 @@ class StringModuleTest {
     }
 
     @Test
-    void aSignatureThatDiffersNamesTheImportAndTheMethod() {
+    void aDifferentSignatureNamesTheImportAndTheMethod() {
         String wrong = MAIN.replace("@custom.string.length cconv \"0r_I\"", "@custom.string.length cconv \"0r_i\"")
                 .replace("-> (i64)", "-> (i32)")
                 .replace("%i2:3", "%i2");

@@ -24,14 +24,17 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Modules that take and return tensors, like IREE's {@code custom_module/sync} and {@code custom_module/async}. */
+/**
+ * Modules with tensors as arguments and results, like IREE's {@code custom_module/sync} and {@code
+ * custom_module/async}.
+ */
 class TensorModuleTest {
     private final IreeRuntime runtime = IreeRuntime.create();
 
     @AfterEach
     void close() {
         runtime.close();
-        // An abandoned call frees its inputs on its own thread.
+        // An abandoned call frees its inputs on a separate thread.
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (runtime.device().allocator().statistics().bytesLive() != 0 && System.nanoTime() < deadline) {
             Thread.onSpinWait();
@@ -64,7 +67,7 @@ class TensorModuleTest {
             return input;
         }
 
-        /** Doubles in place once the input is ready, on a thread of its own. */
+        /** Doubles in place once the input is ready, on a separate thread. */
         @Export("call.async")
         BufferView twice(BufferView input, Fence wait, Fence signal) {
             input.retain();
@@ -184,7 +187,7 @@ class TensorModuleTest {
     }
 
     @Test
-    void tensorsThatJavaMethodsReturnAreOnTheAccountOfTheProgram() {
+    void tensorsReturnedByJavaMethodsAreOnTheAccountOfTheProgram() {
         try (Program program = load(new Doubler());
                 Results results = program.function("main").invoke(new int[] {1, 2, 3})) {
             assertThat(results.size()).isEqualTo(1);
@@ -217,7 +220,7 @@ class TensorModuleTest {
     }
 
     @Test
-    void aMethodThatReturnsAFutureMakesTheProgramWait() throws Exception {
+    void aMethodReturningAFutureMakesTheProgramWait() throws Exception {
         Doubler module = new Doubler();
         try (Program program = load(module)) {
             CompletableFuture<Results> call = program.function("later").invokeAsync(40);

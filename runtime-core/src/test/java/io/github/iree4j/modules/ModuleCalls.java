@@ -18,19 +18,19 @@ import org.assertj.core.api.Assertions;
  * {@code List<List<?>>} for a span.
  */
 public final class ModuleCalls implements AutoCloseable {
-    /** A null reference where a list does not accept one. */
+    /** A null reference in place of a forbidden null in a list. */
     public static final Object NULL = new Object();
 
     private final VmModule module;
     private final Context context;
 
-    /** Links one module in its own context. */
+    /** Links a module in a separate context. */
     public ModuleCalls(VmModule module) {
         this.module = module;
         this.context = Context.create(List.of(module), ContextOptions.DEFAULTS);
     }
 
-    /** Calls a function and returns its results; references in them belong to the caller. */
+    /** Calls a function and returns the results; references inside belong to the caller. */
     public List<Object> call(String name, String convention, Object... arguments) {
         VmFunction function = module.resolve(name, convention);
         assertThat(function).as(name + " with convention " + convention).isNotNull();
@@ -63,7 +63,7 @@ public final class ModuleCalls implements AutoCloseable {
         return (T) results.getFirst();
     }
 
-    /** Returns the failure of a call that must not succeed; checks its code unless {@code code} is null. */
+    /** Returns the failure of a call expected to fail; checks the code unless {@code code} is null. */
     public IreeException failure(StatusCode code, String name, String convention, Object... arguments) {
         IreeException failure =
                 Assertions.catchThrowableOfType(IreeException.class, () -> call(name, convention, arguments));

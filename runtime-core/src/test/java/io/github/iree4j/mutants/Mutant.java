@@ -7,20 +7,20 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * One plausible mistake.
+ * A plausible mistake.
  *
- * @param id what it is called
- * @param meaning what is wrong then
- * @param file the source that it is made in, below the root package
- * @param edits what is changed
- * @param tests simple names of the classes that fail then, those that are most likely to first
+ * @param id the name
+ * @param meaning the effect of the mistake
+ * @param file the source with the mistake, below the root package
+ * @param edits the changes
+ * @param tests simple names of the failing classes, the most likely first
  */
 record Mutant(String id, String meaning, String file, List<Edit> edits, List<String> tests) {
     /**
      * A change.
      *
-     * @param find what is there: occurs once, whatever the white space
-     * @param replacement what is there instead
+     * @param find the present text: occurs once, whatever the white space
+     * @param replacement the text instead
      */
     record Edit(String find, String replacement) {
         private Pattern pattern() {
@@ -34,7 +34,7 @@ record Mutant(String id, String meaning, String file, List<Edit> edits, List<Str
      *
      * @param source the source as it is
      * @return the source with the mistake
-     * @throws IllegalArgumentException when what is to be changed is not there, or more than once
+     * @throws IllegalArgumentException if the text to be changed is missing, or present more than once
      */
     String applyTo(String source) {
         String changed = source;

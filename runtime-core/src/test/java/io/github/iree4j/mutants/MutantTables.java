@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The tables in {@code src/test/mutants}, read from the directory of the module whose tests find the mistakes.
+ * The tables in {@code src/test/mutants}, read from the directory of the module with the detecting tests.
  *
  * <pre>
  * # a remark
@@ -30,8 +30,8 @@ import java.util.stream.Stream;
  * + return dominatesEntries(right);
  * </pre>
  *
- * <p>Several lines {@code -} are one text, as are several lines {@code +} behind them; a {@code -} behind a {@code +} begins another
- * change of the same mistake.
+ * <p>Several lines {@code -} are a single text, as are several lines {@code +} behind them; a {@code -} behind a {@code
+ * +} begins another change of the same mistake.
  */
 final class MutantTables {
     static final Path TABLES = Path.of("src/test/mutants");
@@ -41,7 +41,7 @@ final class MutantTables {
 
     private MutantTables() {}
 
-    /** Directories of the modules that have tables. */
+    /** Directories of the modules with tables. */
     static List<Path> modules() {
         return Modules.with(TABLES);
     }
@@ -82,7 +82,7 @@ final class MutantTables {
         return all;
     }
 
-    /** Reads which mutants are known to survive, and why that is no fault of the tests. */
+    /** Reads the mutants known to survive, with the reason that clears the tests. */
     static Map<String, String> equivalent() {
         Map<String, String> listed = new TreeMap<>();
         boolean inSection = false;
@@ -110,7 +110,7 @@ final class MutantTables {
         private String file = "";
         private List<String> usualTests = List.of();
 
-        // Of the mutant that is being read.
+        // Of the current mutant.
         private String id = "";
         private String meaning = "";
         private List<String> tests = List.of();

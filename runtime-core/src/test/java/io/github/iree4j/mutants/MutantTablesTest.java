@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whether the tables of mutants are about the code that there is: {@code bin/mutate} runs them. */
+/** Whether the tables of mutants match the present code: run by {@code bin/mutate}. */
 class MutantTablesTest {
     @BeforeEach
     void sourcesAreThere() {
@@ -31,7 +31,7 @@ class MutantTablesTest {
     }
 
     @Test
-    void everyTestThatAMutantNamesIsThere() throws IOException {
+    void everyTestNamedByAMutantIsThere() throws IOException {
         for (Path module : MutantTables.modules()) {
             Map<String, List<Path>> tests;
             try (var files = Files.walk(module.resolve("src/test/java"))) {
@@ -49,7 +49,7 @@ class MutantTablesTest {
     }
 
     @Test
-    void everyMutantThatIsListedAsEquivalentIsInATable() {
+    void everyMutantListedAsEquivalentIsInATable() {
         assertThat(MutantTables.ids()).containsAll(MutantTables.equivalent().keySet());
     }
 }

@@ -33,12 +33,12 @@ import javax.tools.ToolProvider;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one mistake at a time and sees whether the tests that are said to find it fail. For {@code bin/mutate}, from the directory of
- * the module; takes what ids begin with, or nothing for all.
+ * Makes one mistake at a time and checks that the named tests fail. For {@code bin/mutate}, from the directory of the
+ * module; takes beginnings of ids, or nothing for all.
  *
- * <p>Compiles the changed file alone, in front of the class path, and runs the tests in a JVM of their own with this one's flags. Who
- * hangs is found. A mutant that survives without being listed in {@code docs/concurrency.md} is an error, and so is one that is listed
- * and does not survive, does not apply or does not compile.
+ * <p>Compiles the changed file alone, in front of the class path, and runs the tests in a separate JVM with the flags
+ * of this JVM. Hanging mutants are found. A surviving mutant without a line in {@code docs/concurrency.md} is an error,
+ * and so is a listed mutant that does not survive, does not apply or does not compile.
  */
 final class Mutate {
     private static final Path WORK = Path.of("target/mutants");
@@ -94,7 +94,7 @@ final class Mutate {
         if (prefixes.isEmpty()) {
             Set<String> unknown = new TreeSet<>(equivalent.keySet());
             unknown.removeAll(MutantTables.ids());
-            unknown.forEach(id -> report("UNKNOWN", id, "is listed as one that survives", wrong));
+            unknown.forEach(id -> report("UNKNOWN", id, "is listed as surviving", wrong));
         }
         long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began);
         System.out.printf(
@@ -108,7 +108,7 @@ final class Mutate {
         System.out.printf("%-9s %s: %s%n", outcome, id, text);
     }
 
-    /** Runs all tests once as things are: they must pass, or nothing follows from a failure. */
+    /** Runs all tests once as things are: the tests must pass, or nothing follows from a failure. */
     private boolean passWithoutMistake(List<Mutant> mutants) throws IOException, InterruptedException {
         Set<String> tests = new LinkedHashSet<>();
         mutants.forEach(mutant -> tests.addAll(mutant.tests()));
@@ -164,13 +164,13 @@ final class Mutate {
         }
         String text = "%s, %.1f s".formatted(how, seconds);
         if (listed) {
-            report("FOUND", mutant.id(), "although it is listed as one that survives: " + text, wrong);
+            report("FOUND", mutant.id(), "although listed as surviving: " + text, wrong);
         } else {
             report("found", mutant.id(), text, killed);
         }
     }
 
-    /** Compiles the changed file; returns why that cannot be. */
+    /** Compiles the changed file; returns the obstacle. */
     private @Nullable String compile(Mutant mutant, Path overlay) throws IOException {
         String source;
         try {
@@ -198,7 +198,7 @@ final class Mutate {
         return compiled ? null : "does not compile: " + said;
     }
 
-    /** Returns the exit status; -1 of one that took too long. */
+    /** Returns the exit status; -1 after too long a time. */
     private int runTests(List<Path> before, List<String> tests, Path log, long limitMillis)
             throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
@@ -224,8 +224,8 @@ final class Mutate {
     }
 
     /**
-     * Waits for the end of a process; returns whether it does not come: it computes for longer than the limit, or does nothing at all for a
-     * while. The clock says little where other programs run as well.
+     * Waits for the end of a process; returns whether nothing comes: computing for longer than the limit, or no
+     * activity at all for a while. The clock says little where other programs run as well.
      */
     private static boolean hangs(Process process, long limitMillis) throws InterruptedException {
         long seen = -1; // milliseconds of computing

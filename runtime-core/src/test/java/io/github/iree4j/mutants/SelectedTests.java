@@ -15,7 +15,7 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-/** Runs test classes in this JVM until the first failure, with which it ends. Prints how long each class took. */
+/** Runs test classes in this JVM and exits at the first failure. Prints how long each class took. */
 final class SelectedTests implements TestExecutionListener {
     /** Exit status when a test has failed. */
     static final int FAILED = 1;
@@ -37,7 +37,7 @@ final class SelectedTests implements TestExecutionListener {
         end(listener.passed.get() > 0 ? 0 : NOTHING_RUN);
     }
 
-    /** Exits at once: threads that a mutant left behind do not delay the end. */
+    /** Exits at once: threads left behind by a mutant do not delay the end. */
     private static void end(int status) {
         System.out.flush();
         Runtime.getRuntime().halt(status);

@@ -1,4 +1,4 @@
-/** Mistakes that tests must find: see {@link io.github.iree4j.mutants.Mutate}. */
+/** Mistakes due to be found by tests: see {@link io.github.iree4j.mutants.Mutate}. */
 @NullMarked
 package io.github.iree4j.mutants;
 

@@ -45,7 +45,7 @@ class CacheDirectoryTest {
                 .satisfies(e -> assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE));
     }
 
-    /** Makes something belong to another user, which only the superuser can. */
+    /** Makes something belong to another user, as only the superuser can. */
     private static void giveAway(Path path) throws IOException {
         try {
             Files.setAttribute(path, "unix:uid", 65534, LinkOption.NOFOLLOW_LINKS);
@@ -102,17 +102,17 @@ class CacheDirectoryTest {
     }
 
     @Test
-    void directoryInOneOfAnotherUserIsRefused() throws IOException {
+    void directoryInADirectoryOfAnotherUserIsRefused() throws IOException {
         Path other = Files.createDirectory(directory.resolve("other"));
         Path cache = Files.createDirectories(other.resolve("between/cache"));
         Files.setPosixFilePermissions(cache, PosixFilePermissions.fromString("rwx------"));
         giveAway(other);
         refused(cache, "is in a directory of another user, '" + other);
-        assertThat(cache).as("what was created to find out").isEmptyDirectory();
+        assertThat(cache).as("created for the question").isEmptyDirectory();
     }
 
     @Test
-    void directoryThatOthersCanWriteIsRefused() throws IOException {
+    void directoryWritableByOthersIsRefused() throws IOException {
         Path cache = Files.createDirectory(directory.resolve("cache"));
         Files.setPosixFilePermissions(cache, PosixFilePermissions.fromString("rwxrwxrwx"));
         refused(cache, "can be written by others (rwxrwxrwx)");

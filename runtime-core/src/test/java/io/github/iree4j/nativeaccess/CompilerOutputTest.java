@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** Libraries emitted by {@code iree-compile}, extracted from modules. */
 class CompilerOutputTest {
-    /** The first ELF file embedded in a module. Its section table, which comes last, determines its end. */
+    /** The first ELF file embedded in a module. The section table, at the end, determines the end. */
     private static MemorySegment elf(String module) throws IOException {
         byte[] bytes = Files.readAllBytes(Fixtures.file(module));
         ByteBuffer buffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);

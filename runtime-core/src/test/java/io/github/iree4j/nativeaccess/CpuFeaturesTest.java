@@ -21,7 +21,7 @@ class CpuFeaturesTest {
     }
 
     @Test
-    void featuresAreThoseTheKernelReports() throws Exception {
+    void featuresMatchTheReportOfTheKernel() throws Exception {
         assumeTrue(CpuFeatures.architecture().equals("x86_64"), "compares with flags of x86_64 in /proc/cpuinfo");
         List<String> flags = Files.readAllLines(Path.of("/proc/cpuinfo")).stream()
                 .filter(line -> line.startsWith("flags"))

@@ -92,7 +92,7 @@ class CpuLibraryTest {
     }
 
     @Test
-    void slicesOfOneDispatchRunOnManyThreads() throws Exception {
+    void slicesOfADispatchRunOnManyThreads() throws Exception {
         try (CpuLibrary library = TestKernels.basic();
                 Arena arena = Arena.ofShared()) {
             for (int round = 0; round < 100; round++) {
@@ -202,7 +202,7 @@ class CpuLibraryTest {
     }
 
     @Test
-    void librariesThatCannotRunReportWhy() {
+    void unrunnableLibrariesReportWhy() {
         loadFails("old_version", StatusCode.INCOMPATIBLE, "version is 2, versions 3 to 6 can be run");
         loadFails("sanitized", StatusCode.UNIMPLEMENTED, "sanitizer 1 (address)");
         loadFails("required_import", StatusCode.UNAVAILABLE, "'iree_uk_mmt4d'");
@@ -261,7 +261,9 @@ class CpuLibraryTest {
                 () -> library.dispatch(FAIL_AT, state, 0, 1, MemorySegment.NULL, 0));
     }
 
-    /** Found by this test: while calls counted as references, two that overlapped kept a closed library alive forever. */
+    /**
+     * Found by this test: while calls counted as references, two overlapping calls kept a closed library alive forever.
+     */
     @Test
     void closingDuringCallsLetsThemFinish() throws Exception {
         for (int round = 0; round < Effort.rounds(200); round++) {

@@ -14,8 +14,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process in which kernels fault while the JVM handles the faults of its own code: implicit null checks, stack overflows, truncated
- * mapped files, divisions by zero. Prints {@code done}. With {@code store} it runs one storing kernel and prints the outcome.
+ * A process with faulting kernels while the JVM handles the faults of its own code: implicit null checks, stack
+ * overflows, truncated mapped files, divisions by zero. Prints {@code done}. With {@code store} a single storing kernel
+ * runs and the outcome is printed.
  */
 final class FaultsOfTheVirtualMachine {
     private static final int ROUNDS = 20_000; // enough for both JIT compilers
@@ -53,7 +54,7 @@ final class FaultsOfTheVirtualMachine {
                 require(overflows(), "a stack that ends");
             }
             kernels.store(random);
-            require(losesAFile(directory.resolve("shorter.bin")), "a file that becomes shorter");
+            require(losesAFile(directory.resolve("shorter.bin")), "a file in the process of becoming shorter");
             kernels.store(random);
             onManyThreads(kernels);
         }
@@ -91,7 +92,7 @@ final class FaultsOfTheVirtualMachine {
         }
     }
     /** Returns 1 for null and for a division by zero. */
-    @SuppressWarnings("NullAway") // that is the point
+    @SuppressWarnings("NullAway") // as intended
     private static int exceptions(@Nullable Cell cell) {
         try {
             return 6 / cell.value() < 0 ? 1 : 0;

@@ -17,7 +17,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.Random;
 
 /**
- * Kernels that store to invalid addresses ({@code native-shim/test/kernels/faulty.c}), and each kind of memory to store to.
+ * Kernels with stores to invalid addresses ({@code native-shim/test/kernels/faulty.c}), and each kind of memory to
+ * store to.
  */
 final class FaultyKernels implements AutoCloseable {
     /** The target of a store. */
@@ -109,7 +110,7 @@ final class FaultyKernels implements AutoCloseable {
         if (kind == Kind.VIEW_OF_CONSTANT) {
             restore();
             if (sealed.bytes().get(ValueLayout.JAVA_BYTE, 4) != 3) {
-                throw new AssertionError("the store is visible outside its view");
+                throw new AssertionError("the store is visible outside the view");
             }
         }
         return kind.name();
@@ -128,7 +129,7 @@ final class FaultyKernels implements AutoCloseable {
         }
     }
 
-    /** Calls a kernel that stores to an address. */
+    /** Calls a kernel with a store to an address. */
     void storeTo(long address) {
         DispatchState state = new DispatchState()
                 .begin(3, 1)

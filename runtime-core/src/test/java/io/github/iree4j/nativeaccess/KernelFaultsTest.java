@@ -20,7 +20,7 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Kernels that store to invalid addresses fail their call, and nothing else. */
+/** Kernels with stores to invalid addresses fail their call, and nothing else. */
 @Timeout(1800)
 class KernelFaultsTest {
     @TempDir
@@ -40,7 +40,7 @@ class KernelFaultsTest {
     }
 
     @Test
-    void virtualThreadsThatChangeCarriersFaultIndependently() throws Exception {
+    void virtualThreadsChangingCarriersFaultIndependently() throws Exception {
         try (FaultyKernels kernels = new FaultyKernels(directory)) {
             List<Thread> threads = new ArrayList<>();
             List<String> wrong = new ArrayList<>();
@@ -71,7 +71,7 @@ class KernelFaultsTest {
     }
 
     @Test
-    void codeThatFaultsDuringLoadingIsRefused() {
+    void codeFaultingDuringLoadingIsRefused() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> CpuLibrary.load("x", TestKernels.elf("faulty_initializer"), new int[0]))
                 .withMessageStartingWith("executable 'x': its initializer was stopped: it ")

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(600)
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no POSIX permissions and Unix attributes")
 class NativeLibraryTest {
-    /** Prints whether native code is available, or why not; runs in its own JVM. */
+    /** Prints whether native code is available, or why not; runs in a separate JVM. */
     static final class Probe {
         private Probe() {}
 
@@ -57,7 +57,7 @@ class NativeLibraryTest {
         }
     }
 
-    /** Uses every native method; runs with {@code -Xcheck:jni}, which reports on standard output. */
+    /** Uses every native method; runs with {@code -Xcheck:jni}, and reports on standard output. */
     static final class Exercise {
         private Exercise() {}
 
@@ -75,7 +75,7 @@ class NativeLibraryTest {
             CpuLibraryTest cpu = new CpuLibraryTest();
             cpu.addsFourFloats();
             cpu.wrongArgumentsAreRefusedBeforeTheKernelRuns();
-            cpu.librariesThatCannotRunReportWhy();
+            cpu.unrunnableLibrariesReportWhy();
             System.out.println("done");
         }
     }
@@ -84,7 +84,7 @@ class NativeLibraryTest {
     @Test
     void jniIsUsedCorrectly() throws Exception {
         List<String> command = probeCommand(Exercise.class, "-Xcheck:jni", "--enable-native-access=ALL-UNNAMED");
-        // The JVM may also report, at any moment, that this library has handlers of signals: kernels may fail.
+        // The JVM may also report, at any moment, signal handlers of this library: kernels may fail.
         assertThat(output(command)).contains("done\n").doesNotContain("WARNING").doesNotContain("FATAL");
     }
 
@@ -131,14 +131,14 @@ class NativeLibraryTest {
     }
 
     @Test
-    void aConfiguredFileThatIsMissingIsNamedAndNothingElseIsTried() throws Exception {
+    void aMissingConfiguredFileIsNamedAndNothingElseIsTried() throws Exception {
         assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.library-path=/nowhere/lib.so"))
                 .contains("UNAVAILABLE: native library '/nowhere/lib.so' does not exist")
                 .contains("iree.native.library-path");
     }
 
     @Test
-    void aConfiguredFileThatIsNotALibraryIsNamed(@TempDir Path directory) throws Exception {
+    void aConfiguredFileOfNoLibraryIsNamed(@TempDir Path directory) throws Exception {
         Path file = Files.writeString(directory.resolve(NativeLibrary.FILE_NAME), "not a library");
         assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.library-path=" + directory))
                 .contains("UNAVAILABLE: native library '" + file + "' cannot be loaded");
@@ -199,7 +199,7 @@ class NativeLibraryTest {
                 .startsWith("available");
     }
 
-    /** In its own namespace, where any user may mount. */
+    /** In a separate namespace, where any user may mount. */
     @Test
     void noexecVolumesAreRecognised(@TempDir Path directory) throws Exception {
         Process mount = new ProcessBuilder(
@@ -223,7 +223,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void platformsAreNamedAsOsMavenPluginNamesThem() {
+    void platformsAreNamedAsByOsMavenPlugin() {
         assertThat(NativePlatform.name("Linux", "amd64")).isEqualTo("linux-x86_64");
         assertThat(NativePlatform.name("Linux", "aarch64")).isEqualTo("linux-aarch_64");
         assertThat(NativePlatform.name("Mac OS X", "aarch64")).isEqualTo("osx-aarch_64");
@@ -233,7 +233,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void aPlatformsLibraryHasTheNameThatItsLoaderExpects() {
+    void aPlatformsLibraryHasTheNameExpectedByItsLoader() {
         assertThat(NativePlatform.RELEASED)
                 .map(NativePlatform::fileName)
                 .containsExactly(
@@ -247,7 +247,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void theCLibraryIsThatOfTheMappingsOfTheJvm() {
+    void theCLibraryIsTheLibraryOfTheMappingsOfTheJvm() {
         assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00014000 fe:01 530 /lib/ld-musl-x86_64.so.1"))
                 .isTrue();
         assertThat(NativePlatform.isMusl("7f1-7f2 r-xp 00014000 fe:01 530 /usr/lib/libc.so"))
@@ -259,7 +259,7 @@ class NativeLibraryTest {
         assertThat(NativePlatform.isMusl("7f1-7f2 rw-p 00000000 00:00 0 ")).isFalse();
         assertThat(NativePlatform.isMusl("7f1-7f2 rw-p 00000000 00:00 0 [heap]"))
                 .isFalse();
-        // The JVM of this test runs on one of the two, and has a library for it.
+        // The JVM of this test runs on either of the two, and has a library for it.
         assertThat(NativePlatform.name()).isIn(NativePlatform.RELEASED);
     }
 
@@ -276,7 +276,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void aLibraryThatDiffersFromItsChecksumIsRefused(@TempDir Path parent) throws Exception {
+    void aLibraryWithAnotherChecksumIsRefused(@TempDir Path parent) throws Exception {
         Path folder = Files.createDirectories(parent.resolve("META-INF/native/plan9-pdp11"));
         Files.write(folder.resolve(NativeLibrary.FILE_NAME), new byte[] {1, 2, 3});
         Path sum = folder.resolve(NativeLibrary.FILE_NAME + ".sha256");
@@ -341,7 +341,7 @@ class NativeLibraryTest {
     }
 
     @Test
-    void extractionRefusesDirectoriesThatOthersCanWrite(@TempDir Path parent) throws Exception {
+    void extractionRefusesDirectoriesWritableByOthers(@TempDir Path parent) throws Exception {
         Path directory = Files.createDirectory(parent.resolve("open"));
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
         assertThatThrownBy(() -> new NativeExtraction(new byte[] {1}).extractTo(directory))
@@ -366,7 +366,7 @@ class NativeLibraryTest {
 
     /** Volumes mounted by a container platform may be writable by all users. */
     @Test
-    void aConfiguredDirectoryThatOthersCanWriteGetsAPrivateSubdirectory(@TempDir Path parent) throws Exception {
+    void aConfiguredDirectoryWritableByOthersGetsAPrivateSubdirectory(@TempDir Path parent) throws Exception {
         Path directory = Files.createDirectory(parent.resolve("open"));
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
         assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.extract-dir=" + directory))
@@ -388,9 +388,9 @@ class NativeLibraryTest {
                 .hasMessageContaining("cannot write to directory '" + file + "'");
     }
 
-    /** For two applications in one JVM, or a restart by development tools. */
+    /** For two applications in a JVM, or a restart by development tools. */
     @Test
-    void aSecondClassLoaderGetsItsOwnLibrary() throws Exception {
+    void aSecondClassLoaderGetsASeparateLibrary() throws Exception {
         NativeLibrary.ensureAvailable();
         URL[] classPath = Arrays.stream(System.getProperty("java.class.path").split(java.io.File.pathSeparator))
                 .map(NativeLibraryTest::url)

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** Declarations that exist in both C and Java agree. */
+/** Declarations in both C and Java agree. */
 class ShimTest {
     @BeforeAll
     static void load() {
@@ -26,7 +26,7 @@ class ShimTest {
     /** These tests run on Linux. */
     @Test
     @EnabledOnOs(OS.LINUX)
-    void linuxHasEachCapabilityThatJavaKnowsAndNoOther() {
+    void linuxHasEachCapabilityKnownToJavaAndNoOther() {
         assertThat(SystemCapability.values()).allMatch(SystemCapability::isPresent);
         assertThat(Integer.bitCount(Shim.capabilities())).isEqualTo(SystemCapability.values().length);
     }

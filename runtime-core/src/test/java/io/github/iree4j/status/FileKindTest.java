@@ -21,7 +21,7 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Paths that lead to something else than a regular file are refused before they are opened. */
+/** Paths of something else than a regular file are refused before being opened. */
 @Timeout(300)
 class FileKindTest {
     @TempDir

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** PLACE-1: what is known of files that were touched; the test runs what reads and compares them. */
+/** PLACE-1: the knowledge about touched files; the test runs the readers and comparisons. */
 class FilesInPlaceTest {
     @TempDir
     Path directory;
@@ -66,7 +66,7 @@ class FilesInPlaceTest {
     }
 
     @Test
-    void touchedFileIsUnknownUntilItWasComparedOnceForAllWhoAsk() throws IOException {
+    void touchedFileIsUnknownUntilComparedOnceForAllAskers() throws IOException {
         read();
         touch();
         assertThat(files.failure()).as("proved").isNull();
@@ -81,7 +81,7 @@ class FilesInPlaceTest {
     }
 
     @Test
-    void callThatBeganBeforeAFileWasTouchedGivesNoResultsThoughItsContentsAreTheSame() throws IOException {
+    void callBegunBeforeAFileWasTouchedGivesNoResultsDespiteEqualContents() throws IOException {
         read();
         long before = files.comparisons();
         assertThat(files.failureSince(before)).isNull();
@@ -129,7 +129,7 @@ class FilesInPlaceTest {
     }
 
     @Test
-    void fileThatWasTouchedBeforeItWasReadCountsAsChanged() throws IOException {
+    void fileTouchedBeforeItsReadCountsAsChanged() throws IOException {
         touch();
         assertThat(areUnchanged()).isEqualTo(Known.NO);
         assertThat(files.failure()).hasMessageContaining("before the contents had been read");
@@ -138,7 +138,7 @@ class FilesInPlaceTest {
     }
 
     @Test
-    void fileThatChangesWhileItIsComparedIsComparedAgain() throws IOException {
+    void fileChangingDuringItsComparisonIsComparedAgain() throws IOException {
         read();
         touch();
         CompletableFuture<IreeException> verdict = files.verdict();
@@ -153,7 +153,7 @@ class FilesInPlaceTest {
     }
 
     @Test
-    void fileThatIsTouchedDuringEachComparisonKeepsNoCallWaiting() throws IOException {
+    void fileTouchedDuringEachComparisonKeepsNoCallWaiting() throws IOException {
         read();
         touch();
         CompletableFuture<IreeException> verdict = files.verdict();
@@ -176,7 +176,7 @@ class FilesInPlaceTest {
 
     @Test
     @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows tells no identity of a file")
-    void fileThatWasTouchedAndThenReplacedIsNotTakenForUnchanged() throws IOException {
+    void fileTouchedAndThenReplacedIsNotTakenForUnchanged() throws IOException {
         read();
         write("as it is.");
         assertThat(areUnchanged()).isEqualTo(Known.UNKNOWN);
@@ -190,7 +190,7 @@ class FilesInPlaceTest {
         Files.move(other, path, StandardCopyOption.REPLACE_EXISTING);
     }
 
-    /** Files whose file system answers a look when the test runs the thread. */
+    /** Files on a file system that answers a look when the test runs the thread. */
     private FilesInPlace elsewhere(ArrayDeque<Runnable> thread, Duration patience) throws IOException {
         FilesInPlace all = new FilesInPlace(_ -> Runnable::run, _ -> thread::add, comparing::add, patience);
         all.add(new FileInPlace("file '" + path + "'", path, FileInPlace.State.of(path), path.getFileSystem(), true));
@@ -200,7 +200,7 @@ class FilesInPlaceTest {
     }
 
     @Test
-    void fileSystemThatGivesNoAnswerLeavesItsFilesUnknown() throws IOException {
+    void silentFileSystemLeavesItsFilesUnknown() throws IOException {
         FilesInPlace all = elsewhere(new ArrayDeque<>(), Duration.ofNanos(1));
         IreeException failure = all.verdict().orTimeout(1, TimeUnit.MINUTES).join();
         assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
@@ -213,7 +213,7 @@ class FilesInPlaceTest {
     }
 
     @Test
-    void failureIsThatOfTheLatestLookAndWaitsForNone() throws IOException {
+    void failureBelongsToTheLatestLookAndWaitsForNone() throws IOException {
         ArrayDeque<Runnable> thread = new ArrayDeque<>();
         FilesInPlace all = elsewhere(thread, Duration.ofDays(1));
         write("longer than it was");
@@ -223,7 +223,7 @@ class FilesInPlaceTest {
     }
 
     @Test
-    void whoWaitsForAComparisonLearnsThatTheFileSystemGivesNoAnswer() throws IOException {
+    void aWaiterForAComparisonLearnsOfASilentFileSystem() throws IOException {
         ArrayDeque<Runnable> thread = new ArrayDeque<>();
         FilesInPlace all = elsewhere(thread, Duration.ofSeconds(1));
         touch();
@@ -242,7 +242,7 @@ class FilesInPlaceTest {
     }
 
     @Test
-    void fileThatIsUsedLaterIsReadAsWell() throws IOException {
+    void fileUsedLaterIsReadAsWell() throws IOException {
         read();
         Path other = Files.writeString(directory.resolve("more"), "more");
         files.add(FileInPlace.of("file '" + other + "'", other));

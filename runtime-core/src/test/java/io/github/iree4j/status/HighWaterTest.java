@@ -30,7 +30,7 @@ class HighWaterTest {
         assertThat(mark.take(number::get)).isZero();
     }
 
-    /** Of a number that goes up and down on many threads, the readings have the true maximum, and nothing above. */
+    /** Of a number going up and down on many threads, the readings have the true maximum, and nothing above. */
     @Test
     void noReaderMissesTheHighestOfManyThreads() throws Exception {
         for (int round = 0; round < Effort.rounds(200); round++) {

@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** PLACE-2: who asks, and which look answers; the test runs the thread that looks. */
+/** PLACE-2: the askers, and the answering look; the test runs the looking thread. */
 class LooksTest {
     private final ArrayDeque<Runnable> thread = new ArrayDeque<>();
     private int looks;
@@ -18,7 +18,7 @@ class LooksTest {
     }
 
     @Test
-    void oneLookAnswersAllWhoAskedBeforeItBegan() {
+    void aLookAnswersAllEarlierQuestions() {
         Looks<Integer> file = looks(Duration.ofDays(1));
         CompletableFuture<Integer> first = file.ask();
         CompletableFuture<Integer> second = file.ask();
@@ -30,7 +30,7 @@ class LooksTest {
     }
 
     @Test
-    void whoAsksDuringALookGetsALaterOne() {
+    void aQuestionDuringALookGetsALaterLook() {
         CompletableFuture<?>[] during = new CompletableFuture<?>[1];
         Looks<?>[] file = new Looks<?>[1];
         file[0] = new Looks<>(
@@ -51,7 +51,7 @@ class LooksTest {
     }
 
     @Test
-    void nobodyWaitsBehindALookThatIsLate() throws Exception {
+    void nobodyWaitsBehindALateLook() throws Exception {
         CompletableFuture<?>[] later = new CompletableFuture<?>[2];
         Looks<?>[] file = new Looks<?>[1];
         file[0] = new Looks<>(
@@ -68,12 +68,12 @@ class LooksTest {
         assertThat(thread).as("further looks").isEmpty();
         Looks<?> same = file[0];
         assertThat(same.ask())
-                .as("the look has ended, so that the next may be answered")
+                .as("the look has ended, for the next to be answered")
                 .isNotSameAs(later[1]);
     }
 
     @Test
-    void questionWhoseLookHasNotBegunInTimeHasNoAnswer() {
+    void questionWithoutATimelyLookHasNoAnswer() {
         Looks<Integer> file = looks(Duration.ofNanos(1));
         assertThat(file.ask().orTimeout(1, TimeUnit.MINUTES).join()).isNull();
         assertThat(file.ask()).isCompletedWithValue(null);

@@ -48,7 +48,7 @@ class ReactionsTest {
         assertThatIllegalArgumentException().isThrownBy(() -> IreeException.of(StatusCode.OK, "fine"));
     }
 
-    /** By callers that wait, functions around the failed function, and loads. */
+    /** By waiting callers, functions around the failed function, and loads. */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "OK")
     void aFailurePassedOnWithTheSameCodeKeepsItsClass(StatusCode code) {
@@ -75,7 +75,7 @@ class ReactionsTest {
                 .isExactlyInstanceOf(TransientFailureException.class);
     }
 
-    /** Details do not survive serialization, and the class does, also for failures made of the failure that was read. */
+    /** Details do not survive serialization, and the class does, also for failures made of the deserialized failure. */
     @Test
     void serializationKeepsTheClass() throws Exception {
         IreeException large = IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "large", null, TOO_LARGE);

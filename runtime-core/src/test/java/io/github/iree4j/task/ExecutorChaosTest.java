@@ -18,11 +18,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random graphs of processes that wake each other, on random executors, with cancellations, failures, changes of budget and schedules at any time. In all cases
- * each process ends once, is released once after its last drain, is not drained afterwards, fails only for a reason, and no worker is
- * stuck.
+ * Random graphs of processes with wakes of each other, on random executors, with cancellations, failures, changes of
+ * budget and schedules at any time. In all cases each process ends once, is released once after the last drain, is not
+ * drained afterwards, fails only for a reason, and no worker is stuck.
  *
- * <p>A few seconds in a build, minutes in the nightly run. A failure prints the seed of its round, and all threads.
+ * <p>A few seconds in a build, minutes in the nightly run. A failure prints the seed of the round, and all threads.
  */
 @Tag("long")
 class ExecutorChaosTest {
@@ -30,7 +30,7 @@ class ExecutorChaosTest {
     private static final Duration STUCK = Duration.ofSeconds(60);
     private static final int[] WORKERS = {1, 2, 3, 4, 8, 16, 33, 64};
 
-    /** A process that checks itself. */
+    /** A process with checks of itself. */
     private static final class Node extends TaskProcess {
         private static final int DRAINERS_MASK = 0xffff;
 
@@ -59,10 +59,10 @@ class ExecutorChaosTest {
             int now = inside.incrementAndGet();
             try {
                 if (releases.get() > 0) {
-                    note("drained after it was released");
+                    note("drained after the release");
                 }
                 if (now > 1 && options().placement() == Placement.IMMEDIATE) {
-                    note("drained by two although it is on the list");
+                    note("drained by two despite being listed");
                 }
                 for (Node parent : upstream) {
                     if (parent.completions.get() == 0) {
@@ -128,7 +128,7 @@ class ExecutorChaosTest {
                 note("released twice");
             }
             if (completions.get() != 1) {
-                note("released before it was completed");
+                note("released before the completion");
             }
             if (inside.get() != 0) {
                 note("released with " + inside.get() + " in it");
@@ -214,7 +214,7 @@ class ExecutorChaosTest {
         return nodes.stream().filter(node -> !node.isReleased()).map(Node::word).toList();
     }
 
-    /** Each process waits for some earlier ones, and some also for an event of their own. */
+    /** Each process waits for some earlier processes, and some also for a separate event. */
     private static List<Node> graph(SplittableRandom random) {
         List<Node> nodes = new ArrayList<>();
         int count = 1 + random.nextInt(80);
@@ -236,7 +236,10 @@ class ExecutorChaosTest {
         return nodes;
     }
 
-    /** One of three threads: submits its share, signals the event of each of its processes, and disturbs all of them meanwhile. */
+    /**
+     * One of three threads: submits a share, signals the event of each process in the share, and disturbs all of them
+     * meanwhile.
+     */
     private static void disturb(ProcessExecutor executor, List<Node> nodes, SplittableRandom random, int index) {
         for (int i = index; i < nodes.size(); i += 3) {
             Node node = nodes.get(i);
@@ -268,7 +271,7 @@ class ExecutorChaosTest {
         }
     }
 
-    /** Processes that sleep schedule themselves, so all end without help. */
+    /** Sleeping processes schedule themselves, so all end without help. */
     private static void awaitAll(ProcessExecutor executor, List<Node> nodes, long seed) {
         long deadline = System.nanoTime() + STUCK.toNanos();
         for (Node node : nodes) {

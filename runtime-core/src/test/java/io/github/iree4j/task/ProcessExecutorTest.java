@@ -57,7 +57,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void drainsAProcessOnceThatCompletesAtOnce() {
+    void drainsAProcessCompletingAtOnceOnce() {
         workers(1);
         TestProcess process = TestProcess.oneShot("once");
         executor.submit(process);
@@ -136,7 +136,7 @@ class ProcessExecutorTest {
         });
     }
 
-    /** TASK-3, TASK-8, TASK-9, TASK-14: each is completed and released once, after its last drain. */
+    /** TASK-3, TASK-8, TASK-9, TASK-14: each is completed and released once, after the last drain. */
     @Test
     void processesSubmittedByManyThreadsAllEnd() throws InterruptedException {
         List<TestProcess> all = new ArrayList<>();
@@ -158,7 +158,7 @@ class ProcessExecutorTest {
         assertThat(executor.liveProcesses()).isZero();
     }
 
-    /** TASK-6, TASK-9: drained by several workers concurrently, never after its release. */
+    /** TASK-6, TASK-9: drained by several workers concurrently, never after the release. */
     @Test
     void severalWorkersShareTheTilesOfAProcess() {
         AtomicInteger claimed = new AtomicInteger();
@@ -182,7 +182,7 @@ class ProcessExecutorTest {
 
     /** TASK-10, TASK-13: more processes than slots. */
     @Test
-    void processesThatFindNoSlotAreDrainedWhenOneIsFree() {
+    void processesWithoutASlotAreDrainedWhenASlotIsFree() {
         executor.close();
         executor = ProcessExecutor.builder(4).computeSlots(2).build();
         List<TestProcess> all = new ArrayList<>();
@@ -194,7 +194,7 @@ class ProcessExecutorTest {
         all.forEach(TestProcess::awaitReleased);
     }
 
-    /** TASK-1, TASK-2, TASK-4: woken and cancelled concurrently, it ends once. */
+    /** TASK-1, TASK-2, TASK-4: woken and cancelled concurrently, a process ends once. */
     @Test
     void processWokenAndCancelledAtOnceEndsOnce() throws InterruptedException {
         for (int round = 0; round < 300; round++) {
@@ -229,7 +229,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void closingTimesOutOnADrainThatDoesNotReturn() throws InterruptedException {
+    void closingTimesOutOnAHangingDrain() throws InterruptedException {
         CountDownLatch entered = new CountDownLatch(1);
         CountDownLatch leave = new CountDownLatch(1);
         ProcessExecutor stuck =
@@ -318,7 +318,7 @@ class ProcessExecutorTest {
         next.awaitReleased();
     }
 
-    /** A process leaves the table just before its release, or, on the submitting thread, after it. */
+    /** A process leaves the table just before the release, or, on the submitting thread, after it. */
     private void awaitNoneLive() {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
         while (executor.liveProcesses() > 0) {
@@ -359,7 +359,7 @@ class ProcessExecutorTest {
     }
 
     @Test
-    void computeProcessWakesAComputeProcessAndThenAListedOne() {
+    void computeProcessWakesAComputeProcessAndThenAListedProcess() {
         List<String> order = java.util.Collections.synchronizedList(new ArrayList<>());
         TestProcess a = TestProcess.after(20, compute("a", 4));
         TestProcess b = TestProcess.after(20, compute("b", 4).suspended(1));

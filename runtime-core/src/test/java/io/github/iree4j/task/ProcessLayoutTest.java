@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class ProcessLayoutTest {
     private static final int APART = 128;
 
-    /** A subclass with a field, to check its distance from the fields of scanners, signallers and drainers. */
+    /** A subclass with a field, to check the distance from the fields of scanners, signallers and drainers. */
     private static class Sub extends TestProcess {
         @SuppressWarnings("unused")
         int ofTheSubclass;
@@ -50,7 +50,7 @@ class ProcessLayoutTest {
         written.put(offset(type, field), field);
     }
 
-    /** No public API reports offsets; this one is deprecated, hence the reflection. */
+    /** No public API reports offsets; this method is deprecated, hence the reflection. */
     private static long offset(Class<?> type, String field) throws ReflectiveOperationException {
         Class<?> unsafe = Class.forName("sun.misc.Unsafe");
         Field instance = unsafe.getDeclaredField("theUnsafe");

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 /**
  * TASK-15: the immediate list and the overflow list, two lists over the same nodes, behave as two queues and are non-blocking.
  *
- * <p>Each push creates a process and each pop frees its node, so nodes are reused as fast as possible.
+ * <p>Each push creates a process and each pop frees the node, so nodes are reused as fast as possible.
  */
 @Lincheck
 @Param(name = "name", gen = IntGen.class, conf = "0:9")

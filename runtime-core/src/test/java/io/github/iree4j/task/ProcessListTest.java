@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
-/** The lists of processes that wait for a worker or for a slot. */
+/** The lists of processes in a wait for a worker or for a slot. */
 class ProcessListTest {
     private final ListNodes nodes = new ListNodes();
     private final ProcessList list = new ProcessList(nodes);
@@ -35,7 +35,7 @@ class ProcessListTest {
     }
 
     @Test
-    void processesMoveFromOneListToAnother() {
+    void processesMoveFromListToList() {
         ProcessList other = new ProcessList(nodes);
         TestProcess a = process("a");
         for (int i = 0; i < 100; i++) {
@@ -57,7 +57,7 @@ class ProcessListTest {
         }
     }
 
-    /** TASK-15: many producers and consumers take each process exactly as often as it was added. */
+    /** TASK-15: many producers and consumers take each process exactly as often as added. */
     @Test
     void nothingIsLostOrTakenTwiceByManyThreads() throws InterruptedException {
         int threads = 4;

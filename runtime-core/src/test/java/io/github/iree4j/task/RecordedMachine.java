@@ -5,7 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A machine's system files below a directory, as its kernel would present them. */
+/** A machine's system files below a directory, as presented by a kernel. */
 final class RecordedMachine {
     static final String CPU = "/sys/devices/system/cpu/";
 
@@ -71,7 +71,10 @@ final class RecordedMachine {
         return allowed("0-31");
     }
 
-    /** An arm_64 phone or board: four slow cores, three fast ones and one faster still. No third-level cache, no nodes. */
+    /**
+     * An arm_64 phone or board: four slow cores, three fast cores and a single faster core. No third-level cache, no
+     * nodes.
+     */
     RecordedMachine bigLittle() {
         online("0-7");
         for (int number = 0; number < 8; number++) {

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What workers scan, in which order, and which workers they wake; the test controls every step. */
+/** The scans of workers, their order, and the woken workers; the test controls every step. */
 class SteppedExecutorTest {
     private SteppedExecutor stepped = ProcessExecutor.builder(4).buildStepped();
     private final List<String> log = new ArrayList<>();
@@ -110,7 +110,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void processThatWantsMoreWorkersMovesToASlot() {
+    void processWantingMoreWorkersMovesToASlot() {
         TestProcess grows = new TestProcess(ProcessOptions.named("grows"), worker -> DrainResult.WORKED);
         stepped.executor().submit(grows);
         grows.changeWakeBudget(3);
@@ -147,7 +147,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void whoDoesTheLastOfTheWorkHasWorked() {
+    void theLastWorkerOfTheWorkHasWorked() {
         stepped.executor().submit(compute("last", 1, DrainResult.DONE, DrainResult.IDLE));
         assertThat(stepped.step(firstAwake())).isTrue();
         allAsleep();
@@ -156,7 +156,7 @@ class SteppedExecutorTest {
 
     /** TASK-18: each makes the other runnable, in turn. */
     @Test
-    void processesThatWakeEachOtherStayOnTheirWorker() {
+    void processesWakingEachOtherStayOnTheirWorker() {
         TestProcess[] both = new TestProcess[2];
         AtomicInteger turns = new AtomicInteger();
         both[0] = TestProcess.of("listed", _ -> goesOn(turns, both[1]));
@@ -182,9 +182,9 @@ class SteppedExecutorTest {
         return DrainResult.IDLE;
     }
 
-    /** TASK-18: the worker begins with a process that was on the list before. */
+    /** TASK-18: the worker begins with a process already on the list. */
     @Test
-    void anotherWorkerIsWokenForAProcessBehindOneThatWasThereBefore() {
+    void anotherWorkerIsWokenForAProcessBehindAnEarlierProcess() {
         TestProcess second = logging(ProcessOptions.named("second").suspended(1), DrainResult.COMPLETED);
         TestProcess first = TestProcess.of("first", _ -> {
             second.wake();
@@ -230,7 +230,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void schedulingManyTimesBeforeADrainLeadsToOne() {
+    void schedulingManyTimesBeforeADrainLeadsToASingleDrain() {
         TestProcess process = logging(ProcessOptions.named("p"), DrainResult.IDLE);
         stepped.executor().submit(process);
         process.schedule();
@@ -274,7 +274,7 @@ class SteppedExecutorTest {
         assertThat(stepped.executor().aggregateBudget()).isZero();
     }
 
-    /** TASK-11: as many as are wanted; the thread that made the work wakes two, those wake the others. */
+    /** TASK-11: as many as are wanted; the thread that made the work wakes two, and these wake the others. */
     @Test
     void wakingSpreadsAsATree() {
         rebuild(ProcessExecutor.builder(16));
@@ -318,14 +318,14 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void workOnTheListWakesOneWorker() {
+    void workOnTheListWakesASingleWorker() {
         allAsleep();
         stepped.executor().submit(logging(ProcessOptions.named("p"), DrainResult.COMPLETED));
         assertThat(awake()).isEqualTo(1);
     }
 
     @Test
-    void workerThatMakesWorkCountsItselfAsWoken() {
+    void workerMakingWorkCountsItselfAsWoken() {
         allAsleep();
         TestProcess second = logging(ProcessOptions.named("second"), DrainResult.COMPLETED);
         TestProcess third = compute("third", 3, DrainResult.COMPLETED);
@@ -339,7 +339,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void workerThatMakesWorkAndKeepsItsProcessWakesAnother() {
+    void workerMakingWorkAndKeepingItsProcessWakesAnother() {
         allAsleep();
         TestProcess made = logging(ProcessOptions.named("made"), DrainResult.COMPLETED);
         TestProcess busy = compute("busy", 1, DrainResult.WORKED, DrainResult.COMPLETED);
@@ -354,7 +354,7 @@ class SteppedExecutorTest {
         assertThat(busy.drains).hasValue(0);
     }
 
-    /** TASK-10, TASK-13: one slot, several processes. */
+    /** TASK-10, TASK-13: a single slot, several processes. */
     @Test
     void overflowIsPlacedInOrderAsSlotsBecomeFree() {
         rebuild(ProcessExecutor.builder(1).computeSlots(1));
@@ -454,7 +454,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void oneProcessLeftToASpinningWorkerWakesNoOther() {
+    void aProcessLeftToASpinningWorkerWakesNoOther() {
         allAsleep();
         stepped.executor().wakes().idle().remove(0);
         stepped.executor().submit(logging(ProcessOptions.named("a"), DrainResult.COMPLETED));
@@ -465,7 +465,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void drainThatRaisesItsOwnBudgetWakesTheDifference() {
+    void drainRaisingItsOwnBudgetWakesTheDifference() {
         allAsleep();
         TestProcess[] self = new TestProcess[1];
         self[0] = new TestProcess(ProcessOptions.named("grows").placed(Placement.COMPUTE), worker -> {
@@ -479,7 +479,7 @@ class SteppedExecutorTest {
     }
 
     @Test
-    void drainThatSchedulesItsOwnProcessCountsItselfAsWoken() {
+    void drainSchedulingItsOwnProcessCountsItselfAsWoken() {
         allAsleep();
         TestProcess[] self = new TestProcess[1];
         self[0] = new TestProcess(ProcessOptions.named("again").wanting(2).placed(Placement.COMPUTE), worker -> {

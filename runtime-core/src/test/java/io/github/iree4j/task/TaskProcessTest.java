@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The life cycle of one process; a stepped executor drains it on command. */
+/** The life cycle of a process; a stepped executor drains on command. */
 class TaskProcessTest {
     private final SteppedExecutor stepped =
             ProcessExecutor.builder(1).name("stepped").buildStepped();
@@ -34,7 +34,7 @@ class TaskProcessTest {
     }
 
     @Test
-    void isSuspendedWhileItAwaitsEvents() {
+    void isSuspendedWhileAwaitingEvents() {
         TestProcess process =
                 new TestProcess(ProcessOptions.named("p").suspended(3).wanting(7), worker -> DrainResult.COMPLETED);
         assertThat(process.state()).isEqualTo(ProcessState.SUSPENDED);
@@ -45,22 +45,22 @@ class TaskProcessTest {
     }
 
     @Test
-    void isRunnableWhenItAwaitsNothing() {
+    void isRunnableWhenAwaitingNothing() {
         TestProcess process = suspended(0);
         assertThat(process.state()).isEqualTo(ProcessState.RUNNABLE);
         assertThat(process.wakeBudget()).isEqualTo(1);
-        assertThat(process.drains).as("not before it is submitted").hasValue(0);
+        assertThat(process.drains).as("not before the submission").hasValue(0);
     }
 
     @Test
-    void oneEventMakesItRunnable() {
+    void aSingleEventMakesAProcessRunnable() {
         TestProcess process = suspended(1);
         assertThat(process.wake()).isTrue();
         assertThat(process.state()).isEqualTo(ProcessState.RUNNABLE);
     }
 
     @Test
-    void onlyTheLastEventMakesItRunnable() {
+    void onlyTheLastEventMakesAProcessRunnable() {
         TestProcess process = suspended(3);
         assertThat(process.wake()).isFalse();
         assertThat(process.wake()).isFalse();
@@ -186,7 +186,7 @@ class TaskProcessTest {
     }
 
     @Test
-    void cancellingASuspendedProcessEndsItAtOnce() {
+    void cancellingASuspendedProcessEndsTheProcessAtOnce() {
         TestProcess process = suspended(2);
         process.cancel();
         assertThat(process.state()).isEqualTo(ProcessState.CANCELLED);
@@ -240,9 +240,9 @@ class TaskProcessTest {
         assertThat(sleeper.drains).hasValue(1);
     }
 
-    /** TASK-1: of 8 threads that signal one event each, one makes it runnable. */
+    /** TASK-1: of 8 threads with a signal of an event each, one makes the process runnable. */
     @Test
-    void eventsFromManyThreadsMakeItRunnableOnce() throws InterruptedException {
+    void eventsFromManyThreadsMakeAProcessRunnableOnce() throws InterruptedException {
         for (int round = 0; round < 200; round++) {
             TestProcess process = suspended(8);
             AtomicInteger activations = new AtomicInteger();
@@ -255,9 +255,9 @@ class TaskProcessTest {
         }
     }
 
-    /** TASK-4: of 8 threads that fail it, one succeeds. */
+    /** TASK-4: of 8 threads that fail the process, one succeeds. */
     @Test
-    void failuresFromManyThreadsLeaveOne() throws InterruptedException {
+    void failuresFromManyThreadsLeaveASingleFailure() throws InterruptedException {
         for (int round = 0; round < 200; round++) {
             TestProcess process = suspended(1);
             AtomicInteger first = new AtomicInteger();

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A process whose drain is a lambda, and which counts its callbacks. */
+/** A process with a lambda as drain, and with counted callbacks. */
 class TestProcess extends TaskProcess {
     /** A drain function. */
     @FunctionalInterface
@@ -37,12 +37,12 @@ class TestProcess extends TaskProcess {
         return new TestProcess(ProcessOptions.named(name), drain);
     }
 
-    /** A process completed by its first drain. */
+    /** A process completed by the first drain. */
     static TestProcess oneShot(String name) {
         return of(name, worker -> DrainResult.COMPLETED);
     }
 
-    /** A process completed by its n-th drain. */
+    /** A process completed by the n-th drain. */
     static TestProcess after(int drains, ProcessOptions options) {
         AtomicInteger left = new AtomicInteger(drains);
         return new TestProcess(

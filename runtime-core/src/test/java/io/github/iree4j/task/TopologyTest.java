@@ -77,7 +77,7 @@ class TopologyTest {
     }
 
     @Test
-    void containerWithHalfAProcessorGetsOneWorker() {
+    void containerWithHalfAProcessorGetsASingleWorker() {
         machine.twoSockets()
                 .file("/proc/self/cgroup", "0::/")
                 .file("/proc/self/mountinfo", "31 23 0:28 / /sys/fs/cgroup ro,nosuid - cgroup2 cgroup rw")
@@ -126,7 +126,7 @@ class TopologyTest {
     void affinityAndCpusetRestrict() {
         machine.twoSockets().allowed("2-5,18-21").file("/sys/fs/cgroup/cpuset.cpus.effective", "4-9,20-25");
         assertThat(processors(machine.topology("auto"))).containsExactly(List.of(4, 20), List.of(5, 21));
-        // A core with only one usable thread counts as well.
+        // A core with a single usable thread counts as well.
         machine.allowed("4,21");
         assertThat(processors(machine.topology("auto"))).containsExactly(List.of(4), List.of(21));
     }
@@ -139,9 +139,9 @@ class TopologyTest {
     }
 
     @Test
-    void slowCoresAreDistinguishedFromFastOnes() {
+    void slowCoresAreDistinguishedFromFastCores() {
         machine.bigLittle();
-        assertThat(firsts(machine.topology("auto"))).isEqualTo("4,5,6,7,0,1,2,3"); // fast ones first
+        assertThat(firsts(machine.topology("auto"))).isEqualTo("4,5,6,7,0,1,2,3"); // fast cores first
         assertThat(firsts(machine.topology("cores=performance"))).isEqualTo("4,5,6,7");
         assertThat(firsts(machine.topology("cores=efficiency"))).isEqualTo("0,1,2,3");
         assertThat(firsts(machine.topology("max=5"))).isEqualTo("4,5,6,7,0");
@@ -162,14 +162,14 @@ class TopologyTest {
     }
 
     @Test
-    void oneKindOfCoreMatchesEveryKind() {
+    void aSingleKindOfCoreMatchesEveryKind() {
         machine.twoSockets();
         assertThat(machine.topology("cores=efficiency").groups()).hasSize(16);
         assertThat(machine.topology("cores=performance").groups()).hasSize(16);
     }
 
     @Test
-    void undescribedMachineGetsOneWorkerPerJvmProcessor() {
+    void undescribedMachineGetsAWorkerPerJvmProcessor() {
         assertThat(Topology.of("auto", root, 3).toString()).isEqualTo("workers=3");
         assertThat(Topology.of("auto", root, 0).toString()).isEqualTo("workers=1");
         machine.file("/sys/fs/cgroup/cpu.max", "200000 100000");
@@ -183,7 +183,7 @@ class TopologyTest {
     }
 
     @Test
-    void undescribedProcessorsAreGroupsOfTheirOwn() {
+    void undescribedProcessorsAreSeparateGroups() {
         machine.online("0-3").allowed("0-3");
         assertThat(machine.topology("auto").toString()).isEqualTo("cpus=0; cpus=1; cpus=2; cpus=3");
     }

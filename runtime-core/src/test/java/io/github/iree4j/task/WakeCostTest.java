@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What waking a worker costs, as far as it has been measured. */
+/** The cost of waking a worker, as far as measured. */
 @Timeout(60)
 class WakeCostTest {
     @Test
@@ -23,7 +23,7 @@ class WakeCostTest {
     }
 
     @Test
-    void aWorkerThatWasHeldUpCountsLittle() {
+    void aDelayedWorkerCountsLittle() {
         WakeCost cost = new WakeCost(null, true);
         for (int i = 0; i < 100; i++) {
             cost.took(10_000);
@@ -58,7 +58,7 @@ class WakeCostTest {
         WakeCost cost = new WakeCost(null, false);
         WakeCost other = new WakeCost(null, false);
         cost.took(100_000);
-        long before = other.nanos(); // what is known of the process may come at any time, once
+        long before = other.nanos(); // knowledge of the process may come at any time, once
         assertThat(cost.nanos()).isIn(before, other.nanos());
     }
 }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** A worker gets its thread with its first work. */
+/** A worker gets a thread with the first work. */
 class WorkerStartTest {
     private static final AtomicInteger NAMES = new AtomicInteger();
 
@@ -36,7 +36,7 @@ class WorkerStartTest {
     }
 
     @Test
-    void workForOneStartsOne() {
+    void workForOneWorkerStartsOneWorker() {
         try (ProcessExecutor executor = executor(4)) {
             for (int i = 0; i < 3; i++) {
                 TestProcess process = TestProcess.oneShot("once");
@@ -49,7 +49,7 @@ class WorkerStartTest {
     }
 
     @Test
-    void adoptedProcessRunsWhenItIsScheduled() {
+    void adoptedProcessRunsWhenScheduled() {
         try (ProcessExecutor executor = executor(2)) {
             TestProcess process = TestProcess.oneShot("later");
             executor.adopt(process);

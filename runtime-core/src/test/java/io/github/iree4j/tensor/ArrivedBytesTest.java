@@ -54,14 +54,14 @@ class ArrivedBytesTest {
     }
 
     @Test
-    void announcedBytesThatDoNotComeAreReportedBeforeMemoryIsAllocated() {
+    void announcedButMissingBytesAreReportedBeforeMemoryIsAllocated() {
         assertThatThrownBy(() -> ArrivedBytes.of(new ByteArrayInputStream(new byte[100]), 1L << 60, "tensor 1x2xf32"))
                 .isInstanceOf(IreeException.class)
                 .hasMessageContaining("tensor 1x2xf32: the data ends after 100 of 1152921504606846976 bytes");
     }
 
     @Test
-    void dataThatEndsLaterIsReported() {
+    void dataEndingLaterIsReported() {
         assertThatThrownBy(() -> through(new ByteArrayInputStream(new byte[3 * FEW]), 4 * FEW))
                 .hasMessageContaining("the data ends after 786432 of 1048576 bytes");
     }

@@ -18,7 +18,7 @@ class BlocksTest {
         return random.longs(rank, least, most + 1).toArray();
     }
 
-    /** The place of each element by its indices. */
+    /** The place of each element by the indices. */
     private static Map<String, Integer> places(long[] shape) {
         Map<String, Integer> places = new HashMap<>();
         int count = (int) Arrays.stream(shape).reduce(1, (a, b) -> a * b);
@@ -69,7 +69,7 @@ class BlocksTest {
     }
 
     @Test
-    void whatComesFirstIsJustTheFirstBytes() {
+    void leadingBlocksAreJustTheFirstBytes() {
         for (int round = 0; round < 2_000; round++) {
             long[] shape = sizes(random.nextInt(5), 1, 3);
             long[] part =

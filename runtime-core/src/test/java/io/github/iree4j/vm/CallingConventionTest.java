@@ -50,7 +50,7 @@ class CallingConventionTest {
     }
 
     @Test
-    void emptyHalvesMatchHoweverTheyAreSpelled() {
+    void emptyHalvesMatchInAnySpelling() {
         assertThat(CallingConvention.parse("0v_v").matches(CallingConvention.parse("")))
                 .isTrue();
         assertThat(CallingConvention.parse("0r").matches(CallingConvention.parse("0r_v")))

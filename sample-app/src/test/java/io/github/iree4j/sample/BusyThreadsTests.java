@@ -20,7 +20,7 @@ import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** Requests that would keep threads of the server, which has two, for as long as their clients like. */
+/** Requests that would keep threads of a server of two for as long as their clients like. */
 @SpringBootTest(
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {
@@ -80,7 +80,7 @@ class BusyThreadsTests {
                 "POST /nothing HTTP/1.1\r\n" + MULTIPART,
                 "POST /v2/models/digits/infer HTTP/1.1\r\n" + MULTIPART,
             })
-    void bodyThatIsNotWantedKeepsNoThread(String head) throws IOException {
+    void unwantedBodyKeepsNoThread(String head) throws IOException {
         for (int i = 0; i < CLIENTS; i++) {
             send(head + "Host: localhost\r\nContent-Length: 1000\r\n\r\n--x\r\n");
         }
@@ -89,7 +89,7 @@ class BusyThreadsTests {
     }
 
     @Test
-    void aFormToTheProtocolHasAnErrorOfTheProtocolWhichSaysWhatToSend() throws IOException {
+    void aFormToTheProtocolHasAnErrorOfTheProtocolWithTheRemedy() throws IOException {
         String infer = "POST /v2/models/digits/infer HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
         assertThat(all(send(infer + FORM + "Content-Length: 2\r\n\r\n{}")))
                 .startsWith("HTTP/1.1 415")
@@ -101,7 +101,7 @@ class BusyThreadsTests {
     }
 
     @Test
-    void requestWithABodyThatIsNotWantedIsFollowedByOthers() throws IOException {
+    void requestWithAnUnwantedBodyIsFollowedByOthers() throws IOException {
         String get = "GET /digits HTTP/1.1\r\nHost: localhost\r\n";
         assertThat(all(send(get + "Content-Length: 3\r\n\r\nabc" + get + "Connection: close\r\n\r\n"))
                         .split("HTTP/1.1 200", -1))
@@ -109,7 +109,7 @@ class BusyThreadsTests {
     }
 
     @Test
-    void callThatDoesNotEndIsEnded() throws IOException {
+    void endlessCallIsEnded() throws IOException {
         String body = "{\"inputs\":[{\"shape\":[4],\"type\":\"f32\",\"data\":[0,0,0,0]}]}";
         assertThat(all(send("POST /models/loop/grow HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
                         + "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"

@@ -19,7 +19,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The checked-in code objects for AMD's GPUs are the compiled form of the kernels, and take what the program gives them. */
+/**
+ * The checked-in code objects for AMD's GPUs are the compiled form of the kernels, and take the program's arguments.
+ */
 class CodeObjectsTests {
     private static final Path SOURCES = Path.of("src/main/iree");
     private static final Path COMPILED = SOURCES.resolve("amdgpu");
@@ -41,7 +43,7 @@ class CodeObjectsTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"gfx90a", "gfx942", "gfx1100"})
-    void metadataAreThoseOfTheProgramsDispatches(String architecture) throws IOException {
+    void metadataMatchTheProgramsDispatches(String architecture) throws IOException {
         CodeObject object = CodeObject.read(Files.readAllBytes(file(COMPILED, architecture)));
         assertThat(object.architecture()).isEqualTo(architecture);
         assertThat(object.kernels().stream().map(Kernel::name))
@@ -56,9 +58,7 @@ class CodeObjectsTests {
                                     ? new Argument(8 * i, 8, true)
                                     : new Argument(8 * buffers + 4 * (i - buffers), 4, false))
                             .toList());
-            assertThat(kernel.argumentBytes())
-                    .as("nothing that the driver adds")
-                    .isEqualTo(8 * buffers + 4 * constants);
+            assertThat(kernel.argumentBytes()).as("nothing added by the driver").isEqualTo(8 * buffers + 4 * constants);
             assertThat(kernel.sharedBytes()).isZero();
             assertThat(kernel.privateBytes()).as("no registers are spilled").isZero();
             assertThat(kernel.workgroup()).isEqualTo(List.of(dense ? 64 : 8, 1, 1));
@@ -87,7 +87,7 @@ class CodeObjectsTests {
         return directory.resolve("digits-" + architecture + ".hsaco");
     }
 
-    /** The first line of what the compiler says of itself; empty when it is not there, or lacks its linker. */
+    /** The first line of the compiler's description of itself; empty if absent, or without a linker. */
     private static String compiler() throws IOException {
         try {
             new ProcessBuilder("ld.lld-19", "--version")

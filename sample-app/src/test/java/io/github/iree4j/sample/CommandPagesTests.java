@@ -15,7 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The commands of pages are run at night, and the builds that pages show agree. */
+/** The commands of pages are run at night, and the builds shown on pages agree. */
 class CommandPagesTests {
     private static final Path ROOT = Path.of("..");
     private static final Pattern COMMANDS = Pattern.compile("(?m)^ *```(?:sh|shell|bash)$|^// src/"); // or a file
@@ -30,10 +30,10 @@ class CommandPagesTests {
             "<artifactId>spring-boot-starter-parent</artifactId>\\s*<version>(.*?)<|\"org\\.springframework\\.boot\"\\) version \"(.*?)\"");
 
     /**
-     * A container needs Docker, pods need Kubernetes (a test compares the manifests with the properties), a release a key
-     * and an account ({@code bin/release} tries the rest); the page for operators shows commands for the sample with a
-     * call in progress, whose profile other tests start; a test of signatures runs the commands of the page on
-     * trust.
+     * A container needs Docker, pods need Kubernetes (a test compares the manifests with the properties), a release a
+     * key and an account ({@code bin/release} tries the rest); the page for operators shows commands for the sample
+     * with a call in progress, with a profile started by other tests; a test of signatures runs the commands of the
+     * page on trust.
      */
     private static final Set<String> NOT_AT_NIGHT = Set.of(
             "docs/containers.md", "docs/kubernetes.md", "docs/versions.md", "docs/operations.md", "docs/trust.md");
@@ -53,7 +53,9 @@ class CommandPagesTests {
         assertThat(run).isEqualTo(expected);
     }
 
-    /** A block of commands that is not of the language sh would not be run; blocks of the language console are examples. */
+    /**
+     * A block of commands in another language than sh would not be run; blocks of the language console are examples.
+     */
     @Test
     void blocksWithCommandsAreRunOrShownAsExamples() throws IOException {
         Set<String> found = new TreeSet<>();
@@ -68,7 +70,7 @@ class CommandPagesTests {
         assertThat(found).isEmpty();
     }
 
-    /** Otherwise {@code bin/try-page} refuses the page, and the pages run with it. */
+    /** Otherwise {@code bin/try-page} refuses the page, and the pages run together with it. */
     @Test
     void blocksOfTextFollowTheirCommands() throws IOException {
         Set<String> found = new TreeSet<>();
@@ -111,7 +113,7 @@ class CommandPagesTests {
         return Files.readString(ROOT.resolve(file));
     }
 
-    /** The first group of each match that took part, or else the whole match. */
+    /** The first group of each match, or else the whole match. */
     private static Set<String> matches(Pattern pattern, String text) {
         Set<String> found = new TreeSet<>();
         for (MatchResult match : pattern.matcher(text).results().toList()) {

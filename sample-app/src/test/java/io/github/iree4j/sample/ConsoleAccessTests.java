@@ -11,7 +11,7 @@ import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 
-/** The console in a browser: users who may not read its data, by the answers of Spring Security's logins. */
+/** The console in a browser: users without the right to read the data, by the answers of Spring Security's logins. */
 class ConsoleAccessTests extends ConsoleTests {
 
     /** How requests are answered. */
@@ -20,7 +20,7 @@ class ConsoleAccessTests extends ConsoleTests {
         ALL,
         /** By a redirection to the page of a login. */
         FORM,
-        /** By status 401; with a challenge for a password, the browser would ask for one first. */
+        /** By status 401; with a challenge for a password, the browser would ask for a password first. */
         TOKEN,
         /** By a refusal. */
         NONE
@@ -66,7 +66,7 @@ class ConsoleAccessTests extends ConsoleTests {
     }
 
     @Test
-    void aSessionThatEndsIsSaidAndPollingGoesOnAfterwards() {
+    void anEndedSessionIsReportedAndPollingGoesOnAfterwards() {
         openLive();
         choose("live-interval", "0.5");
         for (Access each : new Access[] {Access.FORM, Access.TOKEN, Access.NONE}) {
@@ -100,7 +100,7 @@ class ConsoleAccessTests extends ConsoleTests {
     }
 
     @Test
-    void aPageThatIsNotToldWhereItsDataIsSaysSo() {
+    void aPageWithoutTheAddressOfItsDataReportsSo() {
         protectedPath = "/iree/console.json";
         access = Access.FORM;
         openAddress("");

@@ -63,7 +63,7 @@ class ConsoleBrowserTests extends ConsoleTests {
     }
 
     @Test
-    void theAddressSaysWhatIsShown() {
+    void theAddressHasTheView() {
         open("?scenario=late-waiter&tick=9&op=join&lanes=2");
         browser.until("document.querySelector('#operation-box strong')?.textContent === 'Join'");
         assertThat(now()).isEqualTo("tick 9 of 11");
@@ -79,9 +79,9 @@ class ConsoleBrowserTests extends ConsoleTests {
         assertThat(browser.address()).contains("tick=9").contains("op=join");
     }
 
-    /** People read labels, and what they copy into links, faults and files are ids. */
+    /** People read labels, and copy ids into links, faults and files. */
     @Test
-    void whateverHasALabelIsShownWithItAndWithItsId() {
+    void labelsAreShownTogetherWithTheirIds() {
         open("?scenario=streaming-translation&tick=8&op=synthesize");
         browser.until("document.querySelector('#operation-box strong')?.textContent === 'Text to speech'");
         assertThat(browser.text("#operation-box .operation-title")).isEqualTo("Text to speech synthesize running");
@@ -107,7 +107,7 @@ class ConsoleBrowserTests extends ConsoleTests {
 
     /** Browsers drop changes of the address, and warn, when there are too many. */
     @Test
-    void theAddressKeepsUpWithAKeyThatIsHeld() {
+    void theAddressKeepsUpWithAHeldKey() {
         pick("kv-paging");
         browser.eval("document.activeElement.blur()");
         CharSequence[] keys = new CharSequence[300];
@@ -262,7 +262,7 @@ class ConsoleBrowserTests extends ConsoleTests {
     }
 
     @Test
-    void faultsAreInjectedWhileItPlaysAndInvariantsHold() {
+    void faultsAreInjectedDuringPlayAndInvariantsHold() {
         pick("fork-join");
         browser.eval("document.activeElement.blur()");
         browser.type(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, "l");

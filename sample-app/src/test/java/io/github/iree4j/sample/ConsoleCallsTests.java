@@ -50,7 +50,7 @@ class ConsoleCallsTests extends ConsoleTests {
     }
 
     @Test
-    void showsWhereTheTimeOfCallsWentAndWhatTheSlowestHungOn() throws Exception {
+    void showsTheSpentTimeOfCallsAndTheObstacleOfTheSlowest() throws Exception {
         readDigits(20);
         openCalls();
         assertThat(browser.text("#calls-about")).contains("operations of").contains("calls over");
@@ -136,7 +136,7 @@ class ConsoleCallsTests extends ConsoleTests {
     }
 
     @Test
-    void operationsAreFoundByWhatIsKnownOfThemAndTracksAreChosen() throws Exception {
+    void operationsAreFoundByTheirKnownPropertiesAndTracksAreChosen() throws Exception {
         readDigits(5);
         openCalls();
         browser.eval("document.activeElement.blur()");
@@ -153,7 +153,7 @@ class ConsoleCallsTests extends ConsoleTests {
     }
 
     @Test
-    void aCallThatWaitsForASignalOfNobodyIsACard() throws Exception {
+    void aCallWaitingForASignalOfNobodyIsACard() throws Exception {
         readDigits(1);
         try (Timeline timeline = runtime.createTimeline("upload-finished");
                 Fence never = timeline.at(1)) {
@@ -178,7 +178,7 @@ class ConsoleCallsTests extends ConsoleTests {
     }
 
     @Test
-    void aTraceOfAFileIsOpenedAndADamagedOneIsNamed() throws Exception {
+    void aTraceOfAFileIsOpenedAndADamagedTraceIsNamed() throws Exception {
         readDigits(3);
         openCalls();
         String text = (String)
@@ -213,7 +213,7 @@ class ConsoleCallsTests extends ConsoleTests {
     }
 
     @Test
-    void aTraceWithoutOperationsIsShownAsOne() throws Exception {
+    void aTraceWithoutOperationsIsShownAsSuch() throws Exception {
         openAddress("");
         browser.until("window.ireeConsole?.calls !== undefined");
         browser.eval("""
@@ -230,9 +230,9 @@ class ConsoleCallsTests extends ConsoleTests {
         assertThat(browser.text("#calls-functions")).isEqualTo("The recording has no operations of calls.");
     }
 
-    /** Those that a sampled operation has, and what is not known of them. */
+    /** The dispatches of a sampled operation, and the unknown part. */
     @Test
-    void dispatchesAreBelowTheirOperationAndATraceWithoutThemIsShown() {
+    void dispatchesAreBelowTheirOperationAndATraceWithoutDispatchesIsShown() {
         openAddress("");
         assertThat(browser.await("""
                         await (async () => {
@@ -296,9 +296,9 @@ class ConsoleCallsTests extends ConsoleTests {
                         "f|2|10||0,10,5,95,0,0|1>2|100|300|4|15,5,5,15|0123|call 3 < u at 1 < fill #4 < t at 1!|300");
     }
 
-    /** The map shows how many run at once, and what runs one after the other does not. */
+    /** The map shows the number running at once, and leaves out work in a row. */
     @Test
-    void operationsOneAfterTheOtherRunOneAtATime() {
+    void operationsInARowRunSingly() {
         openAddress("");
         assertThat(browser.await("""
                         await (async () => {
@@ -318,7 +318,7 @@ class ConsoleCallsTests extends ConsoleTests {
                         })()""")).isEqualTo("1,1,0,1,2,2");
     }
 
-    /** A trace in which each operation begins 1 \u00b5s after the one before, and runs for 1 \u00b5s. */
+    /** A trace with operations that each begin 1 \u00b5s after the previous operation, and run for 1 \u00b5s. */
     private static String trace(int operations, String after, String remarks, String calls) {
         return """
                 (() => {
@@ -359,7 +359,7 @@ class ConsoleCallsTests extends ConsoleTests {
     }
 
     @Test
-    void aPathThatBeginsAfterAnOperationWithoutRecordsSaysSo() {
+    void aPathBeginningAfterAnOperationWithoutRecordsReportsSo() {
         openTrace(trace(3, "[-1, 0, 77]", "{}", "calls(3)"));
         List<String> begins = List.of("an operation whose records are missing", "f #2", "operation #77, left out");
         for (int call = 1; call <= 3; call++) {
@@ -379,7 +379,7 @@ class ConsoleCallsTests extends ConsoleTests {
         assertThat(texts("#calls-functions td.number")).containsExactly("100", "1 \u00b5s", "1 \u00b5s");
     }
 
-    /** What hangs is drawn until then; what may have ended is grey, and no longer than its records say. */
+    /** Hanging work is drawn until then; perhaps ended work is grey, and no longer than its records. */
     @Test
     void timeEndsWhenTheRecordingWasTakenAndUnknownEndsAreNoHangs() {
         openAddress("");
@@ -421,7 +421,7 @@ class ConsoleCallsTests extends ConsoleTests {
     }
 
     @Test
-    void anOperationWithoutACallThatHangsIsACard() throws Exception {
+    void aHangingOperationWithoutACallIsACard() throws Exception {
         readDigits(1);
         try (Timeline timeline = runtime.createTimeline("upload-finished");
                 Fence never = timeline.at(1)) {

@@ -54,7 +54,7 @@ class ConsoleCauseTests extends ConsoleTests {
     }
 
     @Test
-    void aShortageLeadsToTheProgramWhoseResultsAreKept() {
+    void aShortageLeadsToTheProgramWithKeptResults() {
         List<Results> kept = new ArrayList<>();
         Tensor input = Tensor.of(new float[ROWS * 64], ROWS, 64);
         try {

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.openqa.selenium.Keys;
 
-/** The console in a browser: faults are taken as they are meant, and the rules notice what does not fit them. */
+/** The console in a browser: faults are taken as meant, and the rules notice misfits. */
 class ConsoleFaultTests extends ConsoleTests {
 
     private static final String ODD = """
@@ -62,7 +62,7 @@ class ConsoleFaultTests extends ConsoleTests {
     }
 
     @Test
-    void aFaultThatIsRefusedIsNotKept() {
+    void aRefusedFaultIsNotKept() {
         pick("fork-join");
         browser.eval("window.ireeConsole.explore.inject('lose:moon@1')");
         browser.until("document.getElementById('notice').textContent.includes('moon')");
@@ -74,7 +74,7 @@ class ConsoleFaultTests extends ConsoleTests {
     }
 
     @Test
-    void whatIsNotCheckedYetDoesNotHold() {
+    void uncheckedRulesDoNotHold() {
         pick("fork-join");
         assertThat(texts(".invariants .unchecked b")).containsExactly("Nothing hangs", "Failures where they belong");
         browser.eval("document.activeElement.blur()");
@@ -83,7 +83,7 @@ class ConsoleFaultTests extends ConsoleTests {
         assertThat(texts(".invariants .holds")).hasSize(4);
     }
 
-    /** The server says which operations a fault hit; the page does not take its word for it. */
+    /** The server names the operations hit by a fault; the page checks the claim. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

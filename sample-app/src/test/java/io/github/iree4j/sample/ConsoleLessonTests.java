@@ -9,7 +9,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.openqa.selenium.Keys;
 
-/** The console teaches: what a frontier is, who released whom, what each operation knows, and what becomes of waits. */
+/**
+ * The console teaches: the meaning of a frontier, the releaser of each operation, the knowledge of each operation, and
+ * the outcome of waits.
+ */
 class ConsoleLessonTests extends ConsoleTests {
 
     private static final String LANES = "window.ireeConsole.explore.lanes";
@@ -41,7 +44,7 @@ class ConsoleLessonTests extends ConsoleTests {
     }
 
     @Test
-    void aStepIsShownAtOnceToThoseWhoWantNoMotion() {
+    void aStepIsShownAtOnceToUsersWithoutMotion() {
         browser.preferStill(true);
         try {
             open("?scenario=fork-join&lesson=1");
@@ -56,7 +59,7 @@ class ConsoleLessonTests extends ConsoleTests {
     }
 
     @Test
-    void aStepThatIsClickedAgainPlaysNoFaster() {
+    void aStepClickedAgainPlaysNoFaster() {
         open("?scenario=fork-join&lesson=1");
         browser.until("document.querySelectorAll('#lesson-steps button').length === 3");
         assertThat(browser.await("""
@@ -73,7 +76,7 @@ class ConsoleLessonTests extends ConsoleTests {
     }
 
     @Test
-    void aRunThatGetsLongerWhileItPlaysIsPlayedToItsEnd() {
+    void aRunGettingLongerDuringPlayIsPlayedToItsEnd() {
         pick("fork-join");
         for (int i = 0; i < 3; i++) {
             browser.click("#speed");
@@ -85,7 +88,7 @@ class ConsoleLessonTests extends ConsoleTests {
     }
 
     @Test
-    void entriesFlyToEachOperationThatStartsAndLand() {
+    void entriesFlyToEachStartingOperationAndLand() {
         pick("fork-join");
         browser.click("#forward");
         assertThat(browser.eval(LANES + ".chips.flights.length")).isEqualTo(0L);
@@ -111,7 +114,7 @@ class ConsoleLessonTests extends ConsoleTests {
                 .isEqualTo(0L);
     }
 
-    /** The last wait, which lets the operation start, is a line; the other, which ended a tick before, is dotted. */
+    /** The last wait, right before the start, is a line; the other wait, ended a tick before, is dotted. */
     @Test
     void arrowsLeadFromTheEndOfAnOperationToTheStartOfTheNext() {
         pick("fork-join");
@@ -135,7 +138,7 @@ class ConsoleLessonTests extends ConsoleTests {
     }
 
     @Test
-    void theOperationSaysWhenEachWaitEndedAndWhichOneWasTheLast() {
+    void theOperationShowsTheEndOfEachWaitAndTheLastWait() {
         open("?scenario=fork-join&tick=9&op=merge");
         browser.until("document.querySelector('#operation-box strong')?.textContent === 'Merge'");
         assertThat(browser.text("#operation-box"))
@@ -145,7 +148,7 @@ class ConsoleLessonTests extends ConsoleTests {
     }
 
     @Test
-    void theFrontiersOfAllOperationsAreATableThatFillsAsTimeGoesOn() {
+    void theFrontiersOfAllOperationsAreATableFillingWithTime() {
         pick("fork-join");
         assertThat(texts("#frontiers-box thead th")).containsExactly("Operation", "Main", "Line A", "Line B");
         assertThat(texts("#frontiers-box td.known")).isEmpty();
@@ -167,7 +170,7 @@ class ConsoleLessonTests extends ConsoleTests {
     }
 
     @Test
-    void threeWaysAreOnePictureInWhichDroppedWaitsAreStruckThrough() {
+    void threeWaysAreASinglePictureWithDroppedWaitsStruckThrough() {
         open("?scenario=transitive&ways=1");
         browser.until("document.querySelectorAll('.way-waits tbody tr').length === 5");
         assertThat(texts(".way-waits tr.differs th")).containsExactly("Use", "Use again");

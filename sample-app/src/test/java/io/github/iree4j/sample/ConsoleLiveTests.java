@@ -40,7 +40,7 @@ class ConsoleLiveTests extends ConsoleTests {
     }
 
     @Test
-    void queuesAreUnderTheirMachinesWhereThereAreSeveral() {
+    void queuesAreUnderTheirMachinesIfThereAreSeveral() {
         openLive();
         assertThat(browser.eval("getComputedStyle(document.querySelector('#live-queues .machine > h3')).display"))
                 .as("of one machine")
@@ -78,7 +78,7 @@ class ConsoleLiveTests extends ConsoleTests {
                         "m.idle70 measured\u2013\u2013");
     }
 
-    /** Two barriers, one behind the other, that wait for a timeline to reach 9, as Live lists them. */
+    /** Two barriers, one behind the other, in a wait for value 9 of a timeline, as Live lists them. */
     private final class Hang implements AutoCloseable {
         final Timeline timeline;
         private final Timeline next = runtime.createTimeline();
@@ -102,7 +102,7 @@ class ConsoleLiveTests extends ConsoleTests {
     }
 
     @Test
-    void showsWhatWaitsForWhat() {
+    void showsWaitersWithTheirWaits() {
         try (Hang hang = new Hang("")) {
             assertThat(browser.text("#live-waiting"))
                     .contains("barrier")
@@ -161,7 +161,7 @@ class ConsoleLiveTests extends ConsoleTests {
 
     /** The cause of a program's wait may be work of another program, or of none. */
     @Test
-    void theFilterByProgramKeepsWhatSignalsWhatTheProgramWaitsFor() {
+    void theFilterByProgramKeepsTheSignallersOfTheProgramsWaits() {
         openLive();
         assertThat(browser.await("""
                         await (async () => {
@@ -188,7 +188,7 @@ class ConsoleLiveTests extends ConsoleTests {
     }
 
     @Test
-    void pollsOnlyWhileItIsLookedAt() {
+    void pollsOnlyWhileLookedAt() {
         openLive();
         browser.type(" ");
         assertThat(browser.text("#live-pause")).isEqualTo("Continue");
@@ -216,7 +216,7 @@ class ConsoleLiveTests extends ConsoleTests {
 
     /** Counters and lists are of different moments. */
     @Test
-    void theSentenceCountsNoLessThanWhatIsListed() {
+    void theSentenceCountsNoLessThanTheList() {
         openLive();
         browser.type(" ");
         browser.eval("""
@@ -231,7 +231,7 @@ class ConsoleLiveTests extends ConsoleTests {
         assertThat(browser.text("#live-waiting .sentence")).isEqualTo("1 operation and 0 calls wait.");
     }
 
-    /** Another process counts its events anew. */
+    /** Another process counts events anew. */
     @Test
     void eventsOfARestartedServerAreShown() {
         openLive();
@@ -263,7 +263,7 @@ class ConsoleLiveTests extends ConsoleTests {
     }
 
     @Test
-    void opensWhatItPolledInExplore() {
+    void opensPolledDataInExplore() {
         openLive();
         try (Load _ = new Load()) {
             browser.until("window.ireeConsole.live.polls > 4");
@@ -274,7 +274,7 @@ class ConsoleLiveTests extends ConsoleTests {
         assertThat((Long) browser.eval("window.ireeConsole.explore.schedule.operations.length"))
                 .isPositive();
         browser.type(Keys.END);
-        assertThat(texts(".invariants li")).as("what is polled breaks no rule").isEmpty();
+        assertThat(texts(".invariants li")).as("polled data breaks no rule").isEmpty();
         assertThat(browser.text("#faults-box")).contains("No rule is checked");
         browser.picture("explore-snapshot");
         browser.assertAccessible("an exported snapshot");
@@ -319,7 +319,7 @@ class ConsoleLiveTests extends ConsoleTests {
         browser.assertAccessible("Live in 400 pixels and in the dark");
     }
 
-    /** What a program took and gave back between two answers is in no instant. */
+    /** Memory taken and given back by a program between two answers is in no instant. */
     @Test
     void theChartOfMemoryHasTheMostAtOnce() {
         openLive();
@@ -342,7 +342,7 @@ class ConsoleLiveTests extends ConsoleTests {
     }
 
     @Test
-    void oldFailuresAreNotAlarmingAndSlabsOfOnePoolHaveNumbers() {
+    void oldFailuresAreNotAlarmingAndSlabsOfAPoolHaveNumbers() {
         openLive();
         assertThat(browser.await("""
                         await (async () => {

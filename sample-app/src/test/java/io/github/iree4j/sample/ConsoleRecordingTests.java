@@ -25,7 +25,7 @@ class ConsoleRecordingTests extends ConsoleTests {
     private IreeRuntime runtime;
 
     @Test
-    void opensWhatWasRecordedUnderLoadInExplore() {
+    void opensARecordingUnderLoadInExplore() {
         openLive();
         try (Load _ = new Load()) {
             browser.until("window.ireeConsole.live.polls > 4");
@@ -52,7 +52,7 @@ class ConsoleRecordingTests extends ConsoleTests {
 
     @Test
     @Order(1) // while the recorder holds few operations: a scenario has at most 4,096, here of two copies
-    void aRecordingRunsInTheLaboratoryWhereItCanBeDisturbed() throws Exception {
+    void aRecordingRunsAndCanBeDisturbedInTheLaboratory() throws Exception {
         readDigits(5);
         openLive();
         browser.click("#live-export");
@@ -85,9 +85,9 @@ class ConsoleRecordingTests extends ConsoleTests {
         browser.discardErrors(); // the browser reports each status
     }
 
-    /** Random blocks, most of them brief, some of them released at once; the truth is counted at each moment. */
+    /** Random blocks, most of them brief, some released at once; the truth is counted at each moment. */
     @Test
-    void memoryHeldOneAfterTheOtherIsNotAddedUp() {
+    void memoryHeldInARowIsNotAddedUp() {
         openLive();
         List<?> wrong = (List<?>) browser.await("""
                 await import(new URL('model/memory.js', document.baseURI)).then(({ bytesOverTime }) => {
@@ -118,7 +118,7 @@ class ConsoleRecordingTests extends ConsoleTests {
     }
 
     @Test
-    void whatHangsAtTheEndOfARecordingIsACard() throws Exception {
+    void hangingWorkAtTheEndOfARecordingIsACard() throws Exception {
         readDigits(1);
         try (Timeline timeline = runtime.createTimeline("upload-finished");
                 Fence never = timeline.at(1)) {
@@ -137,9 +137,9 @@ class ConsoleRecordingTests extends ConsoleTests {
         assertThat(browser.find("#explore-problems").isDisplayed()).isFalse();
     }
 
-    /** Polls that are answered say nothing about an answer that is missing. */
+    /** Answered polls say nothing about a missing answer. */
     @Test
-    void aRecordingThatCannotBeReadIsToldUntilTheNextClick() throws Exception {
+    void anUnreadableRecordingIsReportedUntilTheNextClick() throws Exception {
         readDigits(1);
         openLive();
         browser.eval("""
@@ -179,7 +179,7 @@ class ConsoleRecordingTests extends ConsoleTests {
         browser.assertAccessible("the life of a block in Live");
     }
 
-    /** Two operations of a stream, and bytes that the second reuses because it runs after the first. */
+    /** Two operations of a stream, with bytes reused by the second as it runs after the first. */
     private static final String RUN = """
             {"id": "recording", "label": "A recording", "description": "", "unit": "ns", "isRecording": true, "finalTick": 210,
              "records": {"recorder": "2026-11-23T02:00:00Z", "since": 0, "until": 12},
@@ -212,7 +212,7 @@ class ConsoleRecordingTests extends ConsoleTests {
         browser.assertAccessible("a recording of two machines");
     }
 
-    /** The ring has dropped the records of weights that are in use. */
+    /** The ring has dropped the records of weights in use. */
     @Test
     void memoryFromBeforeTheRecordsIsHeldAndNothingIsCalledUnused() {
         open("");
@@ -283,7 +283,7 @@ class ConsoleRecordingTests extends ConsoleTests {
     }
 
     @Test
-    void aWaitThatTheRunDoesNotEndSaysWhatTheRecorderKnows() {
+    void aWaitNotEndedByTheRunHasTheRecordersKnowledge() {
         open("");
         browser.eval("void window.ireeConsole.explore.open(" + WAITS + ")");
         browser.eval("window.ireeConsole.explore.transport.seek(200)");

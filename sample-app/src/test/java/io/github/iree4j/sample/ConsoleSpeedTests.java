@@ -11,13 +11,16 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
 
-/** How fast the console draws, on this machine, without a graphics card. Prints figures; {@code bin/bench-console} runs it. */
+/**
+ * How fast the console draws, on this machine, without a graphics card. Prints figures; run by {@code
+ * bin/bench-console}.
+ */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT)
 @Tag("nightly")
 @Timeout(900)
 class ConsoleSpeedTests {
 
-    /** 10,000 operations on 20 queues, of which 1,000 run at any time, as the text of a file. */
+    /** 10,000 operations on 20 queues, with 1,000 running at any time, as the text of a file. */
     private static final String RECORDING = """
             (() => {
               const ops = [];
@@ -34,8 +37,8 @@ class ConsoleSpeedTests {
             })()""";
 
     /**
-     * 10,000 operations on 400 timelines, each after two of the 500 before it, with frontiers of up to 56 entries: 22 MB, as
-     * the command line writes it.
+     * 10,000 operations on 400 timelines, each after two of the previous 500, with frontiers of up to 56 entries: 22
+     * MB, as written by the command line.
      */
     private static final String FILE = """
             (() => {

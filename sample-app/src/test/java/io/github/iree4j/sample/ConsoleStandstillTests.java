@@ -37,7 +37,7 @@ import org.springframework.test.context.TestPropertySource;
         })
 @DirtiesContext // a process has one recorder
 class ConsoleStandstillTests extends ConsoleTests {
-    /** A program that submits its work before its inputs are there. */
+    /** A program that submits work before its inputs are there. */
     static final String ASYNCHRONOUS = "file:../fixtures/modules/3.13.0/cpu-async/add.vmfb";
 
     private static final int MIB = 1 << 20;
@@ -147,7 +147,7 @@ class ConsoleStandstillTests extends ConsoleTests {
         }
     }
 
-    /** A call whose need is not known is not admitted ahead of its fence, though there is memory for all. */
+    /** A call of unknown need is not admitted ahead of its fence, though there is memory for all. */
     @Test
     void aFirstCallBehindAMissingSignalIsNotShortOfMemory() {
         try (Timeline weights = runtime.createTimeline("weights-uploaded");

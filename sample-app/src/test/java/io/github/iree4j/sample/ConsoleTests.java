@@ -56,12 +56,12 @@ abstract class ConsoleTests {
         browser.assertNoErrors();
     }
 
-    /** Opens an address of the console, whatever it shows. */
+    /** Opens an address of the console, whatever the view. */
     void openAddress(String query) {
         openAddress("", query);
     }
 
-    /** Opens an address of the console that names a user, as in {@code user:password@}. */
+    /** Opens an address of the console with a user, as in {@code user:password@}. */
     void openAddress(String user, String query) {
         browser.open("http://" + user + "localhost:" + port + "/iree/" + query);
     }
@@ -126,7 +126,7 @@ abstract class ConsoleTests {
         }
     }
 
-    /** Has the sample read digits until it is closed. */
+    /** Makes the sample read digits until the close. */
     final class Load implements AutoCloseable {
         private final AtomicBoolean over = new AtomicBoolean();
         private final ExecutorService threads = Executors.newFixedThreadPool(3);

@@ -15,11 +15,11 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The digits program on HIP, on a driver without hardware: it reads AMD's machine code and cannot execute it. */
+/** The digits program on HIP, on a driver without hardware: AMD's machine code is read and cannot be executed. */
 @EnabledIfIreeDriver("hip")
 class DigitsHipTests {
     @Test
-    void programLoadsItsCodeForAmdAndItsCallsFailOnADriverThatCannotExecuteIt() {
+    void programLoadsItsCodeForAmdAndItsCallsFailOnADriverUnableToExecute() {
         try (ConfigurableApplicationContext application = new SpringApplicationBuilder(SampleApplication.class)
                         .web(WebApplicationType.NONE)
                         .run(

@@ -33,7 +33,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 
-/** The compiled program as the application runs it: real kernels, real weights. */
+/** The compiled program as run by the application: real kernels, real weights. */
 @SpringBootTest(webEnvironment = WebEnvironment.NONE)
 class DigitsModelTests {
 
@@ -44,7 +44,7 @@ class DigitsModelTests {
     private Programs programs;
 
     @Test
-    void readsAtLeast95PercentOfDigitsItHasNeverSeen() {
+    void readsAtLeast95PercentOfUnseenDigits() {
         List<Sample> heldOut = HandwrittenDigits.load().heldOut();
         int right = 0;
         float[][] probabilities = classify("digits", pixels(heldOut));
@@ -179,9 +179,7 @@ class DigitsModelTests {
         }
     }
 
-    /**
-     * Where kernels were compiled for this machine, they run: otherwise all tests above would only prove the fallback.
-     */
+    /** Kernels compiled for this machine run: otherwise all tests above would only prove the fallback. */
     @Test
     void usesTheKernelsCompiledForThisMachine() {
         Device device =

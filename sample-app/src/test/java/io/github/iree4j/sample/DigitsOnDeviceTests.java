@@ -24,7 +24,7 @@ import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** The same program on a configured device that is not the CPU, compared with the CPU. A subclass names the driver. */
+/** The same program on a configured device other than the CPU, compared with the CPU. A subclass names the driver. */
 @TestInstance(Lifecycle.PER_CLASS)
 abstract class DigitsOnDeviceTests {
     private final String driver;
@@ -32,7 +32,7 @@ abstract class DigitsOnDeviceTests {
     private ConfigurableApplicationContext application;
     private InvocationService invocations;
 
-    /** Tests of a driver, for which there are kernels of a format. */
+    /** Tests of a driver with kernels of a format. */
     DigitsOnDeviceTests(String driver, String format) {
         this.driver = driver;
         this.format = format;
@@ -73,7 +73,7 @@ abstract class DigitsOnDeviceTests {
     }
 
     @Test
-    void readsAtLeast95PercentOfDigitsItHasNeverSeen() {
+    void readsAtLeast95PercentOfUnseenDigits() {
         List<Sample> heldOut = HandwrittenDigits.load().heldOut();
         float[][] probabilities = classify("gpu-digits", heldOut);
         int right = 0;

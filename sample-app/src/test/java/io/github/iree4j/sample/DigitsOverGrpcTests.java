@@ -31,7 +31,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 
-/** The sample's network over gRPC, which is off unless it is asked for. */
+/** The sample's network over gRPC, off unless requested. */
 @SpringBootTest(
         webEnvironment = WebEnvironment.NONE,
         properties = {"spring.grpc.server.enabled=true", "spring.grpc.server.port=0"})
@@ -80,7 +80,7 @@ class DigitsOverGrpcTests {
         }
     }
 
-    /** {@code ModelInferRequest}: the name of the model, a tensor, and its contents. */
+    /** {@code ModelInferRequest}: the name of the model, a tensor, and the contents. */
     private static byte[] request(float[] picture) throws IOException {
         ByteArrayOutputStream tensor = new ByteArrayOutputStream();
         CodedOutputStream fields = CodedOutputStream.newInstance(tensor);
@@ -114,7 +114,7 @@ class DigitsOverGrpcTests {
         throw new AssertionError("there are no raw contents");
     }
 
-    /** As {@code application.yaml} has it. */
+    /** As in {@code application.yaml}. */
     @SpringBootTest(webEnvironment = WebEnvironment.NONE)
     @Nested
     class UnlessAsked {

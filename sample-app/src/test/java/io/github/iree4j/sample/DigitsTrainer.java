@@ -10,11 +10,11 @@ import java.util.SplittableRandom;
 
 /**
  * Makes the sample's weights: a network of 64 pixels, 64 hidden units and 10 digits, trained with Adam on the
- * {@linkplain HandwrittenDigits handwritten digits}, each slightly shifted, rotated and slanted every time, so that the
- * network generalises to other handwriting.
+ * {@linkplain HandwrittenDigits handwritten digits}, each slightly shifted, rotated and slanted every time, for the
+ * network to generalise to other handwriting.
  *
- * <p>Plain Java with a fixed seed and {@link StrictMath}, one thread: every run on every machine is bit-identical.
- * {@link #main} writes the archive that the application is built with; README.md says how.
+ * <p>Plain Java with a fixed seed and {@link StrictMath}, on a single thread: every run on every machine is
+ * bit-identical. {@link #main} writes the archive for the build of the application; README.md says how.
  */
 final class DigitsTrainer {
 
@@ -44,14 +44,14 @@ final class DigitsTrainer {
     /**
      * The trained parameters in the program's layout: weights as matrices of inputs by outputs, row-major.
      *
-     * @param hiddenWeight 64x64, already divided by 16, so that pixels go in as they are
+     * @param hiddenWeight 64x64, already divided by 16, for unscaled pixels
      * @param hiddenBias 64
      * @param outputWeight 64x10
      * @param outputBias 10
      */
     record Weights(float[] hiddenWeight, float[] hiddenBias, float[] outputWeight, float[] outputBias) {
 
-        /** Writes them under the names by which digits.vmasm loads them. */
+        /** Writes the weights under the names in digits.vmasm. */
         void write(Path archive) throws IOException {
             new IrpaWriter()
                     .stored("hidden.weight", hiddenWeight)
@@ -62,7 +62,7 @@ final class DigitsTrainer {
         }
     }
 
-    /** Trains on everything but the held-out digits; the one argument is the archive to write. */
+    /** Trains on everything but the held-out digits; the only argument is the archive to write. */
     public static void main(String[] arguments) throws IOException {
         train(HandwrittenDigits.load().training()).write(Path.of(arguments[0]));
     }
@@ -122,7 +122,7 @@ final class DigitsTrainer {
         }
     }
 
-    /** Adds the gradient of one picture's cross-entropy. */
+    /** Adds the gradient of a picture's cross-entropy. */
     private void accumulate(double[] pixels, int digit, double[] gradient) {
         forward(pixels);
         for (int out = 0; out < OUTPUTS; out++) {

@@ -221,7 +221,7 @@ class DigitsWebTests {
                 """);
     }
 
-    /** One case per line, its cells separated by {@code |}. */
+    /** A case per line, with cells separated by {@code |}. */
     private static Stream<Arguments> table(String text) {
         return text.lines()
                 .map(line -> Arguments.of(

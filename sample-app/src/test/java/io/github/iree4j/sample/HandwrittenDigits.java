@@ -12,14 +12,14 @@ import java.util.zip.GZIPInputStream;
 
 /**
  * The UCI handwritten digits (E. Alpaydin, C. Kaynak, 1998; CC BY 4.0): 1797 pictures of 8x8 pixels from 0 to 16, with
- * the digit each one shows. See NOTICE.
+ * the digit of each. See NOTICE.
  *
- * @param training what the weights were made from
+ * @param training the pictures behind the weights
  * @param heldOut every fifth picture, never seen in training
  */
 record HandwrittenDigits(List<Sample> training, List<Sample> heldOut) {
 
-    /** One picture, row by row, and what it shows. */
+    /** A picture, row by row, with its digit. */
     record Sample(float[] pixels, int digit) {}
 
     static HandwrittenDigits load() {

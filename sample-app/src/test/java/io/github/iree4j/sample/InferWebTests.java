@@ -47,11 +47,11 @@ class InferWebTests {
     private static final int BODY = Float.BYTES * ROWS * PIXELS;
 
     private static final int ANSWER = Float.BYTES * ROWS * DIGITS;
-    /** Memory of the network: its hidden layer, its last layer, and its result. */
+    /** Memory of the network: the hidden layer, the last layer, and the result. */
     private static final int NETWORK = Float.BYTES * ROWS * 64 + 2 * ANSWER;
-    /** A sixteenth of the body; a copy would exceed it. */
+    /** A sixteenth of the body; a copy would exceed the limit. */
     private static final long SMALL = BODY / 16;
-    /** What the answer is encoded into, and what Tomcat allocates for each of these parts until sent. */
+    /** The encoded answer, and Tomcat's allocation for each part until sent. */
     private static final int PART = 1 << 16;
 
     private static final String BYTES = "application/octet-stream";
@@ -181,10 +181,10 @@ class InferWebTests {
     }
 
     /**
-     * The memory that one request takes, without that of its client.
+     * The memory of a request, without the memory of its client.
      *
-     * @param heap bytes that were allocated in Java
-     * @param device bytes that its device had at most, more than before
+     * @param heap bytes allocated in Java
+     * @param device the most bytes on the device, more than before
      */
     private record Cost(long heap, long device) {}
 
@@ -209,7 +209,7 @@ class InferWebTests {
         }
     }
 
-    /** Waits until the server has cleaned up, which happens after its response. */
+    /** Waits until the server's clean-up, after its response. */
     private void settle() {
         while (runtime.monitor().leaks().openTensors() != 0
                 || runtime.device().allocator().statistics().bytesLive() != idle) {

@@ -16,7 +16,7 @@ import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 
-/** The sample, whose console and actuator are open, is reached from its own machine only. */
+/** The sample, with open console and actuator, is reached from its own machine only. */
 @SpringBootTest(
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {"spring.grpc.server.enabled=true", "spring.grpc.server.port=0"})

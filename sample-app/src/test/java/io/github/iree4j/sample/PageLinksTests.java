@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Links between the pages of this project lead to files and headings that exist. */
+/** Links between the pages of this project lead to existing files and headings. */
 class PageLinksTests {
     private static final Path ROOT = Path.of("..");
     private static final Pattern CODE = Pattern.compile("(?ms)^ *```.*?^ *```");
@@ -55,7 +55,9 @@ class PageLinksTests {
         return CODE.matcher(Files.readString(page)).replaceAll("");
     }
 
-    /** The anchors of a page's headings, as GitHub makes them; a further heading of one name has a number behind. */
+    /**
+     * The anchors of a page's headings, as made by GitHub; a further heading with the same name has a number behind.
+     */
     private static List<String> headings(Path page) throws IOException {
         List<String> anchors = new ArrayList<>();
         for (MatchResult heading : HEADING.matcher(prose(page)).results().toList()) {

@@ -15,7 +15,7 @@ import org.springframework.boot.test.web.server.LocalManagementPort;
 import org.springframework.core.env.Environment;
 import org.springframework.test.context.ActiveProfiles;
 
-/** What operators of a service that is open to strangers look at exists in the profile for it. */
+/** The meters watched by operators of a service open to strangers exist in its profile. */
 @SpringBootTest(
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {"server.address=127.0.0.1", "management.server.port=0"})
@@ -45,7 +45,7 @@ class ProductionMetersTests {
                         "iree_requests_refused_requests_total{");
     }
 
-    /** A JVM in which a Tomcat began without this property never has Tomcat's meters: HostileClientsTests looks for them. */
+    /** A JVM with a Tomcat begun without this property never has Tomcat's meters: needed by HostileClientsTests. */
     @Test
     void tomcatMetersItsConnections() {
         assertThat(environment.getProperty("server.tomcat.mbeanregistry.enabled", Boolean.class))

@@ -26,7 +26,7 @@ import org.springframework.test.annotation.DirtiesContext.ClassMode;
 import org.springframework.test.context.ActiveProfiles;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Paths that a service open to strangers does not serve. */
+/** Paths not served by a service open to strangers. */
 @SpringBootTest(
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {"server.address=127.0.0.1", "management.server.port=0"})
@@ -52,7 +52,7 @@ class ProductionPathsTests {
                 BodyHandlers.ofString());
     }
 
-    /** Spring would look into every jar for a file of that name. */
+    /** Spring would look into every jar for a file of this name. */
     @ParameterizedTest
     @ValueSource(strings = {"/", "/index.html", "/digits.js", "/nosuch"})
     void noFileIsLookedFor(String path) throws Exception {
@@ -97,7 +97,7 @@ class ProductionPathsTests {
         assertThat(output.getAll()).doesNotContain("WARN").doesNotContain("URISyntaxException");
     }
 
-    /** For paths that clients of Java do not send. */
+    /** For paths never sent by clients of Java. */
     private String answer(String line, String... headers) throws Exception {
         try (Socket socket = new Socket("localhost", port)) {
             String request = line + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
@@ -127,7 +127,7 @@ class ProductionPathsTests {
     }
 
     @Test
-    void shapesThatAreNoneAreDescribed() throws Exception {
+    void invalidShapesAreDescribed() throws Exception {
         HttpResponse<String> response = http.send(
                 HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/infer"))
                         .header("Content-Type", "application/octet-stream;type=f32;shape=\"-1\"")

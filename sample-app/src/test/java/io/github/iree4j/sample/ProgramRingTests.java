@@ -101,7 +101,7 @@ class ProgramRingTests {
         assertThat(round.submitMillis()).isLessThanOrEqualTo(round.millis());
     }
 
-    /** Another ring goes through the nodes that are left. */
+    /** Another ring goes through the remaining nodes. */
     @Test
     void eachNodeTakesTheResultOfTheNodeBefore() {
         assertCounted(3);

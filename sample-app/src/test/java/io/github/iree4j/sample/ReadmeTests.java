@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The examples of the README and of the page on timelines are excerpts of this application, so they compile and run. */
+/** The examples of the README and of the page on timelines are excerpts of this application, and so compile and run. */
 class ReadmeTests {
     private static final Pattern EXAMPLE = Pattern.compile("```(java|yaml)\n(.*?)```", Pattern.DOTALL);
 

@@ -145,7 +145,7 @@ class RecordingUnderLoadTests {
                 .map(FlightEvent::sequence)
                 .filter(number -> number <= seen.last())
                 .collect(Collectors.toCollection(TreeSet::new));
-        assertThat(seen).as("each record was in one page").isEqualTo(numbers);
+        assertThat(seen).as("each record was in exactly one page").isEqualTo(numbers);
 
         for (FlightRecording each : during == null ? List.of(recording) : List.of(during, recording)) {
             Replay replay = Replay.of(each);

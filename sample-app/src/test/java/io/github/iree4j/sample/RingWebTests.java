@@ -10,7 +10,7 @@ import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
 
-/** Rings of one node: without a cluster the sample visits itself. */
+/** Rings of a single node: without a cluster the sample visits itself. */
 @SpringBootTest
 @AutoConfigureMockMvc
 class RingWebTests {
@@ -19,7 +19,7 @@ class RingWebTests {
     private MockMvcTester mvc;
 
     @Test
-    void everyStageWritesItsMachineAndHasAnEpochOfItsOwn() {
+    void everyStageWritesItsMachineAndHasASeparateEpoch() {
         MvcTestResult result = mvc.post().uri("/pipelines/ring?stages=5").exchange();
         assertThat(result).hasStatusOk();
         assertThat(result).bodyJson().extractingPath("$.nodes").isEqualTo(1);
@@ -63,7 +63,7 @@ class RingWebTests {
     }
 
     @Test
-    void nodesAreThoseThatWereVisited() {
+    void nodesMatchTheVisitedNodes() {
         Round.Stage first = new Round.Stage(0, "node 256 (m0.s1)", 0, "queue:0@m0.s1", 3);
         Round.Stage second = new Round.Stage(1, "node 257 (m1.s1)", 1, "queue:2@m0.s1", 3);
         Round.Stage third = new Round.Stage(2, "node 256 (m0.s1)", 0, "queue:0@m0.s1", 6);

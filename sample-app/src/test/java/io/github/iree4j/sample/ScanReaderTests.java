@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Import;
 
-/** The pipeline without its models: its calls, their order, and failures. */
+/** The pipeline without the models: the calls, their order, and failures. */
 @IreeTest
 @Import(ScanReader.class)
 class ScanReaderTests {
@@ -57,7 +57,7 @@ class ScanReaderTests {
     }
 
     @Test
-    void picturesAreReadOnceTheyAreReady() {
+    void picturesAreReadOnceReady() {
         assertThat(read()[0][3]).isEqualTo(1);
         assertThat(programs)
                 .wereCalled("scans.blocks", "digits.classify")

@@ -18,7 +18,7 @@ import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
 
-/** Both models in sequence on one device. */
+/** Both models in sequence on a single device. */
 @SpringBootTest
 @AutoConfigureMockMvc
 class ScansWebTests {
@@ -67,7 +67,7 @@ class ScansWebTests {
                     ? 1
                     : 0;
         }
-        assertThat(right).as("scans that were read right, of 20").isGreaterThanOrEqualTo(18);
+        assertThat(right).as("correctly read scans, of 20").isGreaterThanOrEqualTo(18);
         assertThat(runtime.monitor().leaks().openTensors()).isZero();
     }
 

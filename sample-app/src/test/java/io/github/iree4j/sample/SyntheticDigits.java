@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Digits as a pen would draw them: lines and arcs, in several styles, with jitter. */
+/** Digits as drawn by a pen: lines and arcs, in several styles, with jitter. */
 final class SyntheticDigits {
 
     private SyntheticDigits() {}
@@ -94,7 +94,7 @@ final class SyntheticDigits {
         return points;
     }
 
-    /** A line through the given points, with points in between as a moving pen leaves them. */
+    /** A line through the given points, with points in between like a moving pen's. */
     private static List<Point> line(double... xy) {
         List<Point> points = new ArrayList<>();
         for (int i = 0; i + 3 < xy.length; i += 2) {

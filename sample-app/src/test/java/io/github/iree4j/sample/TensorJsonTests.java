@@ -36,7 +36,7 @@ class TensorJsonTests {
     }
 
     @Test
-    void outputIsKeptAsItIs() {
+    void outputIsKeptUnchanged() {
         int size = 4 << 20;
         var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         try (Tensor tensor = Tensor.wrap(MemorySegment.ofArray(new byte[size]), ElementType.parse("i8"), size)) {

@@ -31,7 +31,7 @@ class TroubleshootingPageTests {
                         assertThat(texts.contains(message)).as(message).isTrue());
     }
 
-    /** The texts of all main sources, in Java and C, with texts continued on further lines in one piece. */
+    /** The texts of all main sources, in Java and C, with continued texts in a single piece. */
     private static String texts() throws IOException {
         StringBuilder texts = new StringBuilder();
         try (DirectoryStream<Path> modules = Files.newDirectoryStream(Path.of(".."), Files::isDirectory)) {

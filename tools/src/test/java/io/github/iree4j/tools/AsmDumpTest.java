@@ -130,7 +130,7 @@ class AsmDumpTest {
     }
 
     @Test
-    void dumpShowsOneFunction() throws Exception {
+    void dumpShowsASingleFunction() throws Exception {
         assertThat(iree4j(
                         "dump",
                         "--function=next",
@@ -166,7 +166,7 @@ class AsmDumpTest {
     }
 
     @Test
-    void dumpReportsFilesThatAreNotModules() throws Exception {
+    void dumpReportsFilesOfNoModule() throws Exception {
         Path file = directory.resolve("text.txt");
         Files.writeString(file, "this is no module, only a text of some length");
         assertThat(iree4j("dump", file.toString())).isEqualTo(1);

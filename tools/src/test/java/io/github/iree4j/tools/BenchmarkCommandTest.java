@@ -207,7 +207,7 @@ class BenchmarkCommandTest {
     }
 
     @Test
-    void runsGrowUntilTheyTakeTheMinimumTime() {
+    void runsGrowToTheMinimumTime() {
         long[] now = {0};
         List<Long> asked = new ArrayList<>();
         BenchmarkLoop loop = new BenchmarkLoop(() -> now[0], () -> 2 * now[0]);

@@ -55,7 +55,7 @@ class CudaDeviceTest {
     }
 
     @Test
-    void refusedFormatsNameWhatToDo() {
+    void refusedFormatsNameTheRemedy() {
         CommandLineRun cpu =
                 iree4j("run", "--device=cuda", "--module=" + fixture("3.13.0/cpu/add.vmfb"), "--function=add");
         assertThat(cpu.status()).isEqualTo(1);
@@ -69,7 +69,7 @@ class CudaDeviceTest {
     }
 
     @Test
-    void verifySaysForWhichArchitecturesThereIsCode() {
+    void verifyNamesTheArchitecturesWithCode() {
         String ptx = fixture("3.13.0/cuda/add.vmfb");
         String amd = fixture("3.13.0/rocm/add.vmfb");
         CommandLineRun run = iree4j("verify", ptx, amd);

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class DevicesCommandTest {
     @Test
-    void listsTheLocalDeviceWithTheFormatsItTakes() {
+    void listsTheLocalDeviceWithItsFormats() {
         CommandLineRun run = iree4j("devices");
         assertThat(run.err()).isEmpty();
         assertThat(run.status()).isZero();

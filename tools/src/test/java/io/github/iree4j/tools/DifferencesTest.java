@@ -50,7 +50,7 @@ class DifferencesTest {
 
     @ParameterizedTest
     @MethodSource("rows")
-    void operationComputesWhatThePageSays(Row row) throws IOException {
+    void operationComputesAsOnThePage(Row row) throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 "run", "--module=" + assembled(directory, "difference", module(row.operation())), "--function=f"));
         row.inputs().forEach(input -> command.add("--input=" + input));

@@ -40,7 +40,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void sequencesArePrintedOneInALine() {
+    void sequencesArePrintedLineByLine() {
         CommandLineRun run = generate("--tokens=72,101,108,108,111", "--max-tokens=24", "--sequences=5");
         assertThat(run.out()).isEqualTo((HELLO + "\n").repeat(5));
     }
@@ -166,7 +166,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void anAnswerThatEndsBeforeItsFormIsCompleteIsSaidToBeCutOff() {
+    void anAnswerEndingBeforeItsFormIsCompleteIsReportedAsCutOff() {
         assertThat(generate("--prompt=a", "--regex=[a-z]{9}", "--max-tokens=8").err())
                 .isEqualTo("the answer is cut off: raise --max-tokens\n");
         assertThat(generate("--prompt=a", "--regex=[a-z]{9}", "--max-tokens=9").err())
@@ -174,7 +174,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void filesThatAreMissingOrWithoutAnEndAreNamed() {
+    void missingOrUnendedFilesAreNamed() {
         assertThat(generate("--prompt=a", "--json-schema=none.json").err())
                 .isEqualTo("NOT_FOUND; there is no JSON schema 'none.json'\n");
         assertThat(generate("--prompt=a", "--json-schema=/dev/zero").err())
@@ -203,7 +203,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void verifyFailsForAProgramWhoseSumsDependOnRows() {
+    void verifyFailsForAProgramWithRowDependentSums() {
         CommandLineRun run = verify("3.13.0/generation/decoder_uneven_rows.vmfb");
         assertThat(run.err()).isEmpty();
         assertThat(run.status()).isOne();
@@ -213,7 +213,7 @@ class GenerateCommandTest {
     }
 
     @Test
-    void verifyMeasuresWhichRowsAndShapesComputeEqualBits() {
+    void verifyMeasuresTheRowsAndShapesOfEqualBits() {
         CommandLineRun run = verify("3.13.0/generation/decoder.vmfb");
         assertThat(run.err()).isEmpty();
         assertThat(run.status()).isZero();

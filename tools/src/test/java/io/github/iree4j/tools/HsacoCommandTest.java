@@ -31,7 +31,7 @@ class HsacoCommandTest {
     }
 
     @Test
-    void filesThatAreNoneAreNamed() throws IOException {
+    void invalidFilesAreNamed() throws IOException {
         Path cut = Files.write(
                 directory.resolve("cut.hsaco"), Arrays.copyOf(Files.readAllBytes(Path.of(code("gfx90a"))), 300));
         CommandLineRun refused = CommandLineRun.iree4j("hsaco", "-o", directory + "/x", cut.toString());

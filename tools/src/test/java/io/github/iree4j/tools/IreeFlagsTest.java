@@ -47,7 +47,7 @@ class IreeFlagsTest {
     }
 
     @Test
-    void whatFollowsAFlagFileOverridesIt() throws IOException {
+    void flagsAfterAFlagFileOverrideTheFile() throws IOException {
         Path file = Files.writeString(directory.resolve("flags"), "--output_max_element_count=1\n--function=none\n");
         CommandLineRun run = iree4j(
                 "run",
@@ -59,7 +59,7 @@ class IreeFlagsTest {
         assertThat(run.out()).endsWith("4xf32=3...\n");
     }
 
-    /** What {@code iree-run-module --help} prints is a file of flags with their default values. */
+    /** The output of {@code iree-run-module --help} is a file of flags with their default values. */
     @Test
     void theDefaultsOfEveryFlagAreTaken() throws IOException {
         List<String> defaults = new ArrayList<>();
@@ -92,7 +92,7 @@ class IreeFlagsTest {
                 "--executable_plugin=libx.so           | docs/native.md",
                 "--batch_size=4                        | use 'iree4j benchmark'"
             })
-    void otherValuesAreRejectedWithWhatToUseInstead(String flag, String instead) {
+    void otherValuesAreRejectedWithTheReplacement(String flag, String instead) {
         CommandLineRun run = with(flag);
         assertThat(run.status()).isEqualTo(2);
         assertThat(run.err())
@@ -100,7 +100,7 @@ class IreeFlagsTest {
                 .contains(instead);
     }
 
-    /** What {@code iree-dump-module --help} prints, without the comments. */
+    /** The output of {@code iree-dump-module --help}, without the comments. */
     @Test
     void theDefaultsOfADumpShowEverything() throws IOException {
         Path file = Files.writeString(
@@ -119,12 +119,12 @@ class IreeFlagsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--list_devices", "--dump_devices=local", "--list_drivers"})
-    void listsOfDevicesAreThoseOfTheCommand(String flag) {
+    void listsOfDevicesMatchTheCommand(String flag) {
         assertThat(iree4j("run", flag).out()).isEqualTo(iree4j("devices").out());
     }
 
     @Test
-    void topologiesAreThoseOfTheCommand() {
+    void topologiesMatchTheCommand() {
         assertThat(iree4j("run", "--dump_task_topologies").out())
                 .isEqualTo(iree4j("topology").out());
     }
@@ -162,7 +162,7 @@ class IreeFlagsTest {
     }
 
     @Test
-    void flagFilesThatCannotBeReadAreNamed() throws IOException {
+    void unreadableFlagFilesAreNamed() throws IOException {
         assertThat(with("--flagfile=" + directory.resolve("none")).err())
                 .startsWith("NOT_FOUND; there is no flag file '" + directory.resolve("none"));
         Path file = Files.writeString(directory.resolve("flags"), "--module=x\nadd.vmfb\n");

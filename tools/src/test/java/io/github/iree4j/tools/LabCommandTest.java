@@ -15,7 +15,7 @@ class LabCommandTest {
     Path directory;
 
     @Test
-    void listsScenariosAndHowTheyScale() {
+    void listsScenariosWithTheirScaling() {
         CommandLineRun run = iree4j("lab", "list");
         assertThat(run.status()).isZero();
         assertThat(run.out())
@@ -42,7 +42,7 @@ class LabCommandTest {
     }
 
     @Test
-    void runsAFileThatIsScaledAndFails() throws IOException {
+    void runsAScaledAndFailingFile() throws IOException {
         Path file = Files.writeString(directory.resolve("mine.yaml"), """
                 id: mine
                 hardware: [{id: gpu, lanes: 1, scalable: true}]
@@ -78,7 +78,7 @@ class LabCommandTest {
     }
 
     @Test
-    void writesAPageThatNeedsNoServerAndNoOtherFile() throws IOException {
+    void writesAPageWithoutNeedOfAServerOrOtherFile() throws IOException {
         Path file = Files.writeString(directory.resolve("mine.yaml"), """
                 id: mine
                 description: a name with </script> in it
@@ -109,7 +109,7 @@ class LabCommandTest {
     }
 
     @Test
-    void saysWhatIsWrong() throws IOException {
+    void namesTheFault() throws IOException {
         assertThat(iree4j("lab").status()).isEqualTo(2);
         CommandLineRun unknown = iree4j("lab", "run", "nothing");
         assertThat(unknown.status()).isEqualTo(1);

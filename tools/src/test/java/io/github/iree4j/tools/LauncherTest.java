@@ -22,7 +22,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The AOT cache that {@code bin/iree4j} keeps beside its jar, here that of a small program. */
+/** The AOT cache kept by {@code bin/iree4j} beside its jar, here for a small program. */
 @EnabledOnOs(OS.LINUX)
 @Tag("nightly")
 class LauncherTest {
@@ -54,7 +54,7 @@ class LauncherTest {
     }
 
     @Test
-    void firstCallRecordsAndLaterCallsUseIt() throws Exception {
+    void firstCallRecordsTheCacheForLaterCalls() throws Exception {
         Run first = run("a", "b c");
         assertThat(first.out()).containsExactly("first a b c");
         assertThat(first.err()).contains("recording a faster start (once)");
@@ -115,7 +115,7 @@ class LauncherTest {
     }
 
     @Test
-    void optionsThatTheCacheDoesNotFitArePassed() throws Exception {
+    void optionsUnsuitableForTheCacheArePassed() throws Exception {
         run("a");
         assertThat(run(List.of("-XX:-UseCompressedOops"), "b")).isEqualTo(new Run(0, List.of("first b"), ""));
     }

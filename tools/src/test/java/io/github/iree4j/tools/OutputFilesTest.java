@@ -71,7 +71,7 @@ class OutputFilesTest {
                 "lab page DIR/s.yaml --output=DIR/s.yaml",
                 "parameters dump DIR/w.irpa --extract=w=DIR/w.irpa",
             })
-    void anOutputThatIsAnInputIsRefusedAndUnchanged(String line) throws IOException {
+    void anOutputEqualToAnInputIsRefusedAndUnchanged(String line) throws IOException {
         String output = line.contains("a=b.npy")
                 ? "DIR/a=b.npy"
                 : line.substring(line.lastIndexOf("=") + 1).replaceAll("^[@+]", "");

@@ -117,7 +117,7 @@ class ParametersCommandTest {
     }
 
     @Test
-    void convertWritesAnArchiveThatProgramsRead() {
+    void convertWritesAnArchiveReadByPrograms() {
         for (String source : new String[] {safetensors, gguf}) {
             CommandLineRun run = iree4j("parameters", "convert", source, "--output=" + path("model.irpa"));
             assertThat(run.err()).isEmpty();
@@ -167,7 +167,7 @@ class ParametersCommandTest {
     }
 
     @Test
-    void convertOfOneArchiveWritesTheSameBytes() {
+    void convertOfASingleArchiveWritesTheSameBytes() {
         iree4j("parameters", "convert", fixture("scale_weights.irpa"), "-o", path("copy.irpa"), "--quiet");
         assertThat(Path.of(path("copy.irpa"))).hasSameBinaryContentAs(Path.of(fixture("scale_weights.irpa")));
     }
@@ -292,7 +292,7 @@ class ParametersCommandTest {
     }
 
     @Test
-    void createRejectsWhatItCannotWrite() {
+    void createRejectsTheUnwritable() {
         for (String[] wrong : new String[][] {
             {"--data=x", "--data needs KEY=SHAPExTYPE=VALUE"},
             {"--splat==4xf32", "--splat needs KEY=SHAPExTYPE=VALUE"},

@@ -92,7 +92,7 @@ class RecordingCommandsTest {
     }
 
     @Test
-    void onlyOneSelectionIsExplained() {
+    void onlyASingleSelectionIsExplained() {
         String file = record(1);
         String call = iree4j("explain", file, "--slowest").out().split("[ :]")[1];
         List<List<String>> selections = List.of(
@@ -221,7 +221,7 @@ class RecordingCommandsTest {
     }
 
     @Test
-    void hardwareThatThereCannotBeIsRefused() {
+    void impossibleHardwareIsRefused() {
         String file = record(1);
         for (String option :
                 new String[] {"--devices=0", "--devices=-3", "--queues=-1", "--memory=0%", "--memory=-100%"}) {
@@ -264,7 +264,7 @@ class RecordingCommandsTest {
     }
 
     @Test
-    void filesThatAreNotThereAreNamed() {
+    void missingFilesAreNamed() {
         for (String command : new String[] {"explain", "replay"}) {
             assertThat(iree4j(command, "nowhere.iree4j").err())
                     .contains("NOT_FOUND; recording 'nowhere.iree4j' does not exist");
@@ -276,7 +276,7 @@ class RecordingCommandsTest {
     }
 
     @Test
-    void exportThatIsRefusedLeavesItsOutputAsItWas() throws IOException {
+    void refusedExportLeavesItsOutputUnchanged() throws IOException {
         Path file = Path.of(record(1));
         Files.write(file, Arrays.copyOf(Files.readAllBytes(file), 200));
         Path output = Files.writeString(directory.resolve("kept"), "from before");

@@ -70,7 +70,7 @@ class RunCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"3.11.0/cpu/add.vmfb", "3.13.0/cpu/add.vmfb"})
-    void printsWhatIreeRunModulePrints(String module) {
+    void printsTheOutputOfIreeRunModule(String module) {
         Outcome outcome = iree4j("run", "--module=" + CommandLineRun.fixture(module), "--function=add", A, B);
         assertThat(outcome.err()).isEmpty();
         assertThat(outcome.out()).isEqualTo("""
@@ -100,7 +100,7 @@ class RunCommandTest {
         "--device=a=local, --device=b=local",
         "--device=local, --device=b=local-sync"
     })
-    void takesOneDeviceTwiceForAProgramOfTwo(String first, String second) {
+    void takesTheSameDeviceTwiceForAProgramOfTwo(String first, String second) {
         String module = "--module=" + CommandLineRun.fixture("3.13.0/cpu-two/two_devices.vmfb");
         assertThat(iree4j("run", first, second, module, A))
                 .isEqualTo(new Outcome(0, "EXEC @both\nresult[0]: hal.buffer_view\n4xf32=5 18 39 68\n", ""));

@@ -27,7 +27,7 @@ class TopologyCommandTest {
     }
 
     @Test
-    void printsASpecificationThatItAccepts() {
+    void printsAnAcceptedSpecification() {
         assertThat(iree4j("topology", "--specification")).isZero();
         String line = out.toString().strip();
         assertThat(Topology.of(line)).isEqualTo(Topology.of("auto"));

@@ -49,7 +49,7 @@ class VerifyCommandTest {
     }
 
     @Test
-    void warnsOfModulesThatMayComputeWrongResults() {
+    void warnsOfModulesWithPossiblyWrongResults() {
         String module = fixture("3.13.0/vulkan/compare_i1.vmfb").toString();
         CommandLineRun run = iree4j("verify", module);
         assertThat(run.status()).isZero();
@@ -97,7 +97,7 @@ class VerifyCommandTest {
     }
 
     @Test
-    void namesTheCpusWithCodeAndMarksThoseOfOtherMachines() {
+    void namesTheCpusWithCodeAndMarksOtherMachines() {
         String intel = fixture("3.11.0/cpu/add.vmfb");
         String arm = fixture("3.13.0/cpu-arm_64/add.vmfb");
         CommandLineRun run = iree4j("verify", intel, arm);

@@ -12,7 +12,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Calls a program and prints its device. */
+/** Calls a program and prints the device. */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 class AheadOfTimeApplication {

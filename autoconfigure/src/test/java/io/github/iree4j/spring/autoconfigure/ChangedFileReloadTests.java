@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** Programs whose files were changed. */
+/** Programs with changed files. */
 @Timeout(300)
 class ChangedFileReloadTests {
 
@@ -29,7 +29,7 @@ class ChangedFileReloadTests {
             new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(IreeAutoConfiguration.class));
 
     @Test
-    void programWhoseFileWasChangedIsLoadedAgainWhenAskedFor() throws Exception {
+    void programWithAChangedFileIsLoadedAgainOnRequest() throws Exception {
         Path weights = Files.copy(TestModules.fixture("weights.irpa"), directory.resolve("weights.irpa"));
         runner.withPropertyValues(
                         "iree.modules.w.location=" + TestModules.fixture("3.13.0/cpu/weights.vmfb"),

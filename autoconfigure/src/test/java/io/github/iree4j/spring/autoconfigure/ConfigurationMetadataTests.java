@@ -23,9 +23,9 @@ class ConfigurationMetadataTests {
         return found;
     }
 
-    /** Those of all jars of the class path, Spring Boot's own included. */
+    /** The metadata of all jars of the class path, Spring Boot's included. */
     @Test
-    void propertiesAreThoseThatAJsonParserFinds() throws IOException {
+    void propertiesMatchAJsonParser() throws IOException {
         int files = 0;
         for (URL each : Collections.list(
                 getClass().getClassLoader().getResources("META-INF/spring-configuration-metadata.json"))) {

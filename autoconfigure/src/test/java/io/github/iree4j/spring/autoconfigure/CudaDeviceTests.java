@@ -186,7 +186,7 @@ class CudaDeviceTests {
     }
 
     @Test
-    void aMissingDriverSaysWhatToInstall() {
+    void aMissingDriverNamesThePackageToInstall() {
         assumeFalse(FakeCuda.driver("hip").availability().available(), "HIP is here");
         with("hip", adder()).run(context -> {
             InvalidConfigurationPropertyValueException failure =
@@ -200,7 +200,7 @@ class CudaDeviceTests {
     }
 
     @Test
-    void aMissingDeviceNamesThoseThatThereAre() {
+    void aMissingDeviceNamesTheExistingDevices() {
         with("cuda://9", adder()).run(context -> {
             RuntimeOpenException failure = cause(context.getStartupFailure(), RuntimeOpenException.class);
             assertThat(new RuntimeOpenFailureAnalyzer().analyze(failure).getDescription())
@@ -215,7 +215,7 @@ class CudaDeviceTests {
                 .contains("'iree.modules.adding.devices'");
     }
 
-    /** The adder for an architecture that is yet to come, with checksums to match. */
+    /** The adder for a future architecture, with checksums to match. */
     private Path newer() throws IOException {
         String module = Files.readString(adder(), StandardCharsets.ISO_8859_1);
         try (ZipFile archive = new ZipFile(adder().toFile())) {
@@ -243,7 +243,7 @@ class CudaDeviceTests {
     }
 
     @Test
-    void codeForAnotherDriverNamesIt() {
+    void codeForAnotherDriverNamesTheDriver() {
         assertThat(action("local", adder()))
                 .contains("The program is compiled for driver 'cuda'")
                 .contains("'iree.devices.<name>.uri=cuda'")
@@ -271,7 +271,7 @@ class CudaDeviceTests {
                     });
             with("cuda", hungry)
                     .run(
-                            context -> { // the default budget is what the other runtime has left
+                            context -> { // the default budget is the rest left by the other runtime
                                 FailureAnalysis analysis = analysis(context.getStartupFailure());
                                 assertThat(analysis.getDescription())
                                         .contains("RESOURCE_EXHAUSTED", "has at most 58720256 bytes");

@@ -66,7 +66,7 @@ class DeadlineTests {
     }
 
     @Test
-    void aThreadInACallThatIsLateGoesOnWithoutAnInterrupt() throws Exception {
+    void aThreadInALateCallGoesOnWithoutAnInterrupt() throws Exception {
         runner.withPropertyValues(
                         "iree.modules.spinning.location=" + TestModules.spinner(directory),
                         "iree.invocation.timeout=1s")
@@ -103,7 +103,7 @@ class DeadlineTests {
     }
 
     @Test
-    void aChangedTimeoutHoldsForProgramsThatAreLoaded() throws Exception {
+    void aChangedTimeoutHoldsForLoadedPrograms() throws Exception {
         runner.withPropertyValues("iree.modules.spinning.location=" + TestModules.spinner(directory))
                 .run(context -> {
                     context.getSourceApplicationContext()
@@ -136,7 +136,7 @@ class DeadlineTests {
     }
 
     @Test
-    void aLoadThatIsLateFails() throws Exception {
+    void aLateLoadFails() throws Exception {
         runner.withPropertyValues("iree.loading.timeout=200ms").run(context -> {
             Programs programs = context.getBean(Programs.class);
             ProgramSource endless =
@@ -153,7 +153,7 @@ class DeadlineTests {
     }
 
     @Test
-    void aWarmUpThatIsLateFails() throws Exception {
+    void aLateWarmUpFails() throws Exception {
         String location = TestModules.spinner(directory).toString();
         runner.withPropertyValues("iree.loading.timeout=200ms").run(context -> {
             Programs programs = context.getBean(Programs.class);
@@ -167,7 +167,7 @@ class DeadlineTests {
         });
     }
 
-    /** Sees the timeouts of calls as they are made. */
+    /** Sees the timeouts of calls at their begin. */
     @Configuration(proxyBeanMethods = false)
     static class Seen {
         private final List<@Nullable Duration> timeouts = new ArrayList<>();

@@ -17,12 +17,12 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What survives a restart by DevTools. */
+/** State that survives a restart by DevTools. */
 @Tag("nightly")
 class DevToolsTests {
 
     @Test
-    void classesThatLoadTheNativeLibraryAreNotRestarted() throws Exception {
+    void classesLoadingTheNativeLibraryAreNotRestarted() throws Exception {
         Properties properties = new Properties();
         try (InputStream in = getClass().getResourceAsStream("/META-INF/spring-devtools.properties")) {
             properties.load(in);

@@ -63,7 +63,7 @@ class DevicePropertiesTests {
     }
 
     @Test
-    void idOfAGroupThatSpansProcesses() {
+    void idOfAGroupAcrossProcesses() {
         byte[] id = new byte[128];
         for (int i = 0; i < id.length; i++) {
             id[i] = (byte) (i * 37);
@@ -89,7 +89,7 @@ class DevicePropertiesTests {
     }
 
     @Test
-    void valuesThatDoNotFitNameTheirProperty() {
+    void unsuitableValuesNameTheirProperty() {
         assertRefused(
                 "rank",
                 "is not within [0, 3]",

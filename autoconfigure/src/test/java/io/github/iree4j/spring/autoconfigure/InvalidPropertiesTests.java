@@ -53,7 +53,7 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 
-/** Properties that would have no effect or a wrong one end the start, with the name of the property. */
+/** Properties with no effect or a wrong effect end the start, with the name of the property. */
 @Timeout(900)
 class InvalidPropertiesTests {
 
@@ -133,7 +133,7 @@ class InvalidPropertiesTests {
     }
 
     @Test
-    void reloadOfChangedFilesWithoutTheWatchdogThatFindsThemIsRejected() {
+    void reloadOfChangedFilesWithoutTheWatchdogIsRejected() {
         assertInvalid(
                 "iree.loading.on-change",
                 "'iree.watchdog.enabled' is false",
@@ -153,7 +153,7 @@ class InvalidPropertiesTests {
     }
 
     @Test
-    void batchingOfAProgramThatCannotBeBatchedIsRejected() throws Exception {
+    void batchingOfAnUnsuitableProgramIsRejected() throws Exception {
         assertInvalid(
                 "iree.modules.adder.batching.enabled",
                 "None of the program's functions can be batched: calls of 'adder.add' cannot be batched: a value is i32; ",
@@ -171,7 +171,7 @@ class InvalidPropertiesTests {
     }
 
     @Test
-    void lazyProgramThatCannotBeBatchedIsRejectedWhenItIsLoaded() throws Exception {
+    void lazyUnsuitableProgramIsRejectedAtItsLoad() throws Exception {
         runner.withPropertyValues(
                         "iree.modules.adder.location=" + TestModules.adder(directory),
                         "iree.modules.adder.load=lazy",
@@ -188,7 +188,7 @@ class InvalidPropertiesTests {
     }
 
     @Test
-    void replacementThatCannotBeBatchedLeavesTheOldProgram() throws Exception {
+    void unbatchableReplacementLeavesTheOldProgram() throws Exception {
         Path file = directory.resolve("model.vmfb");
         Files.copy(TestModules.fixture("3.11.0/cpu/add.vmfb"), file);
         runner.withPropertyValues("iree.modules.add.location=" + file, "iree.modules.add.batching.enabled=true")
@@ -211,7 +211,7 @@ class InvalidPropertiesTests {
         "iree.modules.adder.devices,  abacus",
         "iree.advanced.queues.copies.device,   abacus"
     })
-    void unknownDeviceNamesThePropertyThatRefersToIt(String property, String device) throws Exception {
+    void unknownDeviceNamesTheReferringProperty(String property, String device) throws Exception {
         assertInvalid(
                 property,
                 "There is no device 'abacus' in 'iree.devices', which has ",
@@ -253,7 +253,7 @@ class InvalidPropertiesTests {
     }
 
     @Test
-    void quotaOfAProgramThatABeanRegistersIsValid() {
+    void quotaOfAProgramRegisteredByABeanIsValid() {
         runner.withBean(Registrar.class)
                 .withPropertyValues("iree.pools.local.quotas.later=1MB")
                 .run(context -> assertThat(context).hasNotFailed());
@@ -275,7 +275,7 @@ class InvalidPropertiesTests {
     }
 
     @Test
-    void versionThatTheModuleHasAlreadyIsNamed() throws Exception {
+    void versionAlreadyInTheModuleIsNamed() throws Exception {
         Path adder = TestModules.adder(directory);
         assertInvalid(
                 "iree.modules.adder.versions.1.location",
@@ -302,7 +302,7 @@ class InvalidPropertiesTests {
     }
 
     @Test
-    void whatAFileOrARecorderCannotBeIsNamedWithItsProperty() {
+    void impossibleFileOrRecorderIsNamedWithItsProperty() {
         assertInvalid(
                 "iree.integrity.public-key",
                 "It cannot be read: ",
@@ -331,7 +331,7 @@ class InvalidPropertiesTests {
     }
 
     @Test
-    void servedFunctionThatTheProgramLacksIsNamed() throws Exception {
+    void servedFunctionMissingInTheProgramIsNamed() throws Exception {
         assertServedInvalid(
                 "iree.serving.functions.adder",
                 "has no function of that name; the functions are [add",
@@ -339,7 +339,7 @@ class InvalidPropertiesTests {
     }
 
     @Test
-    void textThatTheProgramLacksIsNamed() throws Exception {
+    void textMissingInTheProgramIsNamed() throws Exception {
         assertServedInvalid(
                 "iree.serving.strings.adder",
                 "has no tensor of 8-bit integers of that name among inputs and outputs; candidates are []",
@@ -353,7 +353,7 @@ class InvalidPropertiesTests {
     }
 
     @Test
-    void aRangeThatCannotHoldIsNamed() throws Exception {
+    void anImpossibleRangeIsNamed() throws Exception {
         assertServedInvalid(
                 "iree.serving.ranges.adder.input9",
                 "has no input of that name for whole numbers; candidates are [input0, input1]",
@@ -384,7 +384,7 @@ class InvalidPropertiesTests {
         "0.., no range",
         "0..9999999999999999999, 9999999999999999999"
     })
-    void aTextThatIsNoRangeIsNamed(String text, String reason) {
+    void aTextOfNoRangeIsNamed(String text, String reason) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> ValueRange.of(text))
                 .withMessageContaining(reason);
@@ -470,7 +470,7 @@ class InvalidPropertiesTests {
 
     @Test
     @ExtendWith(OutputCaptureExtension.class)
-    void parametersOfAProgramThatLoadsNoneAreInTheLog(CapturedOutput output) throws Exception {
+    void parametersOfAProgramLoadingNoneAreInTheLog(CapturedOutput output) throws Exception {
         Path weights = directory.resolve("weights.irpa");
         new IrpaWriter().stored("weight", 1, 2, 3, 4).write(weights);
         runner.withPropertyValues(
@@ -483,7 +483,7 @@ class InvalidPropertiesTests {
 
     @Test
     @ExtendWith(OutputCaptureExtension.class)
-    void limitsThatOthersCutShortAreInTheLog(CapturedOutput output) throws Exception {
+    void limitsCutShortByOthersAreInTheLog(CapturedOutput output) throws Exception {
         runner.withPropertyValues(
                         "iree.invocation.drain-timeout=40s",
                         "spring.lifecycle.timeout-per-shutdown-phase=45s",
@@ -533,7 +533,7 @@ class InvalidPropertiesTests {
     }
 
     @Test
-    void nativeLibraryThatIsNamedTooLateIsRefused() {
+    void nativeLibraryNamedTooLateIsRefused() {
         IreeRuntime.create().close(); // searches it
         assertInvalid(
                 "iree.native.library-path",
@@ -599,7 +599,7 @@ class InvalidPropertiesTests {
                     var runtime = context.getBean(io.github.iree4j.IreeRuntime.class);
                     Queues queues = context.getBean(Queues.class);
                     assertThat(queues.slow).isSameAs(runtime.device("slow").queue(1));
-                    assertThat(queues.any).isSameAs(queues.slow); // the only one that is named
+                    assertThat(queues.any).isSameAs(queues.slow); // the only named program
                 });
     }
 

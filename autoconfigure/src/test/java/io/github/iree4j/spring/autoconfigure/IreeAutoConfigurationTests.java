@@ -138,7 +138,7 @@ class IreeAutoConfigurationTests {
     }
 
     @Test
-    void runtimeBacksOffWhenUserDefinesOne() {
+    void runtimeBacksOffWhenUserDefinesTheBean() {
         runner.withUserConfiguration(OwnRuntime.class).run(context -> {
             assertThat(context).hasSingleBean(IreeRuntime.class).hasBean("myRuntime");
             assertThat(context).hasSingleBean(InvocationService.class);
@@ -146,7 +146,7 @@ class IreeAutoConfigurationTests {
     }
 
     @Test
-    void programsBackOffWhenUserDefinesThem() {
+    void programsBackOffWhenUserDefinesTheBean() {
         runner.withUserConfiguration(OwnPrograms.class)
                 .withPropertyValues("iree.modules.missing.location=/does/not/exist.vmfb")
                 .run(context -> assertThat(context)
@@ -156,7 +156,7 @@ class IreeAutoConfigurationTests {
     }
 
     @Test
-    void invocationServiceBacksOffWhenUserDefinesOne() {
+    void invocationServiceBacksOffWhenUserDefinesTheBean() {
         runner.withUserConfiguration(OwnService.class)
                 .run(context -> assertThat(context)
                         .hasSingleBean(InvocationService.class)
@@ -218,7 +218,7 @@ class IreeAutoConfigurationTests {
     }
 
     @Test
-    void failuresForUnknownNamesListTheKnownOnes() {
+    void failuresForUnknownNamesListTheKnownNames() {
         withAdder().run(context -> {
             InvocationService invocations = context.getBean(InvocationService.class);
             assertThatExceptionOfType(IreeException.class)
@@ -268,7 +268,7 @@ class IreeAutoConfigurationTests {
                         .toFile()
                         .getParentFile()
                         .listFiles((_, name) -> name.startsWith("iree4j-") && name.endsWith(".bin")))
-                .as("copies that were left behind")
+                .as("copies left behind")
                 .isEmpty();
     }
 
@@ -357,7 +357,7 @@ class IreeAutoConfigurationTests {
     }
 
     @Test
-    void moduleThatCannotBeLoadedFailsStartup() {
+    void unloadableModuleFailsStartup() {
         runner.withPropertyValues("iree.modules.adding.location=" + directory.resolve("other.vmfb"))
                 .run(context -> assertThat(context)
                         .getFailure()

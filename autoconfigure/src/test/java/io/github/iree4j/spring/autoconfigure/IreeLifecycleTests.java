@@ -101,7 +101,7 @@ class IreeLifecycleTests {
     }
 
     @Test
-    void callsThatExceedTheDrainTimeoutAreCancelled() throws Exception {
+    void callsExceedingTheDrainTimeoutAreCancelled() throws Exception {
         ConfigurableApplicationContext context = start("--iree.invocation.drain-timeout=50ms");
         IreeRuntime runtime = context.getBean(IreeRuntime.class);
         IreeEvents events = context.getBean(IreeEvents.class);
@@ -120,7 +120,7 @@ class IreeLifecycleTests {
         LeakCheck.assertNone(runtime);
     }
 
-    /** One in its turn, in a loop of bytecode, and one in line. */
+    /** A call in its turn, in a loop of bytecode, and a call in line. */
     @Test
     void callsOfThreadsEndWithTheReasonOfTheStop() throws Exception {
         ConfigurableApplicationContext context = start(
@@ -149,7 +149,7 @@ class IreeLifecycleTests {
     }
 
     @Test
-    void stoppingEndsThreadsInCallsAndLoadsThatDoNotReturnInTheTimeOfAPhase() throws Exception {
+    void stoppingEndsEndlessThreadsInCallsAndLoadsInTheTimeOfAPhase() throws Exception {
         ConfigurableApplicationContext context = start(
                 "--spring.lifecycle.timeout-per-shutdown-phase=12s",
                 "--iree.invocation.drain-timeout=50ms",
@@ -158,7 +158,7 @@ class IreeLifecycleTests {
                 "--iree.modules.endless.location=" + TestModules.endless(directory));
         IreeRuntime runtime = context.getBean(IreeRuntime.class);
         CompletableFuture<StatusCode> end = new CompletableFuture<>();
-        Thread caller = callThatSpins(context, end);
+        Thread caller = spinningCall(context, end);
         long start = System.nanoTime();
         context.close();
         assertThat(System.nanoTime() - start).isLessThan(Duration.ofSeconds(12).toNanos());
@@ -171,7 +171,7 @@ class IreeLifecycleTests {
     @ValueSource(strings = {"background", "lazy"})
     @Timeout(120)
     @ExtendWith(OutputCaptureExtension.class)
-    void stoppingDoesNotWaitForAFileThatIsNeverRead(String load, CapturedOutput output) throws Exception {
+    void stoppingDoesNotWaitForAnUnreadFile(String load, CapturedOutput output) throws Exception {
         HungFile hung = new HungFile(TestModules.adder(directory));
         SpringApplication application = new SpringApplication(Application.class);
         application.setWebApplicationType(WebApplicationType.NONE);
@@ -200,7 +200,7 @@ class IreeLifecycleTests {
 
     @Test
     @Timeout(120)
-    void closingEndsAStartThatWaitsForAFileThatIsNeverRead() throws Exception {
+    void closingEndsAStartWaitingForAnUnreadFile() throws Exception {
         HungFile hung = new HungFile(TestModules.adder(directory));
         SpringApplication application = new SpringApplication(Application.class);
         application.setWebApplicationType(WebApplicationType.NONE);
@@ -227,7 +227,7 @@ class IreeLifecycleTests {
     }
 
     @Test
-    void requestsThatAStoppingWebServerWaitsForEndInTheTimeOfAPhase() throws Exception {
+    void requestsAwaitedByAStoppingWebServerEndInTheTimeOfAPhase() throws Exception {
         CompletableFuture<StatusCode> end = new CompletableFuture<>();
         SpringApplication application = new SpringApplication(Application.class);
         application.setWebApplicationType(WebApplicationType.NONE);
@@ -237,7 +237,7 @@ class IreeLifecycleTests {
                 "--spring.lifecycle.timeout-per-shutdown-phase=60s",
                 "--iree.invocation.drain-timeout=50ms",
                 "--iree.modules.spinning.location=" + TestModules.spinner(directory));
-        Thread request = callThatSpins(context, end);
+        Thread request = spinningCall(context, end);
         long start = System.nanoTime();
         context.close();
         assertThat(System.nanoTime() - start).isLessThan(Duration.ofSeconds(60).toNanos());
@@ -245,8 +245,8 @@ class IreeLifecycleTests {
         request.join();
     }
 
-    /** A thread in a call that does not return by itself. */
-    private static Thread callThatSpins(ConfigurableApplicationContext context, CompletableFuture<StatusCode> end) {
+    /** A thread in a call without an end of its own. */
+    private static Thread spinningCall(ConfigurableApplicationContext context, CompletableFuture<StatusCode> end) {
         InvocationService invocations = context.getBean(InvocationService.class);
         Thread caller = Thread.ofPlatform().start(() -> {
             try {
@@ -298,7 +298,7 @@ class IreeLifecycleTests {
     }
 
     @Test
-    void stoppingDoesNotWaitForCodeOfADeviceThatDoesNotReturn() throws Exception {
+    void stoppingDoesNotWaitForEndlessCodeOfADevice() throws Exception {
         ConfigurableApplicationContext context =
                 start("--spring.lifecycle.timeout-per-shutdown-phase=6s", "--iree.invocation.drain-timeout=50ms");
         IreeRuntime runtime = context.getBean(IreeRuntime.class);
@@ -323,7 +323,7 @@ class IreeLifecycleTests {
                 go.await();
                 over = true;
             } catch (InterruptedException e) {
-                // as code of a device, which has no interrupts
+                // like code of a device, without interrupts
             }
         }
     }
@@ -341,7 +341,7 @@ class IreeLifecycleTests {
     }
 
     @Test
-    void listenersThatDependOnProgramsReceiveTheirLoadEvents() throws Exception {
+    void listenersDependingOnProgramsReceiveTheirLoadEvents() throws Exception {
         try (ConfigurableApplicationContext context = start(
                 "--iree.modules.later.load=lazy", "--iree.modules.later.location=" + TestModules.adder(directory))) {
             Listener listener = context.getBean(Listener.class);
@@ -413,7 +413,7 @@ class IreeLifecycleTests {
         }
     }
 
-    /** Depends on what publishes the events that it listens to. */
+    /** Depends on the publisher of the events listened to. */
     static final class Listener implements ApplicationListener<ProgramStatusEvent> {
         private final List<String> heard = new ArrayList<>();
 

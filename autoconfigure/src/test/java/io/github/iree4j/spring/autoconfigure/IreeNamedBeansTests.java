@@ -165,7 +165,7 @@ class IreeNamedBeansTests {
                 });
     }
 
-    /** Holds a program in each way that there is. */
+    /** Holds a program in each possible way. */
     static final class Holder {
         private final Program program;
         private final ProgramFunction add;
@@ -187,7 +187,7 @@ class IreeNamedBeansTests {
     }
 
     @Test
-    void namedBeanBacksOffWhenUserDefinesOne() {
+    void namedBeanBacksOffWhenUserDefinesTheBean() {
         runner.withUserConfiguration(OwnPool.class)
                 .run(context -> assertThat(context.getBean("iree.pools.slow", Allocator.class))
                         .isSameAs(context.getBean(IreeRuntime.class)
@@ -266,7 +266,7 @@ class IreeNamedBeansTests {
     }
 
     @Test
-    void quotaAppliesToTheProgramOfThatName() {
+    void quotaAppliesToTheProgramOfItsName() {
         String add = TestModules.fixture("3.11.0/cpu/add.vmfb").toString();
         runner.withPropertyValues(
                         "iree.modules.poor.location=" + add,

@@ -17,7 +17,7 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 class IreePropertiesTests {
 
     @Test
-    void defaultsAreThoseOfTheRuntime() {
+    void defaultsMatchTheRuntime() {
         IreeProperties properties = bind(Map.of());
         assertThat(properties.enabled()).isTrue();
         assertThat(properties.device()).isNull();
@@ -88,7 +88,7 @@ class IreePropertiesTests {
     }
 
     @Test
-    void queueCountDefaultsToThatOfTheDevice() {
+    void queueCountDefaultsToTheDevices() {
         IreeProperties properties =
                 bind(Map.of("iree.devices.a.uri", "vulkan", "iree.advanced.queues.copies.device", "b"));
         assertThat(properties.queueCount("a")).isZero();

@@ -48,10 +48,10 @@ class IreeRuntimeHintsTests {
         }
         List<URL> found = Collections.list(
                 getClass().getClassLoader().getResources("META-INF/native/linux-x86_64/libiree4j_shim.so"));
-        assertThat(found).as("the path is that of the library").isNotEmpty();
+        assertThat(found).as("the path is the library's").isNotEmpty();
     }
 
-    /** The library registers them when it is loaded, and is not loaded if one is missing. */
+    /** The library registers them during its load, and is not loaded if any is missing. */
     @Test
     void registersTheClassesOfTheNativeMethods() {
         List<Class<?>> shims = new ClassFileImporter()

@@ -23,7 +23,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
 
-/** Beans as modules that programs import from. */
+/** Beans as modules for imports of programs. */
 class JavaModuleBeansTests {
 
     @TempDir
@@ -59,11 +59,11 @@ class JavaModuleBeansTests {
             Path again = TestModules.doubling(directory);
             context.getBean(Programs.class).load(ProgramSource.of("other", again.toString()));
             try (Results results = context.getBean(InvocationService.class).invoke("other.fourfold", 1)) {
-                assertThat(results.intValue(0)).isEqualTo(4); // also in programs that are not configured by properties
+                assertThat(results.intValue(0)).isEqualTo(4); // also in programs without configuration by properties
             }
             assertThat(MADE).hasValue(1);
             context.getBean(Programs.class).unload("other");
-            assertThat(CLOSED).as("by programs that have come and gone").hasValue(0);
+            assertThat(CLOSED).as("by programs come and gone").hasValue(0);
         });
         assertThat(CLOSED).as("with the application").hasValue(1);
     }
@@ -89,7 +89,7 @@ class JavaModuleBeansTests {
     }
 
     @Test
-    void eachContextHasItsOwnPrototype() throws Exception {
+    void eachContextHasASeparatePrototype() throws Exception {
         runner().withUserConfiguration(Prototype.class)
                 .withPropertyValues("iree.modules.doubling.contexts=3")
                 .run(context -> {
@@ -115,7 +115,7 @@ class JavaModuleBeansTests {
     }
 
     @Test
-    void rejectsTwoBeansOfOneModule() throws Exception {
+    void rejectsTwoBeansOfTheSameModule() throws Exception {
         runner().withUserConfiguration(Singleton.class, Twin.class)
                 .run(context -> assertThat(context)
                         .getFailure()

@@ -27,7 +27,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Failure analyses of applications that do not start. */
+/** Failure analyses of failing starts. */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("nightly")
 class StartupFailureTests {
@@ -61,7 +61,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void moduleWhoseOnlyPropertyIsMisspelledIsReported(CapturedOutput output) {
+    void moduleWithOnlyAMisspelledPropertyIsReported(CapturedOutput output) {
         fail("--iree.modules.classifier.locaton=classpath:models/classifier.vmfb");
         assertThat(output)
                 .contains("property 'iree.modules.classifier.locaton' does not exist and has no effect")
@@ -79,7 +79,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void versionWhoseOnlyPropertyIsMisspelledIsReported(CapturedOutput output) throws IOException {
+    void versionWithOnlyAMisspelledPropertyIsReported(CapturedOutput output) throws IOException {
         fail(
                 "--iree.modules.adding.location=" + TestModules.adder(directory),
                 "--iree.modules.adding.versions.2.locaton=adding-2.vmfb");
@@ -133,7 +133,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void signatureThatContradictsTheModuleIsReportedWithItsProperty(CapturedOutput output) {
+    void signatureContradictingTheModuleIsReportedWithItsProperty(CapturedOutput output) {
         fail(
                 "--iree.modules.imported.location=" + TestModules.fixture("3.13.0/vmvx/onnx_classifier.vmfb"),
                 "--iree.modules.imported.functions.classifier.signature=(tensor<?x9xf32>, %offset) -> (%probabilities, %label)");
@@ -149,7 +149,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void exceedingTheBudgetSuggestsToRaiseIt(CapturedOutput output) throws IOException {
+    void exceedingTheBudgetSuggestsARaise(CapturedOutput output) throws IOException {
         fail("--iree.modules.hungry.location=" + TestModules.hungry(directory), "--iree.pools.local.budget=1MB");
         assertThat(output)
                 .contains("Module 'hungry' could not be loaded")
@@ -178,7 +178,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void fileThatIsNotAModuleIsReported(CapturedOutput output) throws IOException {
+    void fileOfNoModuleIsReported(CapturedOutput output) throws IOException {
         Path file = Files.write(directory.resolve("noise.vmfb"), new byte[40]);
         fail("--iree.modules.classifier.location=" + file);
         assertThat(output)
@@ -187,7 +187,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void programThatIsNotCompiledIsReported(CapturedOutput output) throws IOException {
+    void uncompiledProgramIsReported(CapturedOutput output) throws IOException {
         Path text = Files.writeString(directory.resolve("classifier.mlir"), "func.func @classify() { return }");
         fail("--iree.modules.classifier.location=" + text);
         assertThat(output)
@@ -245,7 +245,7 @@ class StartupFailureTests {
 
     @Test
     @EnabledIfSystemProperty(named = "os.arch", matches = "amd64", disabledReason = "the fixture fits this machine")
-    void programForTwoDevicesOnOneAsksForTheOther(CapturedOutput output) {
+    void programForTwoDevicesOnASingleDeviceAsksForTheOther(CapturedOutput output) {
         fail("--iree.modules.pair.location=" + TestModules.fixture("3.13.0/cpu-two/two_devices.vmfb"));
         assertThat(output)
                 .contains("finds none for 'b' among the 1 given (local)")
@@ -373,7 +373,7 @@ class StartupFailureTests {
                 .contains("Enable-Native-Access: ALL-UNNAMED");
     }
 
-    /** Starts the application in a process of its own, which must fail, and returns what the process has printed. */
+    /** Starts the application in a separate process, which must fail, and returns the output of the process. */
     private static String failedStart(String... arguments) throws IOException, InterruptedException {
         Process process = started(Map.of(), arguments);
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -423,7 +423,7 @@ class StartupFailureTests {
     }
 
     @Test
-    void nativeLibraryThatCannotBeLoadedIsNamed() throws Exception {
+    void unloadableNativeLibraryIsNamed() throws Exception {
         Path library = Files.writeString(directory.resolve("libnothing.so"), "not a library");
         assertThat(failedStart("--iree.native.library-path=" + library))
                 .contains("configuration property 'iree.native.library-path'")
@@ -431,9 +431,9 @@ class StartupFailureTests {
                 .contains("remove the property");
     }
 
-    /** The program is right for the machine, and compiling it again does not help. */
+    /** The program is right for the machine, and compiling again does not help. */
     @Test
-    void directoryThatCannotBeWrittenIsTheFaultAndNotTheProgram() throws Exception {
+    void unwritableDirectoryIsTheFaultAndNotTheProgram() throws Exception {
         Path file = Files.writeString(directory.resolve("file"), "");
         assertThat(failedStart(
                         "--iree.native.extract-dir=" + file.resolve("copies"),
@@ -472,7 +472,7 @@ class StartupFailureTests {
                 .contains("@Qualifier(\"mini-lm\"), or the name 'miniLmProgram'");
     }
 
-    /** The module's bytes with another bytecode version: the one u32 that holds major 17, minor 0. */
+    /** The module's bytes with another bytecode version: the u32 with major 17, minor 0. */
     private static Path withBytecodeVersion(int major, Path module) throws IOException {
         ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(module)).order(ByteOrder.LITTLE_ENDIAN);
         int changed = 0;

@@ -7,12 +7,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.mock.env.MockEnvironment;
 
-/** The parts of stopping take no longer than a phase of it may. */
+/** The parts of stopping take no longer than a phase may. */
 class StopTimesTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"100ms", "1s", "5s", "30s", "10m"})
-    void theirSumIsThatOfAPhase(String phase) {
+    void theSumIsAPhase(String phase) {
         MockEnvironment environment =
                 new MockEnvironment().withProperty("spring.lifecycle.timeout-per-shutdown-phase", phase);
         for (Duration drain : new Duration[] {Duration.ZERO, Duration.ofSeconds(20), Duration.ofHours(1)}) {

@@ -23,7 +23,7 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
-/** A property that does not exist is in the log, with the likely name of this release. */
+/** An unknown property is in the log, with the likely name of this release. */
 class UnknownPropertiesTests {
 
     @TempDir
@@ -90,7 +90,7 @@ class UnknownPropertiesTests {
                 "IREE_INVOCATION_TIMOUT"
             })
     @ExtendWith(OutputCaptureExtension.class)
-    void aVariableThatMayBeAPropertyIsNotInTheLog(String variable, CapturedOutput output) throws Exception {
+    void aPossiblyForeignVariableIsNotInTheLog(String variable, CapturedOutput output) throws Exception {
         withVariables(variable, "IREE_MODULES_ADDER_LOCATOIN")
                 .run(context -> assertThat(output)
                         .contains("'IREE_MODULES_ADDER_LOCATOIN' names no property")
@@ -98,7 +98,7 @@ class UnknownPropertiesTests {
     }
 
     @Test
-    void aModuleWhoseOnlyVariableIsMisspelledFailsTheStart() throws Exception {
+    void aModuleWithOnlyAMisspelledVariableFailsTheStart() throws Exception {
         withVariables("IREE_MODULES_SUMS_LOCATOIN")
                 .run(context -> assertThat(context)
                         .getFailure()
@@ -107,7 +107,7 @@ class UnknownPropertiesTests {
                         .hasMessage("property 'iree.modules.sums.location' is not set"));
     }
 
-    /** Other programs share the environment, such as a service of Kubernetes that is called {@code iree-modules}. */
+    /** Other programs share the environment, such as a service of Kubernetes named {@code iree-modules}. */
     @ParameterizedTest
     @ValueSource(strings = {"IREE_MODULES_SERVICE_HOST", "IREE_MODULES_PORT_80_TCP_ADDR", "IREE_MODULES__"})
     void aVariableOfAnotherProgramFailsNoStart(String variable) throws Exception {
@@ -150,7 +150,7 @@ class UnknownPropertiesTests {
                 "ireex.y",
                 "spring.iree"
             })
-    void propertiesThatExistAreNot(String property) {
+    void existingPropertiesAreNotInTheLog(String property) {
         assertThat(unknown(property)).isEmpty();
     }
 

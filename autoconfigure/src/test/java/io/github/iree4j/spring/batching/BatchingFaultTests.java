@@ -22,7 +22,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One batch at a time, of two rows at most: what goes wrong around a batch neither loses its calls nor keeps out the next batch. */
+/**
+ * A single batch at a time, of two rows at most: trouble around a batch neither loses its calls nor keeps out the next
+ * batch.
+ */
 @Timeout(300)
 class BatchingFaultTests {
     private static final Duration DELAY = Duration.ofMillis(10);
@@ -69,7 +72,7 @@ class BatchingFaultTests {
 
     @ParameterizedTest
     @CsvSource({"1, true", "1, false", "2, true", "2, false"})
-    void whatTheApplicationThrowsAroundABatchFailsItsCallsAndTheNextIsMade(int calls, boolean ofListener) {
+    void exceptionsOfTheApplicationAroundABatchFailItsCallsAndTheNextIsMade(int calls, boolean ofListener) {
         InvocationChain chain = request -> {
             raise(inChain);
             return RowsProgram.callHere(request);
@@ -95,7 +98,7 @@ class BatchingFaultTests {
         }
     }
 
-    /** Takes what the device has, with ever smaller pieces. */
+    /** Takes all memory of the device, with ever smaller pieces. */
     private List<Tensor> fill() {
         List<Tensor> fillers = new ArrayList<>();
         for (int size = 1 << 18; size > 0; ) {

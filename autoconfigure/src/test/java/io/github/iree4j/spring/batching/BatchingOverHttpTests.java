@@ -57,8 +57,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Concurrent HTTP clients whose requests are batched. Batches wait on a manual clock, calls at a gate, and the test
- * knows how many requests have arrived, so that batching does not depend on timing.
+ * Concurrent HTTP clients with batched requests. Batches wait on a manual clock, calls at a gate, and the test knows
+ * the number of requests arrived, so batching does not depend on timing.
  */
 @SpringBootTest(
         classes = BatchingOverHttpTests.Application.class,
@@ -128,7 +128,7 @@ class BatchingOverHttpTests {
     @AfterEach
     void nothingIsLeft() {
         application.gate.countDown();
-        // A client may receive its response before the server has cleaned up; the class's timeout fails leaks.
+        // A client may receive its response before the server's clean-up; the class's timeout fails leaks.
         while (runtime.monitor().leaks().openTensors() != 0
                 || runtime.monitor().leaks().bytesLive() != bytesBefore
                 || programs.activeCalls() != 0
@@ -188,7 +188,7 @@ class BatchingOverHttpTests {
     // Tests.
 
     @Test
-    void requestsWithinTheDelayAreOneCall() throws Exception {
+    void requestsWithinTheDelayAreASingleCall() throws Exception {
         application.gate.countDown();
         List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
         for (int i = 0; i < 12; i++) {
@@ -225,12 +225,12 @@ class BatchingOverHttpTests {
         }
         assertThat(batches().totalAmount()).as("rows in all").isEqualTo(240);
         assertThat(batches().max()).as("largest batch").isEqualTo(MAX_SIZE);
-        // One row or two may not fit any more, so that none but the last has fewer than 14.
+        // One row or two may not fit any more, so only the last has fewer than 14.
         assertThat(batches().count()).isBetween(240L / MAX_SIZE, 240L / 14 + 1);
     }
 
     @Test
-    void deadlineOfOneClientDoesNotAffectTheOthers() throws Exception {
+    void deadlineOfAClientDoesNotAffectTheOthers() throws Exception {
         float[] full = new float[2 * MAX_SIZE];
         CompletableFuture<HttpResponse<String>> first = ask(full);
         CompletableFuture<HttpResponse<String>> second = ask(full);
@@ -251,11 +251,13 @@ class BatchingOverHttpTests {
         assertThat(answer(without)).containsExactly(10, 12);
         assertThat(answer(first)).hasSize(full.length);
         assertThat(answer(second)).hasSize(full.length);
-        assertThat(batches().totalAmount()).as("rows without those given up").isEqualTo(2 * MAX_SIZE + 2);
+        assertThat(batches().totalAmount())
+                .as("rows without the abandoned rows")
+                .isEqualTo(2 * MAX_SIZE + 2);
     }
 
     @Test
-    void deadlineThatExpiresInABatchFailsOnlyItsClient() throws Exception {
+    void deadlineExpiringInABatchFailsOnlyItsClient() throws Exception {
         CompletableFuture<HttpResponse<String>> hurried = ask(new float[] {1, 2}, 20);
         CompletableFuture<HttpResponse<String>> patient = ask(3, 4);
         application.awaitArrivals(2);
@@ -304,7 +306,7 @@ class BatchingOverHttpTests {
             arrived = 0;
         }
 
-        /** Waits until a total number of requests wait for a batch or are in one. */
+        /** Waits until a total number of requests wait for a batch or are in a batch. */
         void awaitArrivals(int count) throws InterruptedException {
             arrivals.acquire(count - arrived);
             arrived = count;
@@ -320,7 +322,7 @@ class BatchingOverHttpTests {
             return new ManualTimer();
         }
 
-        /** Precedes batching: every request that has passed it waits for a batch. */
+        /** Precedes batching: every request behind the gate waits for a batch. */
         @Bean
         @Order(InvocationInterceptor.BATCHING_ORDER - 1)
         InvocationInterceptor countsArrivals() {

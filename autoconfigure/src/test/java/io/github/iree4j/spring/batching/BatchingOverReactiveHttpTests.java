@@ -11,7 +11,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.TestPropertySource;
 
-/** The same over WebFlux and Netty, and what only they support. */
+/** The same over WebFlux and Netty, and the abilities of these only. */
 @TestPropertySource(
         properties = {
             "spring.main.web-application-type=reactive",
@@ -37,7 +37,7 @@ class BatchingOverReactiveHttpTests extends BatchingOverHttpTests {
             application.entered.await();
             assertThat(programs.activeCalls()).isEqualTo(1);
         }
-        while (programs.activeCalls() > 0) { // the gate is closed: only cancellation ends it
+        while (programs.activeCalls() > 0) { // the gate is closed: only cancellation ends the stream
             Poll.pause();
         }
         assertThat(application.gate.getCount()).isEqualTo(1);

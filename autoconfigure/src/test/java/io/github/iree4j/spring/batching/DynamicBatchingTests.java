@@ -172,7 +172,7 @@ class DynamicBatchingTests {
         return ((IreeException) future.exceptionNow()).code();
     }
 
-    /** A clock of simulated time that passes at once: actions run before they are scheduled. */
+    /** A clock of simulated time without waits: actions run before being scheduled. */
     private static final class ClockOfItself implements BatchTimer {
         private long now;
 
@@ -197,7 +197,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void aClockThatAdvancesByItselfWakesEveryBatch() throws Exception {
+    void aSelfAdvancingClockWakesEveryBatch() throws Exception {
         batching.close();
         batching = new DynamicBatching(Map.of("rows", USUAL), new ClockOfItself(), BatchListener.NONE);
         CompletableFuture<Results> first = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
@@ -321,7 +321,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void callWhoseDeadlineExpiresWhileWaitingFails() {
+    void callWithADeadlineExpiringDuringItsWaitFails() {
         batching = batching(USUAL.maxSize(1));
         CompletableFuture<Results> running = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
         CompletableFuture<Results> late =
@@ -335,7 +335,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void callWhoseDeadlineExpiresInABatchFailsAlone() throws Exception {
+    void callWithADeadlineExpiringInABatchFailsAlone() throws Exception {
         CompletableFuture<Results> late =
                 call(onWorkers, "slow", Duration.ofMillis(8), 0, Tensor.of(new float[] {1, 2}, 1, 2));
         CompletableFuture<Results> other = call(onWorkers, "slow", null, 0, Tensor.of(new float[] {3, 4}, 1, 2));
@@ -364,7 +364,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void nextBatchGathersWhileOneIsInFlight() throws Exception {
+    void nextBatchGathersDuringABatchInFlight() throws Exception {
         batching = batching(USUAL);
         CompletableFuture<Results> first = call(onWorkers, "slow", null, 0, Tensor.of(new float[2], 1, 2));
         timer.advance(10 * MILLI);
@@ -399,9 +399,9 @@ class DynamicBatchingTests {
         assertThat(code(b)).isEqualTo(StatusCode.DATA_LOSS);
     }
 
-    /** Each fits by itself; later batches are smaller, until those have succeeded for a while. */
+    /** Each fits by itself; later batches are smaller, until smaller batches have succeeded for a while. */
     @Test
-    void callsOfABatchThatThereIsNoMemoryForAreMadeOneAfterAnother() {
+    void callsOfABatchWithoutMemoryAreMadeOneAfterAnother() {
         List<Long> made = new ArrayList<>();
         InvocationChain tight = request -> {
             long rows = ((Tensor) request.inputs().getFirst()).shape().dimension(0);
@@ -471,7 +471,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void waitingCallsOfAnUnloadedProgramKeepTheRowsThatItsFunctionTakes() {
+    void waitingCallsOfAnUnloadedProgramKeepTheRowsOfTheirFunction() {
         ProgramOptions options = ProgramOptions.builder()
                 .module(NativeModule.builder("fixed", 1, Object::new)
                         .function("four", "0r_r", (state, call) -> twice(runtime, call))
@@ -502,7 +502,7 @@ class DynamicBatchingTests {
     }
 
     @Test
-    void callsOfABatchThatCannotBePutTogetherAreMadeOneAfterAnother() {
+    void callsOfAnUncombinableBatchAreMadeOneAfterAnother() {
         List<CompletableFuture<Results>> made = new ArrayList<>();
         InvocationChain slow = request -> {
             CompletableFuture<Results> call = new CompletableFuture<>();
@@ -600,14 +600,14 @@ class DynamicBatchingTests {
         }
         assertThat(wrong).hasValue(0);
         assertThat(calls.get()).isLessThan(1600);
-        while (batching.queueCount() > 0) { // the last cancelled ones
+        while (batching.queueCount() > 0) { // the last cancelled calls
             Poll.pause();
         }
     }
 
-    /** The diagnostic context stands for all that belongs to a caller, such as its span. */
+    /** The diagnostic context stands for everything bound to a caller, such as a span. */
     @Test
-    void aBatchIsMadeInTheContextOfItsFirstCallerWhoeverItsThreadBelongsTo() {
+    void aBatchIsMadeInTheContextOfItsFirstCallerOnAnyThread() {
         batching = batching(USUAL);
         List<@Nullable String> seen = new ArrayList<>();
         List<CompletableFuture<Results>> made = new ArrayList<>();
@@ -622,7 +622,7 @@ class DynamicBatchingTests {
             MDC.put("caller", "the timer");
             timer.advance(10 * MILLI);
             as("third", chain, 3);
-            as("fourth", chain, 1); // fills the batch, which waits for the one in flight
+            as("fourth", chain, 1); // fills the batch behind the batch in flight
             as("fifth", chain, 1);
             MDC.put("caller", "the end of the first");
             made.get(0).completeExceptionally(IreeException.of(StatusCode.ABORTED, "lost"));
@@ -633,7 +633,7 @@ class DynamicBatchingTests {
             made.get(2).completeExceptionally(IreeException.of(StatusCode.ABORTED, "lost"));
             MDC.clear();
             call(chain, "twice", null, 0, Tensor.of(new float[4], 2, 2));
-            as("sixth", chain, 2); // fills it
+            as("sixth", chain, 2); // fills the batch
             made.get(3).completeExceptionally(IreeException.of(StatusCode.ABORTED, "lost"));
         } finally {
             MDC.clear();

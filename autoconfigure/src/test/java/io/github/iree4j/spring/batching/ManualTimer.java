@@ -28,7 +28,7 @@ final class ManualTimer implements BatchTimer {
         };
     }
 
-    /** Advances the time and runs the actions that are due. */
+    /** Advances the time and runs the due actions. */
     void advance(long nanos) {
         long target = nanoTime() + nanos;
         while (true) {

@@ -24,12 +24,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Calls of a batched program that a function in Java makes, in the call of another program. */
+/** Calls of a batched program made by a function in Java, in the call of another program. */
 @Timeout(300)
 class NestedBatchingTests {
     private static final long LIMIT = 1 << 20;
 
-    /** Long enough for a nested call that waits for the outer one to be late. */
+    /** Long enough for a nested call in a wait for the outer call to be late. */
     private final IreeRuntime runtime = IreeRuntime.builder()
             .device(
                     "local",
@@ -43,7 +43,7 @@ class NestedBatchingTests {
 
     private final RowsProgram rows = new RowsProgram(runtime);
     private final ManualTimer timer = new ManualTimer();
-    private final List<@Nullable MemoryHolder> holders = new ArrayList<>(); // that calls were made for
+    private final List<@Nullable MemoryHolder> holders = new ArrayList<>(); // the origins of calls
     private final InvocationChain chain = request -> {
         holders.add(MemoryHolder.current());
         return RowsProgram.call(request);
@@ -70,7 +70,7 @@ class NestedBatchingTests {
                 BatchListener.NONE);
     }
 
-    /** Calls a function in Java that takes a tensor. */
+    /** Calls a function in Java with a tensor. */
     private void within(Tensor input, Runnable function) {
         try (Program outer = runtime.load(ProgramOptions.builder()
                 .module(NativeModule.builder("outer", 1, Object::new)
@@ -100,7 +100,7 @@ class NestedBatchingTests {
                 assertThat(holders).containsExactly(outer);
             });
             assertThat(stranger)
-                    .as("waits for others, and then for its own memory")
+                    .as("waits for others, and then for memory held by itself")
                     .isNotDone();
             timer.advance(TimeUnit.MILLISECONDS.toNanos(10));
             assertThat(result(join(stranger))).containsExactly(2, 4, 6, 8, 10, 12);
@@ -115,7 +115,7 @@ class NestedBatchingTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aNestedCallKeepsTheRowsThatItsFunctionTakes(boolean blocking) {
+    void aNestedCallKeepsTheRowsOfItsFunction(boolean blocking) {
         try (DynamicBatching batching = batching(timer)) {
             within(Tensor.of(new float[4]), () -> {
                 CompletableFuture<Results> nested = batching.intercept(rows.request("four", blocking, 7, 8), chain);
@@ -126,10 +126,10 @@ class NestedBatchingTests {
         }
     }
 
-    /** The need of a first call is a guess, which does not fit beside what the outer call has; what the call takes does. */
+    /** The need of a first call is a guess too large beside the memory of the outer call; the real need fits. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aNestedCallDoesNotWaitForMemoryOfTheCallThatWaitsForIt(boolean blocking) {
+    void aNestedCallDoesNotWaitForMemoryOfItsOuterCall(boolean blocking) {
         try (DynamicBatching batching = batching(BatchTimer.system())) {
             float[] row = new float[RowsProgram.WIDE];
             within(Tensor.of(new float[(int) LIMIT / 16]), () -> {

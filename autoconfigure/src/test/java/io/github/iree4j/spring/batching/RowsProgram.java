@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A program whose functions double rows: {@code twice} any number of rows of two numbers, {@code four} four of them, and {@code wide} rows of
- * 128 KiB. What they return is memory of the device.
+ * A program with functions that double rows: {@code twice} any number of rows of two numbers, {@code four} four rows,
+ * and {@code wide} rows of 128 KiB. The results are memory of the device.
  */
 final class RowsProgram implements AutoCloseable {
     static final int WIDE = 32768;
@@ -66,7 +66,7 @@ final class RowsProgram implements AutoCloseable {
         }
     }
 
-    /** A request for a call of one of its functions. */
+    /** A request for a call of a function. */
     InvocationRequest request(String function, boolean blocking, float... values) {
         int columns = function.equals("wide") ? WIDE : 2;
         return new InvocationRequest(

@@ -129,7 +129,7 @@ class VariantBatchingTests {
     }
 
     @Test
-    void dueBatchIsSplitWhereThatAvoidsPadding() {
+    void dueBatchIsSplitIfASplitAvoidsPadding() {
         List<CompletableFuture<Results>> calls = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
             calls.add(call(words(1, 3, 1 + i)));
@@ -145,14 +145,14 @@ class VariantBatchingTests {
     }
 
     @Test
-    void callThatFitsNoVariantFailsAlone() {
+    void callOfNoVariantFailsAlone() {
         CompletableFuture<Results> tooLong = call(words(1, 9, 1));
         assertThat(tooLong).isCompletedExceptionally();
         assertThat(((IreeException) tooLong.exceptionNow()).code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
     }
 
     @Test
-    void whatAListenerThrowsFailsOneCallAndNoOtherOfItsBatch() {
+    void exceptionsOfAListenerFailOneCallAndNoOtherOfItsBatch() {
         listenerFails.set(true);
         List<CompletableFuture<Results>> calls = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
@@ -168,7 +168,7 @@ class VariantBatchingTests {
 
     @ParameterizedTest
     @CsvSource({"1,1", "2,1", "3,3", "4,4", "5,4", "7,4", "8,4", "9,4", "11,4", "12,12", "13,13", "15,15", "16,16"})
-    void rowsAreSplitWhereThatSavesMoreThanAQuarter(int waiting, int taken) {
+    void rowsAreSplitIfASplitSavesMoreThanAQuarter(int waiting, int taken) {
         assertThat(RowSizes.of(List.of(1L, 4L, 16L)).next(waiting)).isEqualTo(taken);
     }
 

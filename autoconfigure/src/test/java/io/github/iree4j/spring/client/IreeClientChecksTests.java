@@ -39,7 +39,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Clients and programs that do not fit each other, and placeholders in the annotations of clients. */
+/** Unmatched clients and programs, and placeholders in the annotations of clients. */
 @ExtendWith(OutputCaptureExtension.class)
 @Timeout(300)
 class IreeClientChecksTests {
@@ -222,7 +222,7 @@ class IreeClientChecksTests {
     }
 
     @Test
-    void aClientThatFitsIsCreatedBeforeAndAfterItsProgramIsLoaded() throws Exception {
+    void aMatchingClientIsCreatedBeforeAndAfterItsProgramIsLoaded() throws Exception {
         for (String load : List.of("eager", "lazy")) {
             runner(Adder.class)
                     .withPropertyValues("iree.modules.adder.load=" + load)
@@ -312,7 +312,7 @@ class IreeClientChecksTests {
     }
 
     @Test
-    void aClientOfTypesThatConvertIsCreated() throws Exception {
+    void aClientOfConvertibleTypesIsCreated() throws Exception {
         runner(Fitting.class)
                 .withPropertyValues("iree.modules.floats.location=" + TestModules.fixture("3.11.0/cpu/add.vmfb"))
                 .run(context -> assertThat(context).hasNotFailed());
@@ -320,7 +320,7 @@ class IreeClientChecksTests {
 
     @ParameterizedTest
     @MethodSource("misfits")
-    void aClientThatDoesNotFitFailsTheStartAlsoWhereNothingUsesTheClient(List<Object> misfit) throws Exception {
+    void aMismatchedClientFailsTheStartAlsoIfUnused(List<Object> misfit) throws Exception {
         ApplicationContextRunner runner = runner((Class<?>) misfit.getFirst());
         runner.run(context -> refused(context).hasMessageContaining((String) misfit.getLast()));
         runner.withInitializer(context ->
@@ -342,7 +342,7 @@ class IreeClientChecksTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"eager", "lazy"})
-    void aVersionIsRefusedOnlyByClientsWhoseCallsGoThere(String load) throws Exception {
+    void aVersionIsRefusedOnlyByItsClients(String load) throws Exception {
         versions(Adder.class, load)
                 .withBean("pinned", IreeClientFactoryBean.class, Doubling.class)
                 .run(context -> {
@@ -366,7 +366,7 @@ class IreeClientChecksTests {
     }
 
     @Test
-    void aClientOfAVersionIsCheckedAgainstThatVersion() throws Exception {
+    void aClientOfAVersionIsCheckedAgainstItsVersion() throws Exception {
         versions(AddingOne.class, "eager")
                 .run(context -> refused(context)
                         .hasMessageContaining("calls 'adder.add', and the program has no such function; it has [main"));
@@ -377,7 +377,7 @@ class IreeClientChecksTests {
     }
 
     @Test
-    void aClientThatCouldNotBeCreatedRefusesNoProgram() throws Exception {
+    void anUncreatedClientRefusesNoProgram() throws Exception {
         runner(Adder.class).run(context -> {
             IreeClientFactory factory = context.getBean(IreeClientFactory.class);
             assertThatException().isThrownBy(() -> factory.create(Subtracting.class));
@@ -387,7 +387,7 @@ class IreeClientChecksTests {
     }
 
     @Test
-    void aProgramThatDoesNotFitItsClientsIsNotLoaded() throws Exception {
+    void aProgramMismatchingItsClientsIsNotLoaded() throws Exception {
         Path module = Files.copy(TestModules.adder(directory), directory.resolve("replaced.vmfb"));
         runner(Adder.class)
                 .withPropertyValues("iree.modules.adder.location=" + module)
@@ -416,7 +416,7 @@ class IreeClientChecksTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void anApplicationWhoseClientHasNoProgramDoesNotStart(boolean lazy, CapturedOutput output) {
+    void anApplicationWithAClientWithoutAProgramDoesNotStart(boolean lazy, CapturedOutput output) {
         SpringApplication application = new SpringApplication(Application.class);
         application.setWebApplicationType(WebApplicationType.NONE);
         application.setLazyInitialization(lazy);

@@ -134,7 +134,7 @@ class ConsoleHttpTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"servlet", "reactive"})
-    void namesTheEndpointsThatTheUserExposed(String stack) throws Exception {
+    void namesTheEndpointsExposedByTheUser(String stack) throws Exception {
         try (ConfigurableApplicationContext context = start(stack, "--iree.console.enabled=true")) {
             assertThat(get(context, "/iree/console.json").body()).isEqualTo("{\"endpoints\":{},\"problem\":null}");
         }
@@ -182,7 +182,7 @@ class ConsoleHttpTests {
     }
 
     @Test
-    void refusesPathsThatAreNone() {
+    void refusesInvalidPaths() {
         for (String path : new String[] {"", "/", "iree", "/iree/", "/a//b", "/a b", "/**", "/{x}"}) {
             assertThatThrownBy(() -> start("servlet", "--iree.console.enabled=true", "--iree.console.path=" + path)
                             .close())

@@ -40,7 +40,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Mono;
 
-/** Propagation of the caller's context to the thread that completes the call. */
+/** Propagation of the caller's context to the completing thread of the call. */
 @Timeout(900)
 class ContextPropagationTests {
 
@@ -233,7 +233,7 @@ class ContextPropagationTests {
     }
 
     @Test
-    void backsOffWhenUserDefinesOne() {
+    void backsOffWhenUserDefinesTheBean() {
         ContextInvocationInterceptor own = new ContextInvocationInterceptor(new ContextRegistry(), 7);
         bare.withBean("ireeCallerContext", ContextInvocationInterceptor.class, () -> own)
                 .run(context -> assertThat(context.getBean("ireeCallerContext")).isSameAs(own));

@@ -11,7 +11,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Restarted once by DevTools, as after a change of a class; prints its checks at each start and exits after the second.
+ * Restarted once by DevTools, as after a change of a class; prints the checks at each start and exits after the second.
  */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
@@ -22,7 +22,7 @@ public class DevToolsApplication {
     /** For Spring. */
     public DevToolsApplication() {}
 
-    /** Starts it. */
+    /** Starts the application. */
     public static void main(String[] arguments) {
         SpringApplication.run(DevToolsApplication.class, arguments);
     }

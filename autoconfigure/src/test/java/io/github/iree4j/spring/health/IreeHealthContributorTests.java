@@ -72,7 +72,7 @@ class IreeHealthContributorTests {
     }
 
     @Test
-    void programWhoseParametersWereChangedInPlaceIsDownUntilItIsLoadedAgain(@TempDir Path directory) throws Exception {
+    void programWithParametersChangedInPlaceIsDownUntilLoadedAgain(@TempDir Path directory) throws Exception {
         Path weights = Files.copy(TestModules.fixture("weights.irpa"), directory.resolve("weights.irpa"));
         programs.load(ProgramSource.builder(
                         "weighing",
@@ -114,7 +114,7 @@ class IreeHealthContributorTests {
     }
 
     @Test
-    void programForSeveralDevicesIsDownWithoutOneOfThem() throws Exception {
+    void programForSeveralDevicesIsDownWithoutAnyDevice() throws Exception {
         programs.load(ProgramSource.builder(
                         "both",
                         TestModules.fixture("3.13.0/cpu-two/two_devices.vmfb")
@@ -132,7 +132,7 @@ class IreeHealthContributorTests {
     }
 
     @Test
-    void programWithWarningsIsUpAndListsThem() {
+    void programWithWarningsIsUpAndListsTheWarnings() {
         String location = Path.of("../fixtures/modules/3.13.0/vulkan/compare_i1.vmfb")
                 .toUri()
                 .toString();

@@ -19,7 +19,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.channel.AbortedException;
 
-/** A body that ends early is the client's fault; a failure of anything else is not. */
+/** A truncated body is the client's fault; a failure of anything else is not. */
 class BodyFailuresTests {
 
     private final BodyFailures filter = new BodyFailures();
@@ -38,12 +38,12 @@ class BodyFailuresTests {
     }
 
     static List<Exception> endsOfConnections() {
-        return List.of(new IOException("reset"), new AbortedException("closed before it was read"));
+        return List.of(new IOException("reset"), new AbortedException("closed before the read"));
     }
 
     @ParameterizedTest
     @MethodSource("endsOfConnections")
-    void aBodyThatEndsEarlyIsABadRequest(Exception end) {
+    void aTruncatedBodyIsABadRequest(Exception end) {
         Throwable failure = failure(
                 arriving().concatWith(Flux.error(end)),
                 exchange -> exchange.getRequest().getBody().then());

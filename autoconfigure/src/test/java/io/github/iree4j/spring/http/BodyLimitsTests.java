@@ -27,7 +27,7 @@ class BodyLimitsTests {
     private long now = -5; // any origin
     private final BodyLimits limits = new BodyLimits(MEMORY, Duration.ofSeconds(10), 2, () -> now);
 
-    /** A body whose parts arrive when they are read, none with the headers. */
+    /** A body with parts arriving during the read, none with the headers. */
     private static InputStream late(int length) {
         return new ByteArrayInputStream(new byte[length]) {
             @Override
@@ -103,7 +103,7 @@ class BodyLimitsTests {
     }
 
     @Test
-    void whatLimitsARequestMoreThanItsLengthIsToldToo() {
+    void stricterLimitsThanItsLengthAreReportedToo() {
         fails(
                 413,
                 "or raise 'some.property', and 'iree.http.max-in-flight-size', by which a request takes at most 48000 bytes",
@@ -120,7 +120,7 @@ class BodyLimitsTests {
     }
 
     @Test
-    void bodyThatCanNeverFitFailsBeforeItIsRead() {
+    void impossibleBodyFailsBeforeItsRead() {
         InputStream unread = late(50_000);
         fails(
                 413,
@@ -130,7 +130,7 @@ class BodyLimitsTests {
     }
 
     @Test
-    void closingGivesBackWhatIsLeftAndLaterChargesNothing() {
+    void closingGivesBackTheRestAndLaterChargesNothing() {
         LimitedBody body = body(10);
         body.charge(1000);
         body.refund(400);
@@ -159,7 +159,7 @@ class BodyLimitsTests {
     }
 
     @Test
-    void bodyThatHasArrivedIsNotAwaited() throws IOException {
+    void arrivedBodyIsNotAwaited() throws IOException {
         LimitedBody first = body(10);
         LimitedBody second = body(10);
         byte[] sent = {1, 2, 3};
@@ -187,7 +187,7 @@ class BodyLimitsTests {
     }
 
     @Test
-    void bodyThatKeepsArrivingMayTakeLonger() throws IOException {
+    void steadilyArrivingBodyMayTakeLonger() throws IOException {
         try (LimitedBody body = body(1 << 20)) {
             body.readNBytes(1 << 17); // two seconds' worth
             advance(11_999);
@@ -205,7 +205,7 @@ class BodyLimitsTests {
     }
 
     @Test
-    void answersThatAreNotReadLeaveHalfOfTheMemoryToOthers() {
+    void unreadAnswersLeaveHalfOfTheMemoryToOthers() {
         try (LimitedBody _ = unread(20_000);
                 LimitedBody _ = unread(12_000);
                 LimitedBody other = body(0);
@@ -215,7 +215,7 @@ class BodyLimitsTests {
                     "answers that clients have not read hold 32000 of 32000 bytes that this one may use, and it needs 1001; try again later, or raise 'iree.http.max-in-flight-size'",
                     () -> other.chargeAnswer(1001));
             assertThat(limits.inUnreadAnswers()).isEqualTo(32_000);
-            other.charge(16_000); // what it sends
+            other.charge(16_000); // the bytes sent
             small.chargeAnswer(1000);
         }
         assertThat(limits.inUnreadAnswers()).isZero();
@@ -224,7 +224,7 @@ class BodyLimitsTests {
     }
 
     @Test
-    void aSingleAnswerMayHaveWhatARequestMayHave() {
+    void aSingleAnswerMayHaveTheShareOfARequest() {
         try (LimitedBody large = unread(48_000)) {
             assertThat(limits.inUnreadAnswers()).isEqualTo(48_000);
             assertThat(large.isGivenUp()).isFalse();
@@ -232,7 +232,7 @@ class BodyLimitsTests {
     }
 
     @Test
-    void anAnswerThatFitsTheShareButNotTheMemoryIsNotChargedAtAll() {
+    void anAnswerFittingTheShareButNotTheMemoryIsNotChargedAtAll() {
         try (LimitedBody sent = body(0);
                 LimitedBody other = body(0)) {
             sent.charge(40_000);
@@ -242,7 +242,7 @@ class BodyLimitsTests {
     }
 
     @Test
-    void whatARequestHasSentIsGivenBackOnceItsAnswerIsMade() {
+    void theBytesOfARequestAreGivenBackOnceItsAnswerIsMade() {
         try (LimitedBody request = body(0)) {
             request.charge(10_000);
             request.chargeAnswer(5000);
@@ -278,7 +278,7 @@ class BodyLimitsTests {
     }
 
     @Test
-    void whatEndsAnAnswerThatHasGivenWayMayBeSaidLater() throws Exception {
+    void theEndOfAYieldingAnswerMayBeReportedLater() throws Exception {
         CountDownLatch ended = new CountDownLatch(1);
         try (LimitedBody answer = unread(30_000)) {
             answer.keeping(() -> {});
@@ -290,7 +290,7 @@ class BodyLimitsTests {
     }
 
     @Test
-    void ofAnswersThatKeepPlacesTheOneUnreadForLongestGivesItsPlaceBack() throws Exception {
+    void ofAnswersKeepingPlacesTheLongestUnreadGivesItsPlaceBack() throws Exception {
         CountDownLatch left = new CountDownLatch(1);
         try (LimitedBody large = unread(30_000);
                 LimitedBody first = unread(1);
@@ -318,7 +318,7 @@ class BodyLimitsTests {
     }
 
     @Test
-    void whoWritesAnAnswerThatHasGivenWayFails() throws IOException {
+    void theWriterOfAYieldingAnswerFails() throws IOException {
         try (LimitedBody answer = unread(30_000)) {
             OutputStream out = answer.timed(OutputStream.nullOutputStream());
             out.write(new byte[100]);
@@ -358,7 +358,7 @@ class BodyLimitsTests {
     }
 
     @Test
-    void aProblemTellsWhatHeldTheMemoryUntilNothingIsRefusedAnyMore() {
+    void aProblemNamesTheHoldersOfTheMemoryUntilNothingIsRefusedAnyMore() {
         RequestProblems problems = new RequestProblems(limits);
         Duration patience = Duration.ofSeconds(30);
         assertThat(problems.find(patience)).isEmpty();
@@ -390,7 +390,7 @@ class BodyLimitsTests {
 
     /** The same rule as for bodies. */
     @Test
-    void answersThatAreReadTooSlowlyAreGivenUp() throws IOException {
+    void tooSlowlyReadAnswersAreGivenUp() throws IOException {
         try (LimitedBody request = body(0)) {
             OutputStream answer = request.timed(new OutputStream() {
                 @Override
@@ -411,7 +411,7 @@ class BodyLimitsTests {
     }
 
     @Test
-    void silenceThatTheServerEndsIsReported() {
+    void silenceEndedByTheServerIsReported() {
         InputStream silent = new InputStream() {
             @Override
             public int read() throws IOException {

@@ -85,7 +85,7 @@ class DisconnectInterceptorTests {
     }
 
     @Test
-    void aCallThatRunsOnTheThreadOfItsRequestIsInterruptedWhenTheClientHasGone() {
+    void aCallOnTheThreadOfItsRequestIsInterruptedWhenTheClientHasGone() {
         CompletableFuture<Results> call = interceptor.intercept(request(true), _ -> {
             look();
             assertThat(Thread.currentThread().isInterrupted())
@@ -104,7 +104,7 @@ class DisconnectInterceptorTests {
     }
 
     @Test
-    void aCallThatRunsElsewhereIsCancelledWhenTheClientHasGone() {
+    void aCallElsewhereIsCancelledWhenTheClientHasGone() {
         CompletableFuture<Results> running = new CompletableFuture<>();
         CompletableFuture<Results> call = interceptor.intercept(request(true), _ -> running);
         look();
@@ -117,7 +117,7 @@ class DisconnectInterceptorTests {
     }
 
     @Test
-    void connectionsAreLookedAtOnlyDuringCallsThatTheirThreadsWaitFor() {
+    void connectionsAreLookedAtOnlyDuringCallsAwaitedByTheirThreads() {
         CompletableFuture<Results> running = new CompletableFuture<>();
         interceptor.intercept(request(false), _ -> running);
         assertThat(looks).isEmpty();
@@ -129,7 +129,7 @@ class DisconnectInterceptorTests {
 
     /** The container gives the connection to the next request as soon as the waiting thread goes on. */
     @Test
-    void whoeverLearnsOfTheEndOfACallKnowsThatItsConnectionIsNotLookedAtAnyMore() {
+    void whoeverLearnsOfTheEndOfACallKnowsOfTheEndOfLooksAtItsConnection() {
         CompletableFuture<Results> running = new CompletableFuture<>();
         CompletableFuture<Integer> looked = interceptor
                 .intercept(request(true), _ -> running)
@@ -145,7 +145,7 @@ class DisconnectInterceptorTests {
     }
 
     @Test
-    void aConnectionWhoseCallThrewIsNotLookedAtAnyMore() {
+    void aConnectionOfAThrowingCallIsNotLookedAtAnyMore() {
         assertThatThrownBy(() -> interceptor.intercept(request(true), _ -> {
                     throw new IllegalStateException("an interceptor further in");
                 }))

@@ -20,7 +20,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.test.web.server.LocalManagementPort;
 import org.springframework.context.annotation.Configuration;
 
-/** Bodies that Actuator does not take, on a port of its own. */
+/** Bodies beyond Actuator, on a separate port. */
 @SpringBootTest(
         classes = ManagementPortTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,

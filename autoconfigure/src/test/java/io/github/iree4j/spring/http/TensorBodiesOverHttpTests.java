@@ -76,7 +76,7 @@ class TensorBodiesOverHttpTests {
     @AfterEach
     void writtenTensorsAreClosed() {
         while (runtime.monitor().leaks().openTensors()
-                != 0) { // the client may receive its response before the server has cleaned up
+                != 0) { // the client may receive its response before the server's clean-up
             Poll.pause();
         }
     }
@@ -121,7 +121,7 @@ class TensorBodiesOverHttpTests {
     }
 
     @Test
-    void asBytesThatTheContentTypeDescribes() throws Exception {
+    void asBytesDescribedByTheContentType() throws Exception {
         HttpResponse<byte[]> response =
                 post("application/octet-stream;type=f32;shape=\"4\"", "application/octet-stream", FOUR);
         assertThat(response.statusCode()).isEqualTo(200);
@@ -132,7 +132,7 @@ class TensorBodiesOverHttpTests {
     }
 
     @Test
-    void bodyOfJsonThatIsTooLongIsTooLarge() throws Exception {
+    void tooLongBodyOfJsonIsTooLarge() throws Exception {
         String tensor = "{\"shape\": [4], \"type\": \"f32\", \"data\": [1, 2, 3, 4]}";
         byte[] body = (" ".repeat(2048) + tensor).getBytes(StandardCharsets.UTF_8);
         assertThat(problem(post("application/json", "application/json", body), 413)
@@ -229,7 +229,7 @@ class TensorBodiesOverHttpTests {
         assertThat(problem.required("detail").stringValue())
                 .contains("is larger than 2048 bytes")
                 .contains("'iree.http.max-request-size'");
-        // Tomcat reads 2 MiB of a rejected body; beyond that it closes the connection, and a client may miss the
+        // Tomcat reads 2 MiB of a rejected body; beyond that length the connection is closed, and a client may miss the
         // response
         JsonNode unread = problem(
                 post(
@@ -246,7 +246,7 @@ class TensorBodiesOverHttpTests {
     }
 
     @Test
-    void clientsThatGuessNamesLearnNone() throws Exception {
+    void clientsGuessingNamesLearnNone() throws Exception {
         for (String name : new String[] {"guess", "guess.add"}) {
             HttpResponse<byte[]> response = http.send(
                     HttpRequest.newBuilder(URI.create("http://localhost:" + port + "/call/" + name))

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tensors as JSON, whose elements are written in parts. */
+/** Tensors as JSON, with elements written in parts. */
 class TensorJsonModuleTests {
 
     private final JsonMapper mapper =
@@ -55,7 +55,7 @@ class TensorJsonModuleTests {
     }
 
     @Test
-    void aScalarHasOneElement() {
+    void aScalarHasASingleElement() {
         assertThatThrownBy(() -> mapper.readValue("{\"shape\":[],\"type\":\"i32\",\"data\":[1,2]}", Tensor.class))
                 .hasMessageContaining("a scalar, of shape [], has one element, not 2");
     }
@@ -79,6 +79,6 @@ class TensorJsonModuleTests {
         Tensor tensor = Tensor.wrap(MemorySegment.ofArray(new byte[size]), ElementType.parse("i8"), size);
         HeapAtFirstWrite out = new HeapAtFirstWrite();
         mapper.writeValue(out, tensor);
-        assertThat(out.taken()).isLessThan(2 * size); // as long values it would be 8 times its size
+        assertThat(out.taken()).isLessThan(2 * size); // as long values 8 times the size
     }
 }

@@ -17,7 +17,7 @@ class UnreadResponsesTests {
 
     private final Connection connection = new Connection();
 
-    /** A connection whose client reads what it is told to. */
+    /** A connection of a client that reads on command. */
     private static final class Connection extends EmbeddedChannel {
         private long pending;
         private long readable;
@@ -57,7 +57,7 @@ class UnreadResponsesTests {
     }
 
     @Test
-    void whoReadsNothingIsDisconnected() {
+    void anIdleReaderIsDisconnected() {
         connection.send(100);
         connection.read(0, 10_000);
         assertThat(connection.isOpen()).isTrue();
@@ -78,7 +78,7 @@ class UnreadResponsesTests {
     }
 
     @Test
-    void whoReadsLessThanTheRateIsDisconnected() {
+    void aReaderBelowTheRateIsDisconnected() {
         connection.send(100 * SECOND);
         int seconds = 0;
         while (connection.isOpen()) {
@@ -89,7 +89,7 @@ class UnreadResponsesTests {
     }
 
     @Test
-    void whoReadsAtTheRateIsNot() {
+    void aReaderAtTheRateIsNotDisconnected() {
         for (int i = 0; i < 10; i++) {
             connection.send(10 * SECOND); // in several parts, and read in others
         }
@@ -114,7 +114,7 @@ class UnreadResponsesTests {
         }
     }
 
-    /** What was read before does not count. */
+    /** Earlier reads do not count. */
     @Test
     void theTimeBeginsWhenThereIsSomethingToRead() {
         connection.send(100 * SECOND);

@@ -38,15 +38,15 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.ObjectMapper;
 
 /**
- * The dashboard and the alert rules ask for what an application exposes to Prometheus, by the labels that it has.
- * {@code GenerationDashboardTests} of spring-ai-autoconfigure has the series of text generation, and
- * {@code ClusterDashboardTests} of cluster the series of a node.
+ * The dashboard and the alert rules ask for meters exposed by an application to Prometheus, by existing labels. {@code
+ * GenerationDashboardTests} of spring-ai-autoconfigure has the series of text generation, and {@code
+ * ClusterDashboardTests} of cluster the series of a node.
  */
 class DashboardTests {
 
     private static final Path DOCS = Path.of("../docs/grafana");
 
-    /** Labels that Prometheus adds itself. */
+    /** Labels added by Prometheus itself. */
     private static final Set<String> OF_THE_SERVER = Set.of("instance", "job");
 
     private static final Pattern SERIES =
@@ -72,7 +72,7 @@ class DashboardTests {
                     IreeMetricsAutoConfiguration.class,
                     IreeObservationAutoConfiguration.class));
 
-    /** The labels of each series that an application exposes. */
+    /** The labels of each series exposed by an application. */
     private Map<String, Set<String>> exposed() throws Exception {
         Map<String, Set<String>> exposed = new HashMap<>();
         String adder = TestModules.adder(directory).toUri().toString();
@@ -127,7 +127,7 @@ class DashboardTests {
     }
 
     @Test
-    void eachPanelAsksForWhatIsExposed() throws Exception {
+    void eachPanelAsksForExposedMeters() throws Exception {
         List<String> expressions = panels();
         assertExposed(expressions, exposed());
         assertThat(expressions)
@@ -141,7 +141,7 @@ class DashboardTests {
     }
 
     @Test
-    void eachAlertAsksForWhatIsExposed() throws Exception {
+    void eachAlertAsksForExposedMeters() throws Exception {
         List<String> expressions = new ArrayList<>();
         for (Map<String, Object> rule : rules()) {
             assertThat(rule).containsKeys("alert", "expr", "labels", "annotations");
@@ -150,7 +150,7 @@ class DashboardTests {
         assertExposed(expressions, exposed());
     }
 
-    /** Handlers of observations add tags of their own. */
+    /** Handlers of observations add tags. */
     @Test
     void theTableOfMetersHasAllTags() throws Exception {
         Map<String, Set<String>> exposed = exposed();
@@ -184,7 +184,7 @@ class DashboardTests {
         return all;
     }
 
-    /** As Spring Boot's actuator has it, with the properties that the page on metrics names. */
+    /** As in Spring Boot's actuator, with the properties named by the page on metrics. */
     @Configuration(proxyBeanMethods = false)
     static class Registry {
         @Bean

@@ -87,12 +87,12 @@ class IreeMetricsTests {
                 }
                 meters.remove(documented.getName());
             }
-            assertThat(meters.keySet()).as("meters that are not documented").isEmpty();
+            assertThat(meters.keySet()).as("undocumented meters").isEmpty();
         });
     }
 
     @Test
-    void programThatIsLoadedAgainKeepsItsMeters(CapturedOutput output, @TempDir Path directory) throws Exception {
+    void reloadedProgramKeepsItsMeters(CapturedOutput output, @TempDir Path directory) throws Exception {
         String adder = TestModules.adder(directory).toUri().toString();
         runner.withPropertyValues("iree.modules.adding.location=" + adder).run(context -> {
             ProgramMetrics metrics = context.getBean(ProgramMetrics.class);
@@ -146,7 +146,7 @@ class IreeMetricsTests {
     }
 
     @Test
-    void backsOffWhenUserDefinesThem() {
+    void backsOffWhenUserDefinesTheBeans() {
         runner.withUserConfiguration(OwnMetrics.class)
                 .run(context ->
                         assertThat(context).hasSingleBean(IreeMetrics.class).hasBean("myMetrics"));

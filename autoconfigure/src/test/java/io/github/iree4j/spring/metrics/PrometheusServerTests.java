@@ -122,7 +122,7 @@ class PrometheusServerTests {
             return !scrapes.isEmpty()
                     && Integer.parseInt(scrapes.get(0).get("value").get(1).stringValue()) >= 3;
         } catch (IOException e) {
-            return false; // it is not up yet
+            return false; // not up yet
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
         }

@@ -29,7 +29,7 @@ import org.springframework.boot.test.context.runner.ReactiveWebApplicationContex
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.web.server.ResponseStatusException;
 
-/** What an operator sees of requests, whatever serves them. */
+/** The operators' view of requests, whatever serves them. */
 class RequestMetricsTests {
 
     private static final int MEMORY = 64_000;

@@ -30,7 +30,7 @@ import org.springframework.core.io.DefaultResourceLoader;
 @Timeout(120)
 class CallsInLineTests {
 
-    /** One function waits for a fence, the other does not return. */
+    /** The first function waits for a fence, the other does not return. */
     private static final String MODULE = """
             vm.module @line version 0
             vm.type i32
@@ -55,7 +55,7 @@ class CallsInLineTests {
             }
             """;
 
-    /** More than the tenth of a second to which times are told. */
+    /** More than the tenth of a second, the precision of reported times. */
     private static final Duration LONG = Duration.ofMillis(300);
 
     @TempDir
@@ -80,7 +80,7 @@ class CallsInLineTests {
 
     /** The call with the turn, and the last in line. */
     private record Ends(PendingCall holder, PendingCall last) {
-        /** Half of the time for which the last was in line before the turn was given: looks tell slightly other times. */
+        /** Half of the last call's time in line before the turn was given: looks tell slightly other times. */
         Duration patience() {
             return last.unchanged().minus(holder.unchanged()).dividedBy(2);
         }
@@ -110,7 +110,7 @@ class CallsInLineTests {
     }
 
     @Test
-    void aLineBehindACallThatMayBeEndlessIsNoProblemOfItsOwn() {
+    void aLineBehindAPossiblyEndlessCallIsNoSeparateProblem() {
         try (Timeline timeline = runtime.createTimeline("turn");
                 Fence turn = timeline.at(1);
                 Fence never = timeline.at(2)) {
@@ -143,7 +143,7 @@ class CallsInLineTests {
     }
 
     @Test
-    void aLineThatWasLongBeforeTheTurnWasGivenIsAProblem() {
+    void aLineAlreadyLongBeforeTheTurnIsAProblem() {
         try (Timeline timeline = runtime.createTimeline("turns")) {
             List<CompletableFuture<Results>> calls = new ArrayList<>();
             for (int turn = 1; turn <= 6; turn++) {

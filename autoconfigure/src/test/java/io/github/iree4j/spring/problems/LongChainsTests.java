@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.io.DefaultResourceLoader;
 
-/** What is found where very many operations wait, each for the one before: nothing that is not so, and at a cost that is bounded. */
+/** Finds with very many operations in a chain of waits: only facts, and at a bounded cost. */
 @Timeout(300)
 class LongChainsTests {
 
@@ -58,7 +58,7 @@ class LongChainsTests {
         return point(semaphore, 1);
     }
 
-    /** A fence that an operation in flight signals once {@link #go} is counted down. */
+    /** A fence signalled by an operation in flight once {@link #go} is counted down. */
     private Fence slow() {
         Fence done = point();
         queue.hostCall(null, done, () -> await(go), 0);
@@ -73,7 +73,7 @@ class LongChainsTests {
         }
     }
 
-    /** Submits operations, each of which waits for the one before; returns what the last one signals. */
+    /** Submits operations, each behind the previous operation; returns the signal of the last. */
     private Fence chain(Fence first, int count) {
         Fence last = first;
         for (int i = 0; i < count; i++) {
@@ -106,7 +106,7 @@ class LongChainsTests {
 
     @ParameterizedTest
     @ValueSource(ints = {3_000, 100_000})
-    void allThatWaitsIsCountedOnceForEachCause(int count) throws Exception {
+    void allWaitingWorkIsCountedOnceForEachCause(int count) throws Exception {
         Fence last = chain(slow(), count);
         queue.barrier(last, null, 0);
         assertThat(finder.find(AT_ONCE)).singleElement().isInstanceOfSatisfying(StarvedQueue.class, each -> {
@@ -139,9 +139,9 @@ class LongChainsTests {
         assertThat(finder.find(AT_ONCE)).isEmpty();
     }
 
-    /** Signallers are behind what waits for them, on the list and beyond any limit of it. */
+    /** Signallers are behind their waiters, on the list and beyond any limit of the list. */
     @Test
-    void operationsThatAreSubmittedBeforeTheirSignallersWaitForNothingUnsignalled() throws Exception {
+    void operationsSubmittedBeforeTheirSignallersWaitForNothingUnsignalled() throws Exception {
         int count = 3_000;
         List<Fence> points = new ArrayList<>();
         for (int i = 0; i <= count; i++) {
@@ -156,12 +156,12 @@ class LongChainsTests {
         points.getLast().await();
     }
 
-    /** More operations than are looked at: what is beyond may signal. */
+    /** More operations than are looked at: operations beyond the list may signal. */
     @Test
-    void nothingIsSaidOfASignallerThatMayBeBeyondTheLimit() throws Exception {
+    void nothingIsClaimedOfASignallerPossiblyBeyondTheLimit() throws Exception {
         Fence first = point();
         Fence last = point();
-        queue.barrier(first, last, 0); // nothing of the first 100 signals it
+        queue.barrier(first, last, 0); // no signal among the first 100
         Fence behind = chain(slow(), 100);
         queue.barrier(behind, first, 0);
         ProblemFinder few = new ProblemFinder(runtime, programs, null, List.of(), 100);
@@ -185,7 +185,7 @@ class LongChainsTests {
     }
 
     @Test
-    void whatTwoWaysLeadToIsNotUnsignalled() throws Exception {
+    void workReachedByTwoWaysIsNotUnsignalled() throws Exception {
         Fence first = slow();
         Fence left = chain(chain(first, 1), 1);
         Fence common = chain(first, 1);
@@ -201,7 +201,7 @@ class LongChainsTests {
     }
 
     @Test
-    void theFirstPointThatNothingSignalsIsNamedWhereOneTimelineIsForAll() throws Exception {
+    void theFirstUnsignalledPointIsNamedIfASingleTimelineIsForAll() throws Exception {
         try (Timeline steps = runtime.createTimeline("steps")) {
             for (int i = 1; i < 3_000; i++) {
                 queue.barrier(point(steps.semaphore(), i), point(steps.semaphore(), i + 1), 0);
@@ -216,7 +216,7 @@ class LongChainsTests {
     }
 
     @Test
-    void aDeadlockIsFoundThoughAPartOfItAlsoWaitsForWhatRuns() throws Exception {
+    void aDeadlockIsFoundThoughAPartAlsoWaitsForRunningWork() throws Exception {
         Fence slow = slow();
         try (Timeline deadlock = runtime.createTimeline("deadlock")) {
             Fence here = point();
@@ -236,9 +236,9 @@ class LongChainsTests {
         }
     }
 
-    /** Looks while operations go from the list of those that wait to those in flight, and to their end. */
+    /** Looks while operations go from the list of waiting operations to the operations in flight, and to their end. */
     @Test
-    void aChainThatAdvancesWaitsForNothingUnsignalledAtAnyMoment() throws Exception {
+    void anAdvancingChainWaitsForNothingUnsignalledAtAnyMoment() throws Exception {
         Fence last = slow();
         for (int i = 0; i < 20_000; i++) {
             Fence next = point();
@@ -257,14 +257,13 @@ class LongChainsTests {
 
     /** Ten times as many operations, not much more than ten times the time: 30 times allows for a busy machine. */
     @Test
-    void aLookCostsInProportionToWhatWaits() {
+    void aLookCostsInProportionToTheWaitingWork() {
         Fence last = chain(slow(), 10_000);
         long few = cost();
         chain(last, 90_000);
         long many = cost();
         System.out.printf(
-                "a look at 10000 pending operations took %.1f ms of CPU, one at 100000 %.1f ms%n",
-                few / 1e6, many / 1e6);
+                "a look at 10000 pending operations took %.1f ms of CPU, at 100000 %.1f ms%n", few / 1e6, many / 1e6);
         assertThat(many).isLessThan(30 * few + Duration.ofMillis(100).toNanos());
     }
 

@@ -46,7 +46,7 @@ import org.springframework.core.io.DefaultResourceLoader;
 @Timeout(300)
 class ProblemFinderTests {
 
-    /** Everything that is not over at once has stayed for too long. */
+    /** Everything not over at once has stayed for too long. */
     private static final Duration AT_ONCE = Duration.ZERO;
 
     private static final int SIZE = 1 << 20;
@@ -79,7 +79,7 @@ class ProblemFinderTests {
         programs.load(ProgramSource.of(name, location.toUri().toString()));
     }
 
-    /** The only problem, once it is there with so much work affected. */
+    /** The only problem, once present with so much work affected. */
     private <P extends Problem> P only(Class<P> kind, int chain) {
         long start = System.nanoTime();
         while (true) {
@@ -96,7 +96,7 @@ class ProblemFinderTests {
         }
     }
 
-    /** The documentation has a row for the kind with what the endpoint says, of which the parts are given. */
+    /** The documentation has a row for the kind with the endpoint's texts, given in parts. */
     static void assertDocumented(Problem problem, String... parts) throws Exception {
         String row = Files.readAllLines(Path.of("../docs/operations.md")).stream()
                 .filter(line -> line.startsWith("| ") && line.contains("`" + problem.kind() + "`"))
@@ -111,7 +111,7 @@ class ProblemFinderTests {
     }
 
     @Test
-    void whatOthersKnowIsFoundToo() throws Exception {
+    void factsKnownToOthersAreFoundToo() throws Exception {
         RefusedRequests refused = new RefusedRequests(
                 "iree.http.max-in-flight-size",
                 64_000,
@@ -127,7 +127,7 @@ class ProblemFinderTests {
     }
 
     @Test
-    void aFenceThatACallIsToSignalIsNotUnsignalled() throws Exception {
+    void aFenceDueFromACallIsNotUnsignalled() throws Exception {
         load("sums", TestModules.adder(directory));
         try (Fence event = runtime.createFence("event")) {
             Submission<Results> first =
@@ -149,7 +149,7 @@ class ProblemFinderTests {
     }
 
     @Test
-    void aFenceThatIsNotSignalledIsTheRootOfAllThatWaitsForItThroughOthers() throws Exception {
+    void anUnsignalledFenceIsTheRootOfAllItsDirectAndIndirectWaiters() throws Exception {
         load("waiting", TestModules.waiter(directory));
         try (Timeline speech = runtime.createTimeline("speech");
                 Timeline copied = runtime.createTimeline("copied");
@@ -183,7 +183,7 @@ class ProblemFinderTests {
     }
 
     @Test
-    void operationsThatWaitForEachOtherAreADeadlockAndNoSignalIsMissing() throws Exception {
+    void operationsWaitingForEachOtherAreADeadlockAndNoSignalIsMissing() throws Exception {
         DeviceQueue queue = runtime.device().queue(0);
         try (Timeline one = runtime.createTimeline("one");
                 Timeline two = runtime.createTimeline("two");
@@ -213,7 +213,7 @@ class ProblemFinderTests {
     }
 
     @Test
-    void workThatWaitsForMemoryOfOtherWorkIsADeadlock() throws Exception {
+    void workWaitingForMemoryOfOtherWorkIsADeadlock() throws Exception {
         DeviceQueue queue = runtime.device().queue(0);
         try (Timeline timeline = runtime.createTimeline("use");
                 TimelineSemaphore own = runtime.device().createSemaphore(0, Device.SEMAPHORE_DEFAULT);
@@ -251,7 +251,7 @@ class ProblemFinderTests {
     }
 
     @Test
-    void workThatWaitsForMemoryOfOpenResultsHasASlowConsumer() throws Exception {
+    void workWaitingForMemoryOfOpenResultsHasASlowConsumer() throws Exception {
         List<Tensor> kept = new ArrayList<>();
         kept.add(runtime.upload(Tensor.of(new float[SIZE / 4])));
         kept.add(runtime.upload(Tensor.of(new float[SIZE / 8])));
@@ -270,7 +270,7 @@ class ProblemFinderTests {
         }
     }
 
-    /** A call that might submit its work ahead of its fence is not admitted before the fence: its need is not known. */
+    /** A call that might submit work ahead of its fence is not admitted before the fence: the need is not known. */
     @Test
     void aFirstCallAheadOfItsFenceHangsOnTheFenceAndMemoryIsNoProblem() throws Exception {
         load("adding", TestModules.fixture("3.13.0/cpu-async/add.vmfb"));
@@ -293,9 +293,9 @@ class ProblemFinderTests {
         return invocations.request("adding.add").inputs(four, four).after(fence).invokeAsync();
     }
 
-    /** One has held nothing for a second by then, and the other begins beside it. */
+    /** The first has held nothing for a second by then, and the other begins beside it. */
     @Test
-    void firstCallsThatBeginOneAfterTheOtherAreNoDeadlock() throws Exception {
+    void firstCallsBeginningOneAfterTheOtherAreNoDeadlock() throws Exception {
         load("waiting", TestModules.waiter(directory));
         load("other", TestModules.waiter(directory));
         try (Timeline timeline = runtime.createTimeline();
@@ -329,7 +329,7 @@ class ProblemFinderTests {
     }
 
     @Test
-    void aFileThatIsOverwrittenWhileItIsUsedInPlaceIsToldUntilTheProgramIsLoadedAgain() throws Exception {
+    void aFileOverwrittenDuringItsUseInPlaceIsReportedUntilTheProgramIsLoadedAgain() throws Exception {
         Path weights = Files.copy(TestModules.fixture("weights.irpa"), directory.resolve("weights.irpa"));
         programs.load(ProgramSource.builder(
                         "weighing",
@@ -347,7 +347,7 @@ class ProblemFinderTests {
     }
 
     @Test
-    void workBehindAKernelThatDoesNotReturnStarves() throws Exception {
+    void workBehindAnEndlessKernelStarves() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         DeviceQueue queue = runtime.device().queue(0);
         try (Timeline timeline = runtime.createTimeline("kernel");
@@ -371,7 +371,7 @@ class ProblemFinderTests {
     }
 
     @Test
-    void aCallThatDoesNotReturnIsTheRootOfItsLine() throws Exception {
+    void anEndlessCallIsTheRootOfItsLine() throws Exception {
         load("spinning", TestModules.spinner(directory));
         CompletableFuture<Results> call = invocations.invokeAsync("spinning.spin");
         CompletableFuture<Results> behind = invocations.invokeAsync("spinning.spin");
@@ -397,9 +397,9 @@ class ProblemFinderTests {
         call.cancel(true);
     }
 
-    /** The call has been there for longer than the patience, and those behind it have not. */
+    /** The call has been there for longer than the patience, and the calls behind have not. */
     @Test
-    void callsThatHaveJustComeIntoLineAreBehindALongCall() throws Exception {
+    void newcomersInLineAreBehindALongCall() throws Exception {
         load("spinning", TestModules.spinner(directory));
         CompletableFuture<Results> call = invocations.invokeAsync("spinning.spin");
         Duration age = Duration.ZERO;
@@ -414,7 +414,7 @@ class ProblemFinderTests {
         while (finder.calls().stream()
                         .filter(each -> each.call().state() == PendingCall.State.IN_LINE)
                         .count()
-                != 2) { // they wait to be alone first, since nobody knows what they need
+                != 2) { // calls of unknown need wait to be alone first
             Poll.pause();
         }
         assertThat(finder.find(Duration.ofSeconds(4))).singleElement().satisfies(each -> {
@@ -427,7 +427,7 @@ class ProblemFinderTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void adviceForACallWithADeadlineIsToLowerThatOfLaterCalls(boolean isConfigured) throws Exception {
+    void adviceForACallWithADeadlineIsToLowerTheDeadlineOfLaterCalls(boolean isConfigured) throws Exception {
         if (isConfigured) {
             programs.setCallTimeouts(Duration.ofHours(1), Map.of());
         }
@@ -440,7 +440,7 @@ class ProblemFinderTests {
     }
 
     @Test
-    void tensorsThatAreNotClosedAreALeakOfTheirProgram() throws Exception {
+    void unclosedTensorsAreALeakOfTheirProgram() throws Exception {
         forget();
         List<Problem> found = List.of();
         while (found.isEmpty()) {
@@ -459,7 +459,7 @@ class ProblemFinderTests {
     }
 
     @Test
-    void workThatIsYoungIsNoProblem() throws Exception {
+    void youngWorkIsNoProblem() throws Exception {
         load("waiting", TestModules.waiter(directory));
         try (Timeline timeline = runtime.createTimeline();
                 Fence never = timeline.at(1)) {

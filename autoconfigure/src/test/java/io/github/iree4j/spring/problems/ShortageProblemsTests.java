@@ -85,7 +85,7 @@ class ShortageProblemsTests {
     }
 
     @Test
-    void aRequestThatNeverFitsIsTheFaultOfItsCaller() {
+    void anImpossibleRequestIsTheFaultOfItsCaller() {
         assertThat(problems.find(PATIENCE)).isEmpty();
         fail(3 * SIZE);
         assertThat(problems.find(PATIENCE)).isEqualTo(List.of());

@@ -10,7 +10,7 @@ class WaitGraphTests {
 
     /** Against reachability of small graphs, computed for all pairs. */
     @Test
-    void deadlocksAndWhatIsBehindAreAsInTheTransitiveClosure() {
+    void deadlocksAndTheirDependentsMatchTheTransitiveClosure() {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         for (int round = 0; round < 2_000; round++) {

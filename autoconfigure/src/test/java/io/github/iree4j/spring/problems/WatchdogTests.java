@@ -40,7 +40,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.io.DefaultResourceLoader;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 
-/** The reports of work that does not advance; the tests look, and tell the time. */
+/** The reports of work without progress; the tests look, and tell the time. */
 @Timeout(300)
 @ExtendWith(OutputCaptureExtension.class)
 class WatchdogTests {
@@ -84,7 +84,7 @@ class WatchdogTests {
                 .toList();
     }
 
-    /** Returns once so many calls are there and none of them runs, so that what the next look finds does not change. */
+    /** Returns once so many calls are there and no call runs, for an unchanged find of the next look. */
     private void awaitStill(int calls) {
         while (true) {
             List<PendingCall> pending = runtime.programs().stream()
@@ -130,7 +130,7 @@ class WatchdogTests {
     }
 
     @Test
-    void aProblemIsToldOnceHoweverLongItLastsAndOnceWhenItIsOver() throws Exception {
+    void aProblemIsReportedOnceHoweverLongAndOnceAtItsEnd() throws Exception {
         programs.load(ProgramSource.of(
                 "waiting", TestModules.waiter(directory).toUri().toString()));
         try (Timeline timeline = runtime.createTimeline("tts");
@@ -230,7 +230,7 @@ class WatchdogTests {
     }
 
     @Test
-    void callsThatWaitForFencesBeforeTheyBeginHoldUpNobody() throws Exception {
+    void callsWaitingForFencesBeforeTheirBeginHoldUpNobody() throws Exception {
         programs.load(
                 ProgramSource.of("adding", TestModules.adder(directory).toUri().toString()));
         Watchdog patient = patient();
@@ -259,7 +259,7 @@ class WatchdogTests {
     }
 
     @Test
-    void aDeviceWhoseWorkMayNotEndIsNotKnownToServeCalls(CapturedOutput output) throws Exception {
+    void aDeviceWithPossiblyEndlessWorkIsNotKnownToServeCalls(CapturedOutput output) throws Exception {
         programs.load(
                 ProgramSource.of("adding", TestModules.adder(directory).toUri().toString()));
         Watchdog patient = patient();
@@ -326,7 +326,7 @@ class WatchdogTests {
     }
 
     @Test
-    void aLongCallThatRunsAdvances() throws Exception {
+    void aLongRunningCallAdvances() throws Exception {
         programs.load(ProgramSource.of(
                 "spinning", TestModules.spinner(directory).toUri().toString()));
         Watchdog patient = patient();
@@ -355,7 +355,7 @@ class WatchdogTests {
     }
 
     @Test
-    void aKernelThatAWorkerRunsAdvances() throws Exception {
+    void aKernelRunningOnAWorkerAdvances() throws Exception {
         programs.load(ProgramSource.of(
                 "waiting", TestModules.waiter(directory).toUri().toString()));
         CountDownLatch go = new CountDownLatch(1);
@@ -405,7 +405,7 @@ class WatchdogTests {
     }
 
     @Test
-    void theNumberOfProblemsIsReadDuringALookThatHangs() throws Exception {
+    void theNumberOfProblemsIsReadDuringAHangingLook() throws Exception {
         CountDownLatch telling = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         Watchdog slow = new Watchdog(
@@ -431,7 +431,7 @@ class WatchdogTests {
     }
 
     @Test
-    void aChangedFileHasSettledOnceItStaysAsItIs() throws Exception {
+    void aChangedFileHasSettledOnceUnchanged() throws Exception {
         Path weights = loadWeighing();
         for (int i = 0; i < 20; i++) {
             Files.write(weights, new byte[1], StandardOpenOption.APPEND);
@@ -452,7 +452,7 @@ class WatchdogTests {
     }
 
     @Test
-    void theLinesOfAChangedFileNameItOnceWithOneRemedy(CapturedOutput output) throws Exception {
+    void theLinesOfAChangedFileNameTheFileOnceWithASingleRemedy(CapturedOutput output) throws Exception {
         Files.write(loadWeighing(), new byte[1], StandardOpenOption.APPEND);
         watchdog.look();
         programs.load("weighing", null);

@@ -169,14 +169,14 @@ class ResilienceInterceptorTests {
     }
 
     @Test
-    void callsThatCanNeverFitAreNotRepeated() {
+    void impossibleCallsAreNotRepeated() {
         answers.add(CompletableFuture.failedFuture(
                 IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "too large", null, new NeverFits(1 << 30))));
         assertThat(code(call(new ModelProtection(null, null, null, retry())))).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
         assertThat(calls).hasValue(1);
     }
 
-    /** A request that can never fit, or memory that others have. */
+    /** An impossible request, or memory held by others. */
     @Test
     void requestsWithoutRoomDoNotOpenTheBreaker() {
         ModelProtection protection = new ModelProtection(breaker(), null, null, null);

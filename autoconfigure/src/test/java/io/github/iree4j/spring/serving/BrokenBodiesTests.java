@@ -19,7 +19,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** Bodies that the container cannot read, and members that are there twice. */
+/** Bodies unreadable for the container, and duplicate members. */
 @SpringBootTest(
         classes = BrokenBodiesTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -94,7 +94,7 @@ class BrokenBodiesTests {
                 "datatype | \"datatype\": \"FP64\"",
                 "data     | \"data\": [1, 2, 3, 4]",
             })
-    void memberThatIsThereTwiceIsRefused(String name, String again) throws IOException {
+    void duplicateMemberIsRefused(String name, String again) throws IOException {
         for (boolean after : new boolean[] {false, true}) {
             String data = "\"data\": [1, 2, 3, 4]";
             String body = "{\"inputs\": [{\"name\": \"input0\", \"shape\": [4], \"datatype\": \"FP32\", %s}]}"

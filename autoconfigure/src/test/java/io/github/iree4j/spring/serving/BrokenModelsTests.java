@@ -28,7 +28,7 @@ import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 
-/** Requests for lazy models that cannot be loaded. */
+/** Requests for lazy models with failing loads. */
 @SpringBootTest(
         classes = BrokenModelsTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -77,7 +77,7 @@ class BrokenModelsTests {
         }
     }
 
-    /** Calls two models of the same file, so that there is a first caller over each transport. */
+    /** Calls two models of the same file, for a first caller over each transport. */
     private void assertAllCallersLearnTheSame(String name, Path file, String reason, CapturedOutput output)
             throws Exception {
         for (boolean isHttpFirst : new boolean[] {true, false}) {

@@ -34,7 +34,7 @@ import org.springframework.core.Ordered;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** One request is computed, and none may wait. */
+/** A request is computed, and none may wait. */
 @SpringBootTest(
         classes = BusyRefusalTests.Filtered.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -69,7 +69,7 @@ class BusyRefusalTests {
     private final HttpClient http =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
-    /** Counts the requests that a filter of the application sees. */
+    /** Counts the requests seen by a filter of the application. */
     @Configuration(proxyBeanMethods = false)
     @Import(GateApplication.class)
     static class Filtered {
@@ -109,7 +109,7 @@ class BusyRefusalTests {
     }
 
     @Test
-    void nothingBehindTheFilterSeesARequestThatWouldWaitTooLong() throws Exception {
+    void nothingBehindTheFilterSeesARequestWithATooLongWait() throws Exception {
         CompletableFuture<HttpResponse<String>> first = send("/v2/models/gate/infer");
         while (limits.counts().underWay(Work.HTTP) != 1) {
             assertThat(first).isNotDone();
@@ -136,7 +136,7 @@ class BusyRefusalTests {
         }
         assertThat(filtered.seen).hasValue(seen);
         assertThat(meters.get("http.server.requests").tag("status", "429").timers())
-                .as("the filter that observes requests is before")
+                .as("the filter for observing requests is before")
                 .isNotEmpty();
         assertThat(limits.counts().refused(Reason.REQUESTS)).isEqualTo(refused + 4);
         assertThat(get("/v2/models/gate").statusCode()).isEqualTo(200);

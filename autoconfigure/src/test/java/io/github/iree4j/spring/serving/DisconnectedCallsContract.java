@@ -21,7 +21,7 @@ import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.test.context.TestPropertySource;
 
-/** Calls that do not end by themselves, and whose clients go, or ask for more time than the operator grants. */
+/** Endless calls with vanishing clients, or with clients that ask for more time than the operator grants. */
 @TestPropertySource(
         properties = {"iree.serving.enabled=true", "iree.invocation.timeout=0", "iree.modules.limited.timeout=100ms"})
 @Timeout(300)
@@ -84,7 +84,7 @@ abstract class DisconnectedCallsContract {
     }
 
     @Test
-    void aConnectionThatIsResetEndsItsCall() throws IOException {
+    void aResetConnectionEndsItsCall() throws IOException {
         try (Socket socket = send("/v2/models/spinning/infer", "Content-Length: 14", "{\"inputs\": []}")) {
             awaitCalls(1);
             socket.setSoLinger(true, 0);

@@ -18,7 +18,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Over Spring MVC and Tomcat, where nothing reads the connection of a thread that waits. */
+/** Over Spring MVC and Tomcat, where nothing reads the connection of a waiting thread. */
 @SpringBootTest(classes = DisconnectedCallsTests.Application.class, webEnvironment = WebEnvironment.RANDOM_PORT)
 class DisconnectedCallsTests extends DisconnectedCallsContract {
 
@@ -30,10 +30,10 @@ class DisconnectedCallsTests extends DisconnectedCallsContract {
         awaitCalls(0);
     }
 
-    /** The first call runs while looks find the second request, whose beginning may have come with the first. */
+    /** The first call runs while looks find the second request, with a beginning that may have come with the first. */
     @ParameterizedTest
     @CsvSource({"false,0", "false,1", "false,30", "false,1000", "true,0", "true,1", "true,30", "true,1000"})
-    void aClientThatSendsItsNextRequestEarlyIsStillThereAndServed(boolean chunked, int early) throws IOException {
+    void aClientSendingItsNextRequestEarlyIsStillThereAndServed(boolean chunked, int early) throws IOException {
         String body = "{\"inputs\": [], \"parameters\": {\"timeout\": 2500000}}";
         String next = "GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
         int cut = Math.min(early, next.length());

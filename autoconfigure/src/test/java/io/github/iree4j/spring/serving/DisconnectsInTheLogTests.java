@@ -30,7 +30,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Clients decide how often they go, and so not what is logged of it. */
+/** Clients decide the number of their departures, and so not the number of log lines. */
 @SpringBootTest(
         classes = DisconnectsInTheLogTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -67,7 +67,7 @@ class DisconnectsInTheLogTests {
                 .formatted(path, headers.replace(" and ", "\r\n"), body);
     }
 
-    /** As many as there are threads, behind those that the clients left. */
+    /** As many as there are threads, behind the abandoned threads. */
     private void awaitIdle() throws IOException {
         long start = System.nanoTime();
         while (limits.awaited() != 0 || limits.inFlight() != 0) {
@@ -100,7 +100,7 @@ class DisconnectsInTheLogTests {
                 "own                    | Content-Length: 1000                                             | {\"shape\": [",
                 "plain                  | Content-Length: 1000                                             | {\"shape\": [",
             })
-    void aClientThatGoesIsALineAtMost(String path, String headers, String body, CapturedOutput output)
+    void aVanishingClientIsALineAtMost(String path, String headers, String body, CapturedOutput output)
             throws IOException {
         int before = output.getAll().length();
         for (int i = 0; i < CLIENTS; i++) {

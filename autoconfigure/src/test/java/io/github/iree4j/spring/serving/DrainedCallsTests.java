@@ -27,7 +27,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 
-/** The texts for clients whose calls end early: a loop that would not end, with a kernel in each round. */
+/** The texts for clients with calls ended early: an endless loop, with a kernel in each round. */
 @Timeout(300)
 class DrainedCallsTests {
 
@@ -108,7 +108,7 @@ class DrainedCallsTests {
 
     @ParameterizedTest
     @EnumSource(names = {"SERVLET", "REACTIVE"})
-    void clientsOfAStoppingApplicationLearnThatItStops(WebApplicationType web) throws Exception {
+    void clientsOfAStoppingApplicationLearnOfTheStop(WebApplicationType web) throws Exception {
         try (ConfigurableApplicationContext context = start(web)) {
             assertTexts(context, BY_THE_STOP, context::close);
         }

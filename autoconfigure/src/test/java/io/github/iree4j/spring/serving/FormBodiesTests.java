@@ -22,7 +22,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Forms, which the container reads before any controller, on a server of two threads. */
+/** Forms, read by the container before any controller, on a server of two threads. */
 @SpringBootTest(
         classes = FormBodiesTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -37,7 +37,7 @@ import org.springframework.web.bind.annotation.RestController;
 @Timeout(300)
 class FormBodiesTests {
 
-    private static final int CLIENTS = 4; // two for each thread: the second pair needs threads that the first has had
+    private static final int CLIENTS = 4; // two for each thread: the second pair needs threads used by the first
     private static final String FORM = "Content-Type: application/x-www-form-urlencoded\r\n";
     private static final String MULTIPART = "Content-Type: Multipart/form-data; boundary=x\r\n";
 
@@ -73,7 +73,7 @@ class FormBodiesTests {
                 "PUT /ai/v2/models/nothing/versions/1/generate HTTP/1.1\r\n" + FORM,
                 "POST /ai/v2/repository/index HTTP/1.1\r\n" + FORM,
             })
-    void formToTheProtocolIsRefusedBeforeItIsRead(String head) throws IOException {
+    void formToTheProtocolIsRefusedBeforeItsRead(String head) throws IOException {
         List<Socket> clients = new ArrayList<>();
         for (int i = 0; i < CLIENTS; i++) {
             clients.add(send(head + "Host: localhost\r\nContent-Length: 1000\r\n\r\n--x\r\n"));

@@ -15,7 +15,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.test.context.DynamicPropertyRegistry;
 
-/** An application whose program ends a call when a test says so. */
+/** An application with a program that ends calls on a test's command. */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 class GateApplication {
@@ -23,7 +23,7 @@ class GateApplication {
     final AtomicInteger most = new AtomicInteger();
     private final AtomicInteger inside = new AtomicInteger();
 
-    /** Sets the location of the module: a module must have a file, although its function here comes from Java. */
+    /** Sets the location of the module: a module must have a file, although the function here comes from Java. */
     static void locate(DynamicPropertyRegistry registry, Path directory) {
         registry.add("iree.modules.gate.location", () -> {
             try {

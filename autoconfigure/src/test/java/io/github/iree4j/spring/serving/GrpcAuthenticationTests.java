@@ -111,7 +111,7 @@ class GrpcAuthenticationTests {
     }
 
     @Test
-    void clientsThatSpringAuthenticatesUseTheRepository(CapturedOutput output) throws Exception {
+    void clientsAuthenticatedBySpringUseTheRepository(CapturedOutput output) throws Exception {
         try (ConfigurableApplicationContext application = start(
                 WebApplicationType.NONE,
                 Secured.class,
@@ -163,7 +163,7 @@ class GrpcAuthenticationTests {
     }
 
     @Test
-    void interceptorThatIsNotAppliedIsNone(CapturedOutput output) throws Exception {
+    void unappliedInterceptorIsNone(CapturedOutput output) throws Exception {
         try (ConfigurableApplicationContext application =
                 start(WebApplicationType.NONE, NotApplied.class, "iree.serving.repository=true")) {
             assertRepositoryIsClosed(application);
@@ -172,7 +172,7 @@ class GrpcAuthenticationTests {
 
     @ParameterizedTest
     @ValueSource(classes = {Application.class, HttpSecured.class})
-    void whatElseAuthenticatesIsKnownToTheOperator(Class<?> configuration, CapturedOutput output) throws Exception {
+    void otherAuthenticationIsKnownToTheOperator(Class<?> configuration, CapturedOutput output) throws Exception {
         try (ConfigurableApplicationContext application = start(
                 configuration == Application.class ? WebApplicationType.NONE : WebApplicationType.SERVLET,
                 configuration,
@@ -187,7 +187,7 @@ class GrpcAuthenticationTests {
     }
 
     @Test
-    void applicationDoesNotStartWithoutAuthenticationThatIsRequired(CapturedOutput output) {
+    void applicationDoesNotStartWithoutRequiredAuthentication(CapturedOutput output) {
         assertThatThrownBy(() ->
                         start(WebApplicationType.NONE, NotApplied.class, "iree.serving.grpc.authentication=required"))
                 .isInstanceOf(Exception.class);
@@ -220,7 +220,7 @@ class GrpcAuthenticationTests {
         }
     }
 
-    /** As docs/security.md has it. */
+    /** As in docs/security.md. */
     @Configuration(proxyBeanMethods = false)
     static class Secured extends Users {
         @Bean

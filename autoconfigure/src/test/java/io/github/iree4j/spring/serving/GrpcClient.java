@@ -31,7 +31,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assertions;
 
-/** A client whose messages are encoded by Protocol Buffers' own library. */
+/** A client with messages encoded by Protocol Buffers' own library. */
 final class GrpcClient {
 
     static final Marshaller<byte[]> BYTES = new Marshaller<>() {
@@ -50,7 +50,7 @@ final class GrpcClient {
         }
     };
 
-    /** How many bytes the server may send before they are read. */
+    /** The number of bytes that the server may send before any read. */
     private static final int WINDOW = 1 << 16;
 
     private static final FileDescriptor FILE = new InferenceSchema().getFileDescriptor();
@@ -74,7 +74,7 @@ final class GrpcClient {
         this.calls = calls;
     }
 
-    /** The same client, whose calls an interceptor sees. */
+    /** The same client, with calls seen by an interceptor. */
     GrpcClient with(ClientInterceptor interceptor) {
         return new GrpcClient(channel, ClientInterceptors.intercept(channel, interceptor));
     }

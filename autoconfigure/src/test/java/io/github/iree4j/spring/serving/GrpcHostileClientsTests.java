@@ -45,7 +45,7 @@ import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.test.context.TestPropertySource;
 
-/** Clients of gRPC that announce more than they send, send more than they may, or do not read. */
+/** Clients of gRPC that announce more than sent, send more than permitted, or do not read. */
 @SpringBootTest(
         classes = ProtocolConformanceTests.Application.class,
         webEnvironment = WebEnvironment.NONE,
@@ -136,14 +136,14 @@ class GrpcHostileClientsTests {
             connection.send(stream, 5 * MB, new byte[100]);
         }
         while (limits.inFlight()
-                != AWAITED * 100L) { // what was sent; the memory of the test before may be there for a moment
+                != AWAITED * 100L) { // bytes sent; the memory of the test before may be there for a moment
             Poll.pause();
         }
         assertThat(memory()).isEqualTo(idle);
     }
 
     @Test
-    void callsBeyondTheAwaitedOnesAreRefused() throws IOException {
+    void callsBeyondTheAwaitedCallsAreRefused() throws IOException {
         HalfCalls connection = connect();
         for (int i = 0; i < AWAITED; i++) {
             connection.begin("ModelInfer"); // and nothing else
@@ -158,7 +158,7 @@ class GrpcHostileClientsTests {
     }
 
     @Test
-    void streamsThatAreSilentBetweenMessagesDoNotCount() throws IOException {
+    void streamsSilentBetweenMessagesDoNotCount() throws IOException {
         HalfCalls connection = connect();
         for (int i = 0; i < 10 * AWAITED; i++) {
             connection.begin("ModelStreamInfer");
@@ -198,9 +198,9 @@ class GrpcHostileClientsTests {
         } while (!again.isOk());
     }
 
-    /** None of them waits for the settings of the server, nor reads anything. */
+    /** No client waits for the settings of the server, nor reads anything. */
     @Test
-    void connectionsThatBeginMoreCallsThanThereMayBeAreClosed() throws Exception {
+    void connectionsBeginningTooManyCallsAreClosed() throws Exception {
         for (String method : List.of("ModelInfer", "ModelStreamInfer", "NoSuchMethod")) {
             List<HalfCalls> flood = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
@@ -228,7 +228,7 @@ class GrpcHostileClientsTests {
     }
 
     @Test
-    void connectionsThatResetTooManyCallsAreClosed() throws IOException {
+    void connectionsResettingTooManyCallsAreClosed() throws IOException {
         assertThat(connect().resets("ModelInfer", 5_000)).isTrue();
         assertThat(client.call("ModelInfer", CallOptions.DEFAULT, echo(1))).isNotEmpty();
     }
@@ -256,12 +256,12 @@ class GrpcHostileClientsTests {
     }
 
     @Test
-    void compressedMessagesAreChargedForWhatTheyBecome() {
+    void compressedMessagesAreChargedForTheirExpansion() {
         CallOptions compressed = CallOptions.DEFAULT.withCompression("gzip");
         assertThat(client.call("ModelInfer", compressed, echo(MB))).hasSizeGreaterThan(MB);
         Status tooLarge = client.refused("ModelInfer", compressed, echo(8 * MB));
         assertThat(tooLarge.getCode()).as(tooLarge.toString()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-        // One typed element takes two bytes, and eight of memory.
+        // A typed element takes two bytes, and eight of memory.
         GrpcClient.Inference typed = client.inference("values.echo_i64")
                 .typed("x", "INT64", List.of((long) MB), "int64_contents", Collections.nCopies(MB, 1L));
         Status refused = typed.options(compressed).refused();
@@ -269,7 +269,7 @@ class GrpcHostileClientsTests {
         assertThat(refused.getDescription()).contains("iree.http.max-in-flight-size");
     }
 
-    /** What a client calls compressed, after some damage. */
+    /** A damaged message with the compressed flag. */
     private record Damage(UnaryOperator<byte[]> damage) implements Compressor {
         @Override
         public String getMessageEncoding() {
@@ -316,7 +316,7 @@ class GrpcHostileClientsTests {
     }
 
     @Test
-    void messagesThatCannotBeDecompressedAreTheClientsFault() throws Exception {
+    void undecompressibleMessagesAreTheClientsFault() throws Exception {
         for (UnaryOperator<byte[]> damage : List.<UnaryOperator<byte[]>>of(
                 _ -> "zzzz".getBytes(StandardCharsets.US_ASCII),
                 whole -> Arrays.copyOf(whole, 5),
@@ -329,7 +329,7 @@ class GrpcHostileClientsTests {
     }
 
     @Test
-    void clientThatDoesNotReadGetsNoFurtherAnswers() {
+    void unreadingClientGetsNoFurtherAnswers() {
         UnreadAnswers unread = new UnreadAnswers(client, "ModelStreamInfer");
         for (int i = 0; i < 50; i++) {
             unread.send(echo(MB));
@@ -337,19 +337,19 @@ class GrpcHostileClientsTests {
         while (limits.inFlight() == 0) {
             Poll.pause();
         }
-        // At most one that is worked on, and one that arrives.
+        // At most a message at work, and a message arriving.
         assertThat(limits.inFlight()).isLessThan(3 * MB + MB / 2);
         assertThat(client.call("ModelInfer", CallOptions.DEFAULT, echo(1))).isNotEmpty();
         unread.call.cancel("enough", null);
     }
 
     @Test
-    void answersThatAreNotReadCountAsMemoryOfTheirRequests() throws Exception {
+    void unreadAnswersCountAsMemoryOfTheirRequests() throws Exception {
         for (int i = 0; i < 4; i++) {
             UnreadAnswers unread = new UnreadAnswers(client, "ModelInfer");
             unread.send(echo(MB));
             unread.call.halfClose();
-            while (limits.inFlight() != (i + 1) * MB) { // their requests are not needed any more
+            while (limits.inFlight() != (i + 1) * MB) { // the requests are not needed any more
                 Poll.pause();
             }
         }
@@ -359,7 +359,7 @@ class GrpcHostileClientsTests {
         assertThat(client.call("ModelInfer", CallOptions.DEFAULT, echo(1))).isNotEmpty();
     }
 
-    /** A call whose answers nobody asks for. */
+    /** A call with unrequested answers. */
     static final class UnreadAnswers extends ClientCall.Listener<byte[]> {
         final CompletableFuture<Status> closed = new CompletableFuture<>();
         final ClientCall<byte[], byte[]> call;
@@ -403,7 +403,7 @@ class GrpcHostileClientsTests {
         }
 
         @Test
-        void messagesThatStandStillEndTheirCall() throws IOException {
+        void stalledMessagesEndTheirCall() throws IOException {
             HalfCalls connection = connect();
             for (String method : List.of("ModelInfer", "ModelStreamInfer", "ServerLive")) {
                 int stream = connection.begin(method);
@@ -412,9 +412,9 @@ class GrpcHostileClientsTests {
             }
         }
 
-        /** Their answers may take three minutes to be read, but not while others are refused for them. */
+        /** Their answers may take three minutes to be read, but not while others are refused for lack of memory. */
         @Test
-        void clientsThatDoNotReadGiveWayToOthers() throws Exception {
+        void unreadingClientsGiveWayToOthers() throws Exception {
             List<UnreadAnswers> unread = new ArrayList<>();
             for (int i = 0; i < 2; i++) {
                 UnreadAnswers each = new UnreadAnswers(client, "ModelInfer");
@@ -448,7 +448,7 @@ class GrpcHostileClientsTests {
         }
 
         @Test
-        void clientsThatDoNotReadAreDisconnected() throws Exception {
+        void unreadingClientsAreDisconnected() throws Exception {
             UnreadAnswers unread = new UnreadAnswers(client, "ModelInfer");
             unread.send(echo(MB / 4)); // more than fits into windows
             unread.call.halfClose();

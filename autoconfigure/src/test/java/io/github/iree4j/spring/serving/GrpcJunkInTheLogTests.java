@@ -31,7 +31,10 @@ import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** Connections that do not speak the protocol, or break its rules: clients decide how many, and so not what is logged. */
+/**
+ * Connections without the protocol, or with breaches of its rules: clients decide the number, and so not the number of
+ * log lines.
+ */
 @SpringBootTest(
         classes = ProtocolConformanceTests.Application.class,
         webEnvironment = WebEnvironment.NONE,
@@ -161,15 +164,15 @@ class GrpcJunkInTheLogTests {
                 Named.of("bytes", filled(300, 0xff)),
                 Named.of("a window of nothing", connection(frame(WINDOW_UPDATE, 0, 0, new byte[4]))),
                 Named.of("data of no call", connection(frame(DATA, 0, 7, new byte[10]))),
-                Named.of("a frame that is too large", connection(filled(9, 0x7f))),
+                Named.of("a too large frame", connection(filled(9, 0x7f))),
                 Named.of("a name in upper case", connection(callWith("X-Loud", "1"))),
                 Named.of("a header of connections", connection(callWith("connection", "close"))),
-                Named.of("a binary header that is none", connection(callWith("x-bin", "%%%"))),
-                Named.of("metadata that is too large", connection(call(1, manyHeaders()))),
+                Named.of("an invalid binary header", connection(callWith("x-bin", "%%%"))),
+                Named.of("too large metadata", connection(call(1, manyHeaders()))),
                 Named.of("no trailers", connection(call(1, new byte[0]))));
     }
 
-    /** Sends bytes, and waits until the server has read them and closes the connection. */
+    /** Sends bytes, and waits until the server has read the bytes and closes the connection. */
     private void send(byte[] junk) throws IOException {
         try (Socket socket = new Socket("localhost", server.getPort())) {
             socket.getOutputStream().write(junk);
@@ -199,7 +202,7 @@ class GrpcJunkInTheLogTests {
 
     @ParameterizedTest
     @MethodSource("junk")
-    void itIsALineNowAndThen(byte[] junk, CapturedOutput output) throws IOException {
+    void junkIsALineNowAndThen(byte[] junk, CapturedOutput output) throws IOException {
         assertFewLines(junk, output);
     }
 

@@ -140,7 +140,7 @@ class GrpcOpenInferenceTests {
     }
 
     @Test
-    void metadataIsThatOfHttp() {
+    void metadataMatchesHttp() {
         DynamicMessage metadata = client.ask("ServerMetadata");
         assertThat(GrpcClient.get(metadata, "name")).isEqualTo("iree4j");
         DynamicMessage model = client.ask("ModelMetadata", "name", "adder");
@@ -152,7 +152,7 @@ class GrpcOpenInferenceTests {
     }
 
     @Test
-    void configurationIsThatOfHttp() {
+    void configurationMatchesHttp() {
         assertThat(client.ask("ModelConfig", "name", "values.words").toString())
                 .contains("name: \"values.words\"")
                 .contains("data_type: TYPE_STRING")
@@ -214,7 +214,7 @@ class GrpcOpenInferenceTests {
     }
 
     @Test
-    void clientsThatGuessNamesLearnNone() {
+    void clientsGuessingNamesLearnNone() {
         for (String name : List.of("guess", "guess.add")) {
             Status refused = client.inference(name).refused();
             assertThat(refused.getCode()).isEqualTo(Status.Code.NOT_FOUND);
@@ -307,7 +307,7 @@ class GrpcOpenInferenceTests {
         assertThat(answer.outputs()).containsExactly("d INT32 [1]");
     }
 
-    /** Serializers write fields in the order of their numbers, but nothing obliges them to. */
+    /** Serializers write fields in the order of their numbers, but without an obligation. */
     @Test
     void fieldsMayComeInAnyOrder() throws IOException {
         byte[] encoded = client.inference("values")
@@ -469,7 +469,7 @@ class GrpcOpenInferenceTests {
     }
 
     @Test
-    void contentsThatDoNotFitTheShapeAreRejected() {
+    void contentsNotFittingTheShapeAreRejected() {
         for (long length : new long[] {0, 2, 1L << 40, Long.MAX_VALUE}) {
             assertThat(client.inference("values.echo_f32")
                             .input("x", "FP32", List.of(length))
@@ -545,7 +545,7 @@ class GrpcOpenInferenceTests {
                 "'inputs' has more than 1024 elements");
     }
 
-    /** Damaged messages: what is left of them is answered or refused as invalid, and never fails the server. */
+    /** Damaged messages: the rest of them is answered or refused as invalid, and never fails the server. */
     @Test
     void damagedMessagesAreInvalid() {
         long seed = new Random().nextLong();

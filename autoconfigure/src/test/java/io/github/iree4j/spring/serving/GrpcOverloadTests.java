@@ -23,7 +23,7 @@ import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** More calls of gRPC than are computed at once, of which none ends before the test says so. */
+/** More calls of gRPC than are computed at once, with no end before the test's command. */
 @SpringBootTest(
         classes = GateApplication.class,
         webEnvironment = WebEnvironment.NONE,
@@ -67,7 +67,7 @@ class GrpcOverloadTests {
     }
 
     @Test
-    void callsOfGrpcWaitTooUnlessTheyAreCancelled() throws Exception {
+    void callsOfGrpcWaitTooUnlessCancelled() throws Exception {
         GrpcClient client = new GrpcClient(grpc.getPort());
         try {
             byte[] request = client.inference("gate")
@@ -79,8 +79,8 @@ class GrpcOverloadTests {
                         client.channel().newCall(GrpcClient.method("ModelInfer"), CallOptions.DEFAULT), request));
             }
             await(2, 4);
-            // Longer than the calls before have been computed so far: otherwise they seem to hang, and the refusal is
-            // at once.
+            // Longer than the calls before have been computed so far: otherwise the calls seem to hang, and the refusal
+            // is at once.
             CallOptions hasty = CallOptions.DEFAULT.withDeadlineAfter(3, TimeUnit.SECONDS);
             assertThat(client.refused("ModelInfer", hasty, request).getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
             await(2, 4);

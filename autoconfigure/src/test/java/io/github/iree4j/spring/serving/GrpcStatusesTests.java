@@ -25,7 +25,7 @@ class GrpcStatusesTests {
     }
 
     @Test
-    void clientsDoNotRetryWhatNeverFits() {
+    void clientsDoNotRetryImpossibleRequests() {
         assertThat(pushback(IreeException.of(StatusCode.RESOURCE_EXHAUSTED, "no", null, new NeverFits(1 << 30))))
                 .isEqualTo("-1");
         assertThat(pushback(new ResponseStatusException(HttpStatus.CONTENT_TOO_LARGE, "no")))
@@ -34,7 +34,7 @@ class GrpcStatusesTests {
 
     @ParameterizedTest
     @EnumSource(names = {"ABORTED", "INTERNAL", "DATA_LOSS", "UNAVAILABLE"})
-    void aLostDeviceHasOneStatusWhateverTheDriverReported(StatusCode code) {
+    void aLostDeviceHasTheSameStatusWhateverTheDriverReported(StatusCode code) {
         assertThat(GrpcStatuses.of(DeviceLostException.by("gpu", IreeException.of(code, "gone")))
                         .getCode())
                 .isEqualTo(Status.Code.ABORTED);

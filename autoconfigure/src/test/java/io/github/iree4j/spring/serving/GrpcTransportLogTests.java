@@ -48,7 +48,7 @@ class GrpcTransportLogTests {
     }
 
     @Test
-    void messagesThatAreTooLargeNameTheProperty() {
+    void tooLargeMessagesNameTheProperty() {
         LogRecord entry = record(
                 Level.WARNING,
                 "Exception processing message",
@@ -58,7 +58,7 @@ class GrpcTransportLogTests {
     }
 
     @Test
-    void whatClientsSendIsOnOneLineOfLimitedLength() {
+    void textFromClientsIsOnALineOfLimitedLength() {
         String sent = "GET /\r\n2026 INFO forged" + "x".repeat(5_000);
         LogRecord entry = record(
                 Level.INFO, "Transport failed", new IllegalStateException("Unexpected HTTP/1.x request: " + sent));
@@ -90,7 +90,7 @@ class GrpcTransportLogTests {
     }
 
     @Test
-    void allRecordsStayAsTheyAreWhenDetailsAreAskedFor() {
+    void allRecordsStayAsTheyAreWhenDetailsAreRequested() {
         detailed = true;
         assertUnchanged(Level.WARNING);
     }

@@ -12,7 +12,7 @@ import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** A connection of HTTP/2 whose calls begin and do not end; it reads frames only when asked to. */
+/** A connection of HTTP/2 with begun and unended calls; frames are read only on request. */
 final class HalfCalls implements AutoCloseable {
 
     private static final int DATA = 0;
@@ -42,7 +42,7 @@ final class HalfCalls implements AutoCloseable {
         this(port, new byte[0]);
     }
 
-    /** A connection whose client never lets the server send a byte of an answer. */
+    /** A connection with a client that never lets the server send a byte of an answer. */
     static HalfCalls withoutWindow(int port) throws IOException {
         return new HalfCalls(port, new byte[] {0, INITIAL_WINDOW_SIZE, 0, 0, 0, 0});
     }
@@ -115,7 +115,7 @@ final class HalfCalls implements AutoCloseable {
         return false;
     }
 
-    /** Reads the settings of the server, which say how many calls may be open; -1 if they do not. */
+    /** Reads the settings of the server for the number of open calls; -1 if absent. */
     int maximumOfCalls() throws IOException {
         while (true) {
             int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();
@@ -187,7 +187,7 @@ final class HalfCalls implements AutoCloseable {
         return stream;
     }
 
-    /** Announces a message of some length, and sends its beginning. */
+    /** Announces a message of some length, and sends the beginning. */
     void send(int stream, int length, byte[] beginning) throws IOException {
         send(stream, length, beginning, 0);
     }
@@ -204,11 +204,11 @@ final class HalfCalls implements AutoCloseable {
     /** Waits until the server ends a call. */
     void awaitEnd(int stream) throws IOException {
         while (awaitAnyEnd() != stream) {
-            // another one
+            // another call
         }
     }
 
-    /** Waits until the server ends any call, and returns which. */
+    /** Waits until the server ends any call, and returns the call. */
     int awaitAnyEnd() throws IOException {
         while (true) {
             int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();

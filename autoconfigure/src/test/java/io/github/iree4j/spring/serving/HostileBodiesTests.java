@@ -25,7 +25,7 @@ import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
 /**
- * Clients that announce more than they send. The sample's {@code HostileClientsTests} have many of them, over time and
+ * Clients that announce more than they send. The sample's {@code HostileClientsTests} have many of these, over time and
  * with little memory.
  */
 @SpringBootTest(
@@ -126,7 +126,7 @@ class HostileBodiesTests {
                     json.length() + size,
                     json + "x".repeat(100));
         }
-        while (limits.inFlight() < AWAITED * 100L) { // what was sent
+        while (limits.inFlight() < AWAITED * 100L) { // bytes sent
             Poll.pause();
         }
         assertThat(limits.inFlight()).isLessThan(AWAITED * 1000L);
@@ -139,7 +139,7 @@ class HostileBodiesTests {
         while (limits.inFlight() < 1 << 20) {
             Poll.pause();
         }
-        assertThat(limits.inFlight()).as("at most twice of what was sent").isLessThanOrEqualTo(2 << 20);
+        assertThat(limits.inFlight()).as("at most twice the bytes sent").isLessThanOrEqualTo(2 << 20);
     }
 
     @Test
@@ -187,7 +187,7 @@ class HostileBodiesTests {
         }
     }
 
-    /** Whether the server ends the connection of a client that was refused and sends nothing more. */
+    /** Whether the server ends the connection of a refused client that sends nothing more. */
     boolean refusedConnectionsAreEnded() {
         return true;
     }

@@ -35,7 +35,7 @@ import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
 /**
- * Random requests whose framing or JSON is wrong, of clients that stop at random places, several at a time: each gets a
+ * Random requests with wrong framing or JSON, of clients with stops at random places, several at a time: each gets a
  * response that blames the client, or the end of its connection, and everything is given back.
  */
 @SpringBootTest(
@@ -197,7 +197,7 @@ class HostileFramingTests {
             return "\"" + (seldom() ? text() : name) + "\":" + (seldom() ? number() : value(depth + 1));
         }
 
-        /** A good request of which some places are replaced, doubled or dropped. */
+        /** A good request with some places replaced, doubled or dropped. */
         private String json() {
             if (seldom()) {
                 return object(0);
@@ -360,13 +360,13 @@ class HostileFramingTests {
         }
     }
 
-    /** Reads all responses; returns their statuses. */
+    /** Reads all responses; returns the statuses. */
     private static List<Integer> statuses(Socket socket) {
         ByteArrayOutputStream received = new ByteArrayOutputStream();
         try {
             socket.getInputStream().transferTo(received);
         } catch (IOException e) {
-            received.size(); // what has come counts
+            received.size(); // arrived bytes count
         }
         List<Integer> statuses = new ArrayList<>();
         String text = received.toString(StandardCharsets.ISO_8859_1);
@@ -403,7 +403,7 @@ class HostileFramingTests {
                     socket.shutdownOutput();
                 }
             } catch (IOException e) {
-                open.size(); // it was refused; the response tells
+                open.size(); // refused; the response tells
             }
             if (open.size() == AT_ONCE) {
                 end(open.removeFirst(), seed, round, seen);
@@ -431,7 +431,7 @@ class HostileFramingTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"/v2/models/add/infer", "/v2/repository/index"})
-    void bodiesThatComeByteByByteAreEnded(String path) throws IOException {
+    void bodiesComingByteByByteAreEnded(String path) throws IOException {
         try (Socket socket = new Socket("localhost", port)) {
             socket.setSoTimeout(100); // between two bytes
             socket.getOutputStream()
@@ -460,7 +460,7 @@ class HostileFramingTests {
             for (int status : statuses(socket)) {
                 seen.merge(status, 1, Integer::sum);
                 assertThat(ALLOWED.contains(status))
-                        .as("status %d, seed %d, one of the %d before round %d", status, seed, AT_ONCE, round)
+                        .as("status %d, seed %d, among the %d before round %d", status, seed, AT_ONCE, round)
                         .isTrue();
             }
         }

@@ -14,7 +14,7 @@ class Http2StalledReadersTests extends StalledReadersTests {
 
     /** Tomcat itself would end the stream after 20 s, and count nothing. */
     @Test
-    void aStreamOfAClientThatGrantsNoWindowIsEndedAndCounted() throws IOException {
+    void aStreamOfAClientWithoutAWindowIsEndedAndCounted() throws IOException {
         long before = limits.counts().refused(Reason.UNREAD);
         try (HalfCalls still = HalfCalls.withoutWindow(port)) {
             int stream = still.post("/v2/models/values.echo_ui8/infer", SlowReader.json(20_000));

@@ -34,7 +34,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
-/** Operators' requests to load and unload a program whose file is not read before the test says so. */
+/** Operators' requests to load and unload a program whose file is not read before the test's command. */
 @Timeout(300)
 class HungLoadActionsTests {
 
@@ -123,7 +123,7 @@ class HungLoadActionsTests {
     }
 
     @Test
-    void stoppingEndsTheRequestsThatWaitForALoadOnBothServers() throws Exception {
+    void stoppingEndsTheRequestsWaitingForALoadOnBothServers() throws Exception {
         start();
         List<CompletableFuture<HttpResponse<String>>> waiting = new ArrayList<>();
         waiting.add(actuator("load"));
@@ -143,7 +143,7 @@ class HungLoadActionsTests {
     }
 
     @Test
-    void actionsThatWaitLeaveThreadsForOtherModelsAndAnUnloadEndsTheWait() throws Exception {
+    void waitingActionsLeaveThreadsForOtherModelsAndAnUnloadEndsTheWait() throws Exception {
         start();
         BlockingQueue<HttpResponse<String>> answers = new LinkedBlockingQueue<>();
         for (int i = 0; i < MANY; i++) {
@@ -151,7 +151,7 @@ class HungLoadActionsTests {
         }
         for (int i = 0; i < MANY - WAITING; i++) {
             HttpResponse<String> refused = answers.poll(1, TimeUnit.MINUTES);
-            assertThat(refused).as("answer %d of those refused", i).isNotNull();
+            assertThat(refused).as("answer %d of the refused", i).isNotNull();
             assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
             assertThat(refused.headers().firstValueAsLong("Retry-After").orElse(0))
                     .isPositive();
@@ -168,7 +168,7 @@ class HungLoadActionsTests {
         assertThat(soon(act("unload")).statusCode()).isEqualTo(200);
         for (int i = 0; i < WAITING; i++) {
             HttpResponse<String> ended = answers.poll(1, TimeUnit.MINUTES);
-            assertThat(ended).as("answer of an action that waited").isNotNull();
+            assertThat(ended).as("answer of a waiting action").isNotNull();
             assertThat(ended.statusCode()).as(ended.body()).isEqualTo(503);
             assertThat(ended.body()).contains("an operator has unloaded the program");
         }

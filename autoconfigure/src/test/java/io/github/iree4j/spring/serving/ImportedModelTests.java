@@ -36,8 +36,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Models imported from ONNX and PyTorch, whose modules declare no types: served, and batched, with those recovered from their code, and
- * those that are given.
+ * Models imported from ONNX and PyTorch, without types in their modules: served, and batched, with types recovered from
+ * their code, and with given types.
  */
 @SpringBootTest(
         classes = ImportedModelTests.Application.class,
@@ -85,7 +85,7 @@ class ImportedModelTests {
     }
 
     @Test
-    void itsMetadataHasTheTypesOfTheProtocol() throws Exception {
+    void metadataHasTheTypesOfTheProtocol() throws Exception {
         assertThat(metadata("imported"))
                 .contains(
                         "\"inputs\":[{\"name\":\"input0\",\"datatype\":\"FP32\",\"shape\":[-1,8]},{\"name\":\"input1\",\"datatype\":\"INT64\",\"shape\":[-1]}]")
@@ -94,7 +94,7 @@ class ImportedModelTests {
     }
 
     @Test
-    void namesAndTypesThatAreGivenAreAddedToIt() throws Exception {
+    void givenNamesAndTypesAreAdded() throws Exception {
         assertThat(metadata("unused"))
                 .contains(
                         "\"inputs\":[{\"name\":\"image\",\"datatype\":\"FP32\",\"shape\":[-1,8]},{\"name\":\"offset\",\"datatype\":\"INT64\",\"shape\":[-1]},{\"name\":\"hint\",\"datatype\":\"FP32\",\"shape\":[-1]}]")
@@ -103,7 +103,7 @@ class ImportedModelTests {
     }
 
     @Test
-    void requestsOfTwoClientsAreOneCall() throws Exception {
+    void requestsOfTwoClientsAreASingleCall() throws Exception {
         List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
             String body = """

@@ -21,11 +21,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests that are no inferences, by fault of the client: the answer names the fault, and nothing stays open. */
+/** Requests of no inference, by fault of the client: the answer names the fault, and nothing stays open. */
 class InvalidRequestsTests extends OpenInferenceServer {
 
     @Test
-    void clientThatDisconnectsDuringItsBodyLeavesNothingOpen() throws Exception {
+    void clientDisconnectingDuringItsBodyLeavesNothingOpen() throws Exception {
         String header =
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [4], \"datatype\": \"FP32\", \"parameters\": {\"binary_data_size\": 16}}]}";
         long before = runtime.monitor().leaks().bytesLive();
@@ -85,7 +85,7 @@ class InvalidRequestsTests extends OpenInferenceServer {
     }
 
     @Test
-    void jsonThatEndsEarlyIsReportedWithItsEnd() throws Exception {
+    void truncatedJsonIsReportedWithItsEnd() throws Exception {
         String hundred = ADD.replace("[4]", "[100]"); // fewer bytes than elements
         for (int end = 1; end <= hundred.indexOf("4]}") + 1; end++) {
             String expected = "the JSON of the body ends early, at byte " + end;
@@ -103,7 +103,7 @@ class InvalidRequestsTests extends OpenInferenceServer {
 
     @ParameterizedTest
     @ValueSource(strings = {"true", "false", "null", "-12.5e+3"})
-    void jsonThatEndsInsideALiteralOrANumberIsReportedWithItsEnd(String value) throws Exception {
+    void jsonTruncatedInsideALiteralOrANumberIsReportedWithItsEnd(String value) throws Exception {
         for (int end = 1; end <= value.length(); end++) {
             String cut = "{\"other\": " + value.substring(0, end);
             String expected = "the JSON of the body ends early, at byte " + cut.length();
@@ -118,7 +118,7 @@ class InvalidRequestsTests extends OpenInferenceServer {
     /** Otherwise a text in Latin-1 is computed with U+FFFD in place of its letters. */
     @ParameterizedTest
     @ValueSource(strings = {"FC", "C3", "C0AF", "EDA080", "F5808080", "E4B8"})
-    void bytesThatAreNotUtf8AreRefused(String bytes) throws Exception {
+    void bytesOutsideUtf8AreRefused(String bytes) throws Exception {
         byte[] wrong = HexFormat.of().parseHex(bytes);
         for (String member : List.of("\"id\": \"%s\"", "\"other\": {\"%s\": 1}")) {
             byte[] all = named(ADD, member, wrong);
@@ -154,7 +154,7 @@ class InvalidRequestsTests extends OpenInferenceServer {
         }
     }
 
-    /** Returns a body whose last member has bytes in place of the pattern's text. */
+    /** Returns a body with bytes in place of the pattern's text in the last member. */
     private static byte[] named(String body, String member, byte[] bytes) {
         String[] parts = (body.substring(0, body.length() - 1) + ", " + member + "}").split("%s");
         ByteArrayOutputStream named = new ByteArrayOutputStream();

@@ -82,12 +82,12 @@ class JsonOutputTests {
         Tensor tensor = Tensor.wrap(MemorySegment.ofArray(new byte[size]), ElementType.parse("i8"), size);
         HeapAtFirstWrite out = new HeapAtFirstWrite();
         write(out, tensor, Datatype.INT8);
-        assertThat(out.taken()).isLessThan(2 * size); // as long values it would be 8 times its size
+        assertThat(out.taken()).isLessThan(2 * size); // as long values 8 times the size
     }
 
-    /** As strings, one for each byte, the output would take 50 times its size. */
+    /** As strings, a string per byte, the output would take 50 times the size. */
     @Test
-    void manyShortTextsTakeTheHeapThatIsChargedForThem() {
+    void manyShortTextsTakeTheHeapChargedForThem() {
         int size = 4 << 20;
         Tensor tensor =
                 Tensor.wrap(MemorySegment.ofArray("a".repeat(size).getBytes()), ElementType.parse("i8"), size, 1);

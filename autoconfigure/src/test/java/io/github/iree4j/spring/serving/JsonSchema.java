@@ -12,8 +12,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Checks documents by the keywords of JSON Schema that {@code protocol/open-inference-v2.schema.json} uses. An unknown
- * keyword fails, so that no constraint of a schema goes unchecked.
+ * Checks documents by the keywords of JSON Schema in {@code protocol/open-inference-v2.schema.json}. An unknown keyword
+ * fails, so no constraint of a schema goes unchecked.
  */
 final class JsonSchema {
 
@@ -30,7 +30,7 @@ final class JsonSchema {
         }
     }
 
-    /** The violations of a document against one of the definitions; empty if it is valid. */
+    /** The violations of a document against a definition; empty for a valid document. */
     List<String> problems(String definition, JsonNode document) {
         List<String> problems = new ArrayList<>();
         check(root.required("$defs").required(definition), document, "$", problems);

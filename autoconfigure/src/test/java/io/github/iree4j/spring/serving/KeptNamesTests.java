@@ -24,11 +24,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.web.server.ResponseStatusException;
 
-/** What a request keeps of the names in its JSON. */
+/** The memory of a request for names in its JSON. */
 class KeptNamesTests {
 
     private static final long MB = 1 << 20;
-    private static final int NAMES = 30_000; // parsers that keep names forget them beyond 65,536
+    private static final int NAMES = 30_000; // name-keeping parsers forget names beyond 65,536
 
     private IreeRuntime runtime;
     private Program program;
@@ -57,13 +57,13 @@ class KeptNamesTests {
 
     private static long used() {
         for (int i = 0; i < 3; i++) {
-            System.gc(); // what cleaners free
+            System.gc(); // freed by cleaners
         }
         Runtime heap = Runtime.getRuntime();
         return heap.totalMemory() - heap.freeMemory();
     }
 
-    /** Measures the heap when the last byte is asked for, while the parser has all that it keeps. */
+    /** Measures the heap at the request for the last byte, with everything kept by the parser. */
     private static final class Measured extends InputStream {
         private final InputStream in;
         private final long before = used();

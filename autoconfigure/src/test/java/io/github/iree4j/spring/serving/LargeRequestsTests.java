@@ -26,7 +26,7 @@ import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** Calls of large requests let those of small ones go first, whatever the transport. */
+/** Calls of large requests let calls of small requests go first, on every transport. */
 @SpringBootTest(
         classes = {ProtocolConformanceTests.Application.class, LargeRequestsTests.Priorities.class},
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -94,7 +94,7 @@ class LargeRequestsTests {
         assertThat(priorities.seen).containsExactly(0, -1);
     }
 
-    /** An answer of 13 MB fits into 24 MB, but not together with its request. */
+    /** An answer of 13 MB fits into 24 MB, but not together with the request. */
     @Test
     void answersCountAsMemoryOfTheirRequests() throws Exception {
         int bytes = 13 << 20;

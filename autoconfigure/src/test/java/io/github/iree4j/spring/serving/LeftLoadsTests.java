@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.core.io.DefaultResourceLoader;
 import reactor.core.Disposable;
 
-/** Loads begun by requests that do not wait for the end of the load. */
+/** Loads begun by requests without a wait for the end of the load. */
 @Timeout(120)
 class LeftLoadsTests {
 
@@ -61,7 +61,7 @@ class LeftLoadsTests {
         return programs.statuses().getFirst().state();
     }
 
-    /** The thread that reads has the loading thread report the state. */
+    /** The reading thread makes the loading thread report the state. */
     private void awaitLoading() {
         long begun = System.nanoTime();
         while (state() != ProgramState.LOADING) {
@@ -73,7 +73,7 @@ class LeftLoadsTests {
     }
 
     @Test
-    void clientThatDisconnectsDoesNotEndTheLoad() throws Exception {
+    void disconnectingClientDoesNotEndTheLoad() throws Exception {
         CompletableFuture<StatusCode> end = new CompletableFuture<>();
         Disposable request = ReactiveBody.blocking(() -> {
                     try {
@@ -93,7 +93,7 @@ class LeftLoadsTests {
     }
 
     @Test
-    void requestThatHasWaitedLongEnoughIsToldWhenToComeAgain() throws Exception {
+    void requestAfterALongEnoughWaitLearnsWhenToComeAgain() throws Exception {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> models.find("counter", null, Duration.ofMillis(20)))
                 .withMessageContaining("model 'counter' is being loaded")
@@ -108,7 +108,7 @@ class LeftLoadsTests {
     }
 
     @Test
-    void modelWhoseLoadWasLateIsLoadedByTheNextRequest() throws Exception {
+    void modelWithALateLoadIsLoadedByTheNextRequest() throws Exception {
         programs.setLoadTimeout(Duration.ofMillis(50));
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> models.find("counter", null, LONG))

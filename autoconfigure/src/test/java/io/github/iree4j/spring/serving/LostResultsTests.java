@@ -49,7 +49,10 @@ import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 import tools.jackson.databind.JsonNode;
 
-/** A device that the host sees through transfers only, as one of another machine, is lost when the call has ended and before its results are read. */
+/**
+ * A device seen by the host through transfers only, like a device of another machine, is lost after the end of the call
+ * and before the read of the results.
+ */
 @SpringBootTest(
         classes = LostResultsTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -171,7 +174,7 @@ class LostResultsTests {
     @EnableAutoConfiguration
     static class Application {
 
-        /** Returns its argument, in memory of a device that is lost if it is negative. */
+        /** Returns the argument, in memory of a device that is lost for a negative argument. */
         @Bean
         IreeModuleCustomizer far(IreeRuntime runtime) {
             return (_, options) -> options.module(NativeModule.builder("values", 1, () -> runtime)
@@ -189,7 +192,7 @@ class LostResultsTests {
         }
     }
 
-    /** Memory that the host does not see. */
+    /** Memory hidden from the host. */
     private static final class Far extends Buffer {
         private final int value;
 

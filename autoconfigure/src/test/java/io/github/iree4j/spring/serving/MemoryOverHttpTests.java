@@ -58,9 +58,9 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Clients whose requests together exceed the memory budget of the device, where each fits alone, are all answered, in the order in which
- * they wait. A request has 20,000 rows, 5.12 MB. Its call allocates as much again and then passes a gate. Of the budget, 34 MB, three such
- * calls take 31 MB.
+ * Clients with requests over the memory budget of the device together, while each fits alone, are all answered, in the
+ * order of their waits. A request has 20,000 rows, 5.12 MB. The call allocates as much again and then passes a gate. Of
+ * the budget, 34 MB, three such calls take 31 MB.
  */
 @SpringBootTest(
         classes = MemoryOverHttpTests.Application.class,
@@ -72,7 +72,7 @@ import tools.jackson.databind.json.JsonMapper;
             "iree.http.max-in-flight-size=200MB",
             "iree.pools.local.budget=34MB",
             "iree.modules.heavy.contexts=6",
-            "iree.modules.heavy.warm-up[0].function=work", // so that the need of a call is known
+            "iree.modules.heavy.warm-up[0].function=work", // to learn the need of a call
             "iree.modules.heavy.warm-up[0].inputs=20000x64xf32=0",
             "iree.modules.batched.contexts=6",
             "iree.modules.batched.batching.enabled=true",
@@ -146,7 +146,7 @@ class MemoryOverHttpTests {
     @AfterEach
     void nothingIsLeft() {
         gate.open.release(1000);
-        while (programs.activeCalls() > 0 || limits.inFlight() > 0) { // a client may have its answer before that
+        while (programs.activeCalls() > 0 || limits.inFlight() > 0) { // a client may have its answer earlier
             Poll.pause();
         }
         assertThat(runtime.device().allocator().statistics().bytesLive()).isZero();
@@ -220,7 +220,7 @@ class MemoryOverHttpTests {
 
     @ParameterizedTest
     @CsvSource({"heavy, BINARY", "heavy, JSON", "heavy, GRPC", "batched, BINARY", "batched, JSON", "batched, GRPC"})
-    void clientsThatExceedTheBudgetTogetherAreAllAnswered(String model, Transport transport) throws Exception {
+    void clientsExceedingTheBudgetTogetherAreAllAnswered(String model, Transport transport) throws Exception {
         List<String> failures = new ArrayList<>();
         try (ExecutorService clients = Executors.newFixedThreadPool(CLIENTS)) {
             List<Future<?>> answers = new ArrayList<>();
@@ -231,7 +231,7 @@ class MemoryOverHttpTests {
                     return null;
                 }));
             }
-            // The first that fit hold their memory until all clients are there.
+            // The first fitting calls hold their memory until all clients are there.
             while (answers.stream().noneMatch(Future::isDone)
                     && (model.equals("batched") ? gate.entered.isEmpty() : underWay() < CLIENTS)) {
                 Poll.pause();
@@ -248,14 +248,14 @@ class MemoryOverHttpTests {
         assertThat(failures).as("of %d requests", CLIENTS * REQUESTS).isEmpty();
     }
 
-    /** Sends requests, each when the call of the one before has come to the gate, or stands in line for memory. */
+    /** Sends requests, each when the previous call has come to the gate, or stands in line for memory. */
     private List<CompletableFuture<HttpResponse<String>>> askInOrder() {
         AdmissionGate line = Objects.requireNonNull(runtime.device().allocator().gate());
         List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
         for (int i = 0; i < CLIENTS; i++) {
             answers.add(http.sendAsync(request("heavy", Transport.BINARY, i), BodyHandlers.ofString()));
             while (i < FITTING ? gate.entered.size() <= i : line.waiting() <= i - FITTING) {
-                assertThat(answers).as("those that wait are not refused").noneMatch(CompletableFuture::isDone);
+                assertThat(answers).as("waiting requests are not refused").noneMatch(CompletableFuture::isDone);
                 Poll.pause();
             }
         }
@@ -263,15 +263,15 @@ class MemoryOverHttpTests {
     }
 
     @Test
-    void requestsAreAdmittedInTheOrderInWhichTheyWait() throws Exception {
+    void requestsAreAdmittedInTheOrderOfTheirWaits() throws Exception {
         List<CompletableFuture<HttpResponse<String>>> answers = askInOrder();
-        Set<Integer> together = new HashSet<>(); // which of those that fit comes to the gate first is open
+        Set<Integer> together = new HashSet<>(); // the first fitting call at the gate is open
         for (int i = 0; i < FITTING; i++) {
             together.add(gate.entered.poll(1, TimeUnit.MINUTES));
         }
         assertThat(together).isEqualTo(Set.of(0, 1, 2));
         for (int i = FITTING; i < CLIENTS; i++) {
-            gate.open.release(); // one leaves, and makes room for one
+            gate.open.release(); // a call leaves, and makes room for another
             assertThat(gate.entered.poll(1, TimeUnit.MINUTES)).as("the next").isEqualTo(i);
         }
         gate.open.release(FITTING);
@@ -281,7 +281,7 @@ class MemoryOverHttpTests {
     }
 
     @Test
-    void aRequestThatCannotFitBesideItsOwnInputsIsTooLargeAndNotToBeRepeated() throws Exception {
+    void aRequestTooLargeBesideItsOwnInputsIsTooLargeAndNotToBeRepeated() throws Exception {
         int rows = 4 * ROWS; // 20.5 MB, and as much again
         String head =
                 "{\"inputs\": [{\"name\": \"input0\", \"shape\": [%d, %d], \"datatype\": \"FP32\", \"parameters\": {\"binary_data_size\": %d}}]}"
@@ -301,7 +301,7 @@ class MemoryOverHttpTests {
                         "allocation of " + 4 * BYTES + " bytes", "is 35651584 bytes", "beside what its own call holds");
     }
 
-    /** How many requests the server has, whether their bodies are awaited or their calls made. */
+    /** The number of requests at the server, with awaited bodies or calls made. */
     private int underWay() {
         return limits.awaited() + programs.activeCalls();
     }
@@ -320,7 +320,7 @@ class MemoryOverHttpTests {
         assertThat(http.send(live, BodyHandlers.ofString()).statusCode()).isEqualTo(200);
         HttpResponse<String> sum = http.send(add, BodyHandlers.ofString());
         assertThat(sum.statusCode()).as(sum.body()).isEqualTo(200);
-        assertThat(answers).as("those that wait are not refused").noneMatch(CompletableFuture::isDone);
+        assertThat(answers).as("waiting requests are not refused").noneMatch(CompletableFuture::isDone);
         gate.open.release(CLIENTS);
         for (int i = 0; i < CLIENTS; i++) {
             check(answers.get(i).get(), i);
@@ -336,11 +336,11 @@ class MemoryOverHttpTests {
         }
     }
 
-    /** The gate that each call passes, with a permit, while it holds its memory. */
+    /** The gate for each call, passed with a permit, while the call holds memory. */
     @IreeModule("gate")
     static class Gate {
         final BlockingQueue<Integer> entered = new LinkedBlockingQueue<>();
-        final Semaphore open = new Semaphore(1000); // for calls that warm up
+        final Semaphore open = new Semaphore(1000); // for warm-up calls
 
         @Export
         Tensor pass(Tensor rows) throws InterruptedException {

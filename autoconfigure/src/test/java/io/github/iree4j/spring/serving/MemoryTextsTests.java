@@ -43,8 +43,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * What clients read when a program that they do not know exceeds its quota: the model that they ask has a Java function that calls the other
- * program. An input or result of that takes 64 bytes, and its call 192.
+ * Clients' texts when an unknown program exceeds its quota: the requested model has a Java function that calls the
+ * other program. An input or result of the latter takes 64 bytes, and a call 192.
  */
 @SpringBootTest(
         classes = MemoryTextsTests.Application.class,
@@ -57,7 +57,7 @@ import reactor.core.scheduler.Schedulers;
             "iree.serving.enabled=true",
             "iree.serving.functions.doubling=fourfold",
             "iree.pools.local.quotas.secret0=63B", // no input
-            "iree.pools.local.quotas.secret1=127B", // one of two inputs
+            "iree.pools.local.quotas.secret1=127B", // of two inputs
             "iree.pools.local.quotas.secret2=191B", // no result
         })
 @Timeout(600)
@@ -107,7 +107,7 @@ class MemoryTextsTests {
         "1, 413, it does not fit beside what its own call holds",
         "2, 413, it does not fit beside what its own call holds",
     })
-    void clientsReadNeitherNamesNorBytesOfProgramsThatTheirProgramCalls(int secret, int status, String reason)
+    void clientsReadNeitherNamesNorBytesOfProgramsCalledByTheirProgram(int secret, int status, String reason)
             throws Exception {
         HttpResponse<String> protocol = send("/v2/models/doubling/infer", """
                         {"inputs": [{"name": "input0", "shape": [1], "datatype": "INT32", "data": [%d]}]}""".formatted(secret));
@@ -143,7 +143,7 @@ class MemoryTextsTests {
         }
     }
 
-    /** The module that {@code doubling} imports. */
+    /** The module imported by {@code doubling}. */
     @IreeModule("custom")
     static final class Custom {
         private static final float[] FOUR = {1, 2, 3, 4};

@@ -36,7 +36,7 @@ import org.springframework.test.context.ContextConfiguration;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** Requests for a model whose file is not read before the test says so. */
+/** Requests for a model whose file is not read before the test's command. */
 @SpringBootTest(
         classes = ModelsBeingLoadedTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -120,7 +120,7 @@ class ModelsBeingLoadedTests {
         }
         for (int i = 0; i < MANY - WAITING; i++) {
             HttpResponse<String> refused = answers.poll(1, TimeUnit.MINUTES);
-            assertThat(refused).as("answer %d of those refused", i).isNotNull();
+            assertThat(refused).as("answer %d of the refused", i).isNotNull();
             assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
             assertThat(refused.headers().firstValueAsLong("Retry-After").orElse(0))
                     .isPositive();
@@ -142,7 +142,7 @@ class ModelsBeingLoadedTests {
         file.answer();
         for (int i = 0; i < WAITING; i++) {
             HttpResponse<String> waited = answers.poll(1, TimeUnit.MINUTES);
-            assertThat(waited).as("answer of a request that waited").isNotNull();
+            assertThat(waited).as("answer of a waiting request").isNotNull();
             assertThat(waited.statusCode()).as(waited.body()).isEqualTo(200);
         }
     }

@@ -73,7 +73,7 @@ abstract class OpenInferenceServer {
     @AfterEach
     void requestsLeaveNothingOpen() {
         while (runtime.monitor().leaks().openTensors()
-                != 0) { // the client may receive its response before the server has cleaned up
+                != 0) { // the client may receive its response before the server's clean-up
             Poll.pause();
         }
     }

@@ -154,7 +154,7 @@ class OpenInferenceTests extends OpenInferenceServer {
     }
 
     @Test
-    void primitivesAreTensorsOfOneElement() throws Exception {
+    void primitivesAreTensorsOfASingleElement() throws Exception {
         infer("adder.add", """
                 {"inputs": [{"name": "input0", "shape": [], "datatype": "INT32", "data": [1]},
                             {"name": "input1", "shape": [1, 1], "datatype": "INT8", "data": [[2]]}]}""");
@@ -166,7 +166,7 @@ class OpenInferenceTests extends OpenInferenceServer {
     }
 
     @Test
-    void functionWithAnAsyncTwinIsOneModel() throws Exception {
+    void functionWithAnAsyncTwinIsASingleModel() throws Exception {
         assertThat(get("/models/twofold").get("inputs").size()).isEqualTo(1);
         JsonNode answer = infer("twofold", """
                 {"inputs": [{"name": "input0", "shape": [1], "datatype": "INT32", "data": [21]}]}""");
@@ -226,7 +226,7 @@ class OpenInferenceTests extends OpenInferenceServer {
         assertThat(error(unknown)).contains("'nothing'");
     }
 
-    /** What pages of other sites can have a browser send without asking the server. */
+    /** Requests that pages of other sites can have a browser send without asking the server. */
     @ParameterizedTest
     @CsvSource({
         "Origin,         https://elsewhere.example, text/plain",
@@ -250,7 +250,7 @@ class OpenInferenceTests extends OpenInferenceServer {
         assertThat(send(to("/models/mul/ready")).statusCode()).isEqualTo(200);
     }
 
-    /** Of its own site, for which the browser sends JSON, and what no browser sends. */
+    /** Of the same site, with JSON from the browser, and requests that no browser sends. */
     @ParameterizedTest
     @CsvSource({
         "Origin,         http://localhost, Application/JSON ;charset=utf-8",
@@ -258,7 +258,7 @@ class OpenInferenceTests extends OpenInferenceServer {
         "User-Agent,     aiohttp,          text/plain; charset=utf-8", // tritonclient.http.aio
         "User-Agent,     geventhttp,", // tritonclient.http
     })
-    void pagesOfItsOwnSiteAndClientsUseTheRepository(String header, String value, @Nullable String type)
+    void pagesOfTheSameSiteAndClientsUseTheRepository(String header, String value, @Nullable String type)
             throws Exception {
         HttpRequest.Builder request =
                 to("/repository/models/mul/load").header(header, value).POST(BodyPublishers.ofString("{}"));
@@ -269,7 +269,7 @@ class OpenInferenceTests extends OpenInferenceServer {
     }
 
     @Test
-    void clientsThatGuessNamesLearnNone() throws Exception {
+    void clientsGuessingNamesLearnNone() throws Exception {
         for (String path :
                 List.of("/models/guess/infer", "/models/guess.add/infer", "/models/guess/versions/2/infer")) {
             assertThat(error(post(path, ADD))).contains("guess").doesNotContain("sum", "adder", "twofold");

@@ -31,7 +31,7 @@ import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** More requests than are computed at once, of which none ends before the test says so. */
+/** More requests than are computed at once, with no end before the test's command. */
 @SpringBootTest(
         classes = GateApplication.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -146,7 +146,7 @@ class OverloadTests {
                 "{'name': 'x', 'shape': [], 'datatype': 'FP32', 'data': [1]}",
                 "{'name': 'y', 'shape': [], 'datatype': 'INT32', 'data': [1]}",
             })
-    void requestsThatCannotBeCalledTakeNoPlace(String input) throws Exception {
+    void uncallableRequestsTakeNoPlace(String input) throws Exception {
         for (int i = 0; i < 10; i++) {
             assertThat(http.send(request(input, "").build(), BodyHandlers.ofString())
                             .statusCode())
@@ -161,7 +161,7 @@ class OverloadTests {
         send("");
         await(2, 0);
         HttpResponse<String> late = send(", 'parameters': {'timeout': 20000}").get(1, TimeUnit.MINUTES);
-        assertThat(late.statusCode()).as(late.body()).isIn(429, 504); // 429 if that is known to be too short
+        assertThat(late.statusCode()).as(late.body()).isIn(429, 504); // 429 if known to be too short
         assertThat(limits.counts().underWay(Work.HTTP_WAITING)).isZero();
     }
 }

@@ -22,7 +22,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * A client of the Open Inference Protocol, written from its public text. Every message sent or received is checked
+ * A client of the Open Inference Protocol, written from the public text. Every message sent or received is checked
  * against {@code protocol/open-inference-v2.schema.json}, and against the requirements of the text beyond the schemas:
  * statuses, content types, lengths, the order of binary contents, and the number and type of a tensor's elements.
  */
@@ -59,7 +59,7 @@ final class ProtocolClient {
      * The response to an inference.
      *
      * @param json the object
-     * @param contents of outputs that came in binary, by name
+     * @param contents of binary outputs, by name
      */
     record Answer(JsonNode json, Map<String, byte[]> contents) {
         JsonNode output(String name) {
@@ -90,7 +90,7 @@ final class ProtocolClient {
             return this;
         }
 
-        /** An input in JSON; its data as JSON text, flat or nested. */
+        /** An input in JSON; the data as JSON text, flat or nested. */
         Inference input(String name, String datatype, String shape, String data) {
             describe(name, datatype, shape).set("data", JSON.readTree(data));
             return this;
@@ -142,7 +142,7 @@ final class ProtocolClient {
             return http.send(message.build(), BodyHandlers.ofByteArray());
         }
 
-        /** Makes the request, which must succeed. */
+        /** Makes the request, expected to succeed. */
         Answer infer() throws Exception {
             HttpResponse<byte[]> response = send();
             assertThat(response.statusCode()).as(text(response)).isEqualTo(200);
@@ -188,13 +188,13 @@ final class ProtocolClient {
             return new Answer(json, contents);
         }
 
-        /** Makes the request, which must fail; returns the server's message. */
+        /** Makes the request, expected to fail; returns the server's message. */
         String refused(int status) throws Exception {
             return error(send(), status);
         }
     }
 
-    /** The number of elements, all of which must be of the datatype. */
+    /** The number of elements, all of the datatype. */
     private static int elements(JsonNode data, String datatype) {
         int count = 0;
         for (JsonNode element : data) {
@@ -245,7 +245,7 @@ final class ProtocolClient {
         return answer(http.send(request.build(), BodyHandlers.ofByteArray()), status, definition);
     }
 
-    /** Sends a request that is answered by a stream of events, and returns that. */
+    /** Sends a request answered by a stream of events, and returns the stream. */
     String events(String path, String body) throws IOException, InterruptedException {
         HttpResponse<byte[]> response =
                 http.send(to(path).POST(BodyPublishers.ofString(body)).build(), BodyHandlers.ofByteArray());
@@ -255,7 +255,7 @@ final class ProtocolClient {
         return text(response);
     }
 
-    /** Sends an invalid request, which must be rejected. */
+    /** Sends an invalid request, expected to be rejected. */
     String refused(String path, Map<String, String> headers, byte[] body, int status)
             throws IOException, InterruptedException {
         HttpRequest.Builder request = to(path).POST(BodyPublishers.ofByteArray(body));

@@ -50,7 +50,7 @@ import org.springframework.test.context.DynamicPropertySource;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Conformance to the public texts of the protocol, over real HTTP, with a client that checks each message against its
+ * Conformance to the public texts of the protocol, over real HTTP, with a client that checks each message against the
  * schema.
  */
 @SpringBootTest(
@@ -109,7 +109,7 @@ class ProtocolConformanceTests {
     @AfterEach
     void requestsLeaveNothingOpen() {
         while (runtime.monitor().leaks().openTensors()
-                != 0) { // the client may receive its response before the server has cleaned up
+                != 0) { // the client may receive its response before the server's clean-up
             Poll.pause();
         }
     }
@@ -347,7 +347,7 @@ class ProtocolConformanceTests {
     }
 
     @Test
-    void jsonAndBinaryMixInOneRequestAndResponse() throws Exception {
+    void jsonAndBinaryMixInTheSameRequestAndResponse() throws Exception {
         ProtocolClient.Answer answer = client.inference("values")
                 .input("a", "FP32", "[2, 2]", "[[1, 2], [3, 4]]")
                 .input("b", "INT32", "[1]", ints(7))
@@ -359,7 +359,7 @@ class ProtocolConformanceTests {
     }
 
     @Test
-    void outputParameterOverridesThatOfTheRequest() throws Exception {
+    void outputParameterOverridesTheParameterOfTheRequest() throws Exception {
         ProtocolClient.Answer answer = client.inference("values")
                 .input("a", "FP32", "[1, 2]", "[1, 2]")
                 .input("b", "INT32", "[1]", "[7]")

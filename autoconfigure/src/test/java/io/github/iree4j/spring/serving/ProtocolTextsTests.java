@@ -27,7 +27,7 @@ import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Texts, datatype {@code BYTES}, over real HTTP, with the client that checks each message against its schema. */
+/** Texts, datatype {@code BYTES}, over real HTTP, with the client that checks each message against the schema. */
 @SpringBootTest(
         classes = ProtocolConformanceTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -61,7 +61,7 @@ class ProtocolTextsTests {
     @AfterEach
     void requestsLeaveNothingOpen() {
         while (runtime.monitor().leaks().openTensors()
-                != 0) { // the client may receive its response before the server has cleaned up
+                != 0) { // the client may receive its response before the server's clean-up
             Poll.pause();
         }
     }
@@ -115,7 +115,7 @@ class ProtocolTextsTests {
     }
 
     @Test
-    void textsOfOtherLengthsAreRowsOfOneTensor() throws Exception {
+    void textsOfOtherLengthsAreRowsOfASingleTensor() throws Exception {
         ProtocolClient.Answer answer = client.inference("values.words")
                 .input("words_in", "BYTES", "[3]", "[\"eighteen\", \"\", \"two\"]")
                 .infer();
@@ -149,7 +149,7 @@ class ProtocolTextsTests {
     }
 
     @Test
-    void textsThatJsonCannotExpressAreForBinary() throws Exception {
+    void textsInexpressibleInJsonAreForBinary() throws Exception {
         byte[] binary = {2, 0, 0, 0, (byte) 0xC3, 'x'};
         assertThat(client.inference("values.text")
                         .input("text_input", "BYTES", "[1]", binary)
@@ -185,16 +185,16 @@ class ProtocolTextsTests {
 
     @ParameterizedTest
     @MethodSource("faultyTexts")
-    void textsThatDoNotFitAreRejected(String shape, byte[] contents, int status, String message) throws Exception {
+    void unsuitableTextsAreRejected(String shape, byte[] contents, int status, String message) throws Exception {
         assertThat(client.inference("values.words")
                         .input("words_in", "BYTES", shape, contents)
                         .refused(status))
                 .contains(message);
     }
 
-    /** Rows as long as the longest would take far more than what was sent. */
+    /** Rows as long as the longest would take far more than the bytes sent. */
     @Test
-    void oneLongTextAmongManyIsChargedForAllRows() throws Exception {
+    void aSingleLongTextAmongManyIsChargedForAllRows() throws Exception {
         byte[] contents = ((byte[]) faultyTexts().toList().getLast().get()[1]);
         assertThat(client.inference("values.any")
                         .input("any_in", "BYTES", "[100000]", contents)

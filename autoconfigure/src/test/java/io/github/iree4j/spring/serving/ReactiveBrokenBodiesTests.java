@@ -11,6 +11,6 @@ import org.springframework.test.context.TestPropertySource;
 class ReactiveBrokenBodiesTests extends BrokenBodiesTests {
     @Override
     boolean halfClosedConnectionsAreAnswered() {
-        return false; // Netty closes them
+        return false; // closed by Netty
     }
 }

@@ -11,6 +11,6 @@ import org.springframework.test.context.TestPropertySource;
 class ReactiveHostileBodiesTests extends HostileBodiesTests {
     @Override
     boolean refusedConnectionsAreEnded() {
-        return false; // it costs no thread
+        return false; // without a thread
     }
 }

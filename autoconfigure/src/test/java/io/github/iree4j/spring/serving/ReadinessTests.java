@@ -132,7 +132,7 @@ class ReadinessTests {
     }
 
     @Test
-    void programThatCannotBeLoadedInTheBackgroundKeepsTheApplicationFromReadiness() throws Exception {
+    void programUnloadableInTheBackgroundKeepsTheApplicationFromReadiness() throws Exception {
         start(WebApplicationType.SERVLET, "--iree.modules.broken.load=background");
         Programs programs = context.getBean(Programs.class);
         while (programs.versions("broken").getFirst().state() != ProgramState.FAILED) {

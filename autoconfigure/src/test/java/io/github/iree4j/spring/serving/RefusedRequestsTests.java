@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.ResponseEntity;
 
-/** What clients are told of a request that was refused since too many wait. */
+/** Answers to clients refused for too many waiting requests. */
 class RefusedRequestsTests {
 
     private static IreeException refused(Duration after) {
@@ -20,7 +20,7 @@ class RefusedRequestsTests {
     }
 
     @Test
-    void httpClientsAreToldTheWholeSecondsAfterWhichOthersHaveBeenServed() {
+    void httpClientsLearnTheWholeSecondsUntilOthersHaveBeenServed() {
         ResponseEntity<ProtocolFailure> answer = ProtocolFailure.answer(refused(Duration.ofMillis(2_001)));
         assertThat(answer.getStatusCode().value()).isEqualTo(429);
         assertThat(answer.getHeaders().getFirst(HttpHeaders.RETRY_AFTER)).isEqualTo("3");
@@ -29,7 +29,7 @@ class RefusedRequestsTests {
     }
 
     @Test
-    void clientsOfGrpcAreToldTheMillisecondsAsTheirRetriesUnderstandThem() {
+    void clientsOfGrpcLearnTheMillisecondsInTheFormOfTheirRetries() {
         Metadata trailers = GrpcStatuses.trailers(refused(Duration.ofMillis(2_001)));
         assertThat(Objects.requireNonNull(
                         trailers.get(Metadata.Key.of("grpc-retry-pushback-ms", Metadata.ASCII_STRING_MARSHALLER))))

@@ -44,7 +44,7 @@ import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** What clients and operators learn when a program is loaded again, from a file that is damaged or is of another program. */
+/** Answers to clients and operators when a program is loaded again, from a damaged file or another program's file. */
 @SpringBootTest(
         classes = ReloadTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -100,7 +100,7 @@ class ReloadTests {
         become(TestModules.adder(directory));
         programs.unload("model", null);
         programs.load("model", null);
-        programs.load("model", null); // for the second time, so that nothing has changed
+        programs.load("model", null); // for the second time, with nothing changed
         seen = newEvents().getLast().id();
     }
 

@@ -85,7 +85,7 @@ class RequestLineTests {
     }
 
     @Test
-    void whileNothingIsKnownOneWaitsUntilItsTimeIsOver() {
+    void withoutKnowledgeAWaiterWaitsUntilItsTimeIsOver() {
         line.join(null);
         line.join(null);
         RequestLine.Turn third = line.join(null);
@@ -106,11 +106,11 @@ class RequestLineTests {
     }
 
     @Test
-    void aRequestThatWouldWaitForTooLongIsRefusedAtOnceAndToldHowLongOthersTake() {
-        learnThatOneBecomesFreeEvery(20 * MILLI);
+    void aRequestWithATooLongWaitIsRefusedAtOnceWithTheTimeOfOthers() {
+        learnThatAPlaceBecomesFreeEvery(20 * MILLI);
         line.join(null);
         line.join(null);
-        for (int i = 0; i < 5; i++) { // they will wait for 20, 40, .. 100 ms
+        for (int i = 0; i < 5; i++) { // waits of 20, 40, .. 100 ms
             line.checkRoom();
             line.join(null);
         }
@@ -124,7 +124,7 @@ class RequestLineTests {
     }
 
     @Test
-    void aRequestWhoseOwnTimeIsShorterIsLateAfterThat() {
+    void aRequestWithAShorterOwnTimeIsLateAfterwards() {
         line.join(null);
         line.join(null);
         RequestLine.Turn hasty = line.join(Duration.ofMillis(10));
@@ -136,9 +136,9 @@ class RequestLineTests {
         assertThat(Objects.requireNonNull(failure(other)).code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
     }
 
-    /** Times that end in another order than that of arrival, beside places that become free, against a line that is searched. */
+    /** Times with another order of ends than of arrivals, beside free places, against a searched line. */
     @Test
-    void everyoneWhoWaitsIsRefusedAtTheEndOfItsTimeWhateverBecomesOfOthers() {
+    void everyWaiterIsRefusedAtTheEndOfItsTimeWhateverBecomesOfOthers() {
         long seed = 20261126;
         Random random = new Random(seed);
         for (int i = 0; i < 300; i++) {
@@ -184,7 +184,7 @@ class RequestLineTests {
     }
 
     @Test
-    void oneAlarmIsForAllWhoWait() {
+    void aSingleAlarmIsForAllWaiters() {
         line.join(null);
         line.join(null);
         for (int i = 0; i < 1_000; i++) {
@@ -194,7 +194,7 @@ class RequestLineTests {
     }
 
     @Test
-    void whoLeavesTheLineIsNotTold() {
+    void aLeaverOfTheLineIsNotCalled() {
         line.join(null);
         RequestLine.Turn second = line.join(null);
         RequestLine.Turn third = line.join(null);
@@ -220,7 +220,7 @@ class RequestLineTests {
     }
 
     @Test
-    void hungRequestsAreNotTakenForFastOnes() {
+    void hungRequestsAreNotTakenForFastRequests() {
         for (int i = 0; i < 100; i++) { // fast until now
             RequestLine.Turn turn = line.join(null);
             advance(MILLI);
@@ -241,10 +241,10 @@ class RequestLineTests {
         assertThat(waiting).isLessThan(3);
     }
 
-    /** Somebody who obeys the hint would otherwise ask again and again while the requests hang. */
+    /** A client that obeys the hint would otherwise ask again and again while the requests hang. */
     @Test
     void whileRequestsHangNobodyWaitsInVainAndTheHintGrowsWithTheHang() {
-        learnThatOneBecomesFreeEvery(MILLI);
+        learnThatAPlaceBecomesFreeEvery(MILLI);
         line.join(null);
         line.join(null);
         long taken = now;
@@ -269,8 +269,8 @@ class RequestLineTests {
     }
 
     @Test
-    void aRequestThatWouldWaitForLongerThanItsOwnTimeoutIsToldSo() {
-        learnThatOneBecomesFreeEvery(20 * MILLI);
+    void aRequestWithAWaitLongerThanItsOwnTimeoutLearnsSo() {
+        learnThatAPlaceBecomesFreeEvery(20 * MILLI);
         line.join(null);
         line.join(null);
         line.checkRoom();
@@ -282,8 +282,8 @@ class RequestLineTests {
     }
 
     @Test
-    void aBurstMayWaitForPatienceAndALineThatStandsForLongerOnlyForAQuarter() {
-        learnThatOneBecomesFreeEvery(11 * MILLI);
+    void aBurstMayWaitForPatienceAndALongerLineAtAStandstillOnlyForAQuarter() {
+        learnThatAPlaceBecomesFreeEvery(11 * MILLI);
         ArrayDeque<RequestLine.Turn> computed = new ArrayDeque<>(List.of(line.join(null), line.join(null)));
         ArrayDeque<RequestLine.Turn> waiting = new ArrayDeque<>();
         fill(waiting);
@@ -306,7 +306,7 @@ class RequestLineTests {
         assertThat(waiting).as("a burst after the line was empty").hasSizeGreaterThanOrEqualTo(9);
     }
 
-    /** One of the computed requests leaves after 10 ms, and the first that waits has its place. */
+    /** A computed request leaves after 10 ms, and the first waiter has the place. */
     private void serve(ArrayDeque<RequestLine.Turn> computed, ArrayDeque<RequestLine.Turn> waiting) {
         advance(10 * MILLI);
         computed.removeFirst().leave();
@@ -314,7 +314,7 @@ class RequestLineTests {
         assertThat(failure(computed.getLast())).isNull();
     }
 
-    private void learnThatOneBecomesFreeEvery(long nanos) {
+    private void learnThatAPlaceBecomesFreeEvery(long nanos) {
         for (int i = 0; i < 100; i++) {
             RequestLine.Turn turn = line.join(null);
             advance(2 * nanos);
@@ -322,7 +322,7 @@ class RequestLineTests {
         }
     }
 
-    /** Requests join until one is refused. */
+    /** Requests join until a refusal. */
     private IreeException fill(ArrayDeque<RequestLine.Turn> waiting) {
         while (true) {
             try {
@@ -333,7 +333,7 @@ class RequestLineTests {
         }
     }
 
-    /** A server of a fixed rate, and as many clients as a multiple of it, at random moments. */
+    /** A server of a fixed rate, and as many clients as a multiple of the rate, at random moments. */
     @ParameterizedTest
     @CsvSource({"1, 0.5", "4, 0.9", "4, 1.5", "4, 4", "16, 4", "100, 10", "100, 1.1"})
     void whateverComesThePlacesAreTakenAndNobodyServedHasWaitedForLongerThanPatience(int places, double load) {
@@ -387,15 +387,15 @@ class RequestLineTests {
         }
         double rate = served / (span / (double) MILLI);
         assertThat(rate).as("requests per ms, of %s; seed %d", load, seed).isGreaterThan(0.95 * Math.min(1, load));
-        assertThat(refusedLate).as("refused after they had waited").isLessThan(arrived / 50 + 1);
+        assertThat(refusedLate).as("refused after a wait").isLessThan(arrived / 50 + 1);
         if (load >= 4) {
             assertThat(longest)
-                    .as("wait in a line that stands, %d places, load %s", places, load)
+                    .as("wait in a line at a standstill, %d places, load %s", places, load)
                     .isLessThan(PATIENCE.toNanos() / 2);
         }
         if (load < 1) {
             assertThat(refusedEarly)
-                    .as("refused behind a line that stood for long")
+                    .as("refused behind a line long at a standstill")
                     .isLessThan(arrived / 1_000);
         }
     }

@@ -23,7 +23,7 @@ import org.springframework.security.core.userdetails.UserDetailsService;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
 
-/** Behind Spring Security, which sees a request that has waited for a second time. */
+/** Behind Spring Security, which sees a request after its wait for a second time. */
 @Import(SecuredOverloadTests.Security.class)
 class SecuredOverloadTests extends OverloadTests {
 

@@ -28,7 +28,7 @@ import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** No client reads memory of other clients with inputs whose sizes do not go together. */
+/** No client reads memory of other clients with inputs of mismatched sizes. */
 @SpringBootTest(
         classes = SharedSizesTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -103,7 +103,7 @@ class SharedSizesTests {
         "unused, 3x8 1 3",
         "unused, 3x8 3 1",
     })
-    void sizesThatMayNotGoTogetherAreRefused(String model, String sizes) throws Exception {
+    void sizesWithoutAMatchAreRefused(String model, String sizes) throws Exception {
         HttpResponse<String> refused = infer(model, shapes(sizes));
         assertThat(refused.statusCode()).as(refused.body()).isEqualTo(400);
         if (!model.endsWith("declared")) {
@@ -120,7 +120,7 @@ class SharedSizesTests {
         "imported, 5x8 5",
         "unused, 5x8 5 5",
     })
-    void sizesThatGoTogetherAreComputed(String model, String sizes) throws Exception {
+    void matchingSizesAreComputed(String model, String sizes) throws Exception {
         HttpResponse<String> answer = infer(model, shapes(sizes));
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
     }

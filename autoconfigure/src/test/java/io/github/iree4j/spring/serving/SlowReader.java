@@ -6,14 +6,14 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A client over HTTP that has read the first line of a response, and no more unless it is asked.
+ * A client over HTTP that has read the first line of a response, and reads no more unless asked.
  *
- * @param socket its connection
+ * @param socket the connection
  * @param line the first line
  */
 record SlowReader(Socket socket, String line) implements AutoCloseable {
 
-    /** Asks {@code values.echo_ui8} for an output of that size. */
+    /** Asks {@code values.echo_ui8} for an output of this size. */
     static SlowReader ask(int port, int bytes, boolean binary) throws IOException {
         Socket socket = connect(port);
         String json = """
@@ -28,7 +28,7 @@ record SlowReader(Socket socket, String line) implements AutoCloseable {
         return begun(socket);
     }
 
-    /** Asks {@code values.echo_ui8} for an output of that size in JSON, with an input in JSON. */
+    /** Asks {@code values.echo_ui8} for an output of this size in JSON, with an input in JSON. */
     static SlowReader askInJson(int port, int bytes) throws IOException {
         Socket socket = connect(port);
         byte[] json = json(bytes);
@@ -41,7 +41,7 @@ record SlowReader(Socket socket, String line) implements AutoCloseable {
         return begun(socket);
     }
 
-    /** Returns a request of {@code values.echo_ui8} with that many elements. */
+    /** Returns a request of {@code values.echo_ui8} with so many elements. */
     static byte[] json(int elements) {
         return """
                 {"inputs":[{"name":"x","datatype":"UINT8","shape":[%d],"data":[0%s]}]}""".formatted(elements, ",0".repeat(elements - 1)).getBytes(StandardCharsets.US_ASCII);
@@ -59,7 +59,7 @@ record SlowReader(Socket socket, String line) implements AutoCloseable {
 
     private static Socket connect(int port) throws IOException {
         Socket socket = new Socket();
-        socket.setReceiveBufferSize(4096); // so that the system does not take all for the client
+        socket.setReceiveBufferSize(4096); // for the system not to take all for the client
         socket.connect(new InetSocketAddress("localhost", port));
         return socket;
     }

@@ -36,8 +36,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Clients that ask for large outputs and do not read them keep no memory of the device, and of the heap only what all requests may have. The
- * budget of the device, 40 MB, holds the outputs of nine of them and no call besides.
+ * Clients that ask for large outputs and do not read them keep no memory of the device, and of the heap only the share
+ * of all requests. The budget of the device, 40 MB, holds the outputs of nine clients and no call besides.
  */
 @SpringBootTest(
         classes = {ProtocolConformanceTests.Application.class, SlowReadersTests.Tensors.class},
@@ -57,7 +57,7 @@ class SlowReadersTests {
     private static final int READERS = 9;
     private static final int BYTES = 4 << 20;
     private static final int SMALL = 1000;
-    /** Memory of answers that are not read: half of all. */
+    /** Memory of unread answers: half of all. */
     private static final long LIMIT = 80 << 20;
 
     @LocalServerPort
@@ -144,12 +144,12 @@ class SlowReadersTests {
         while (memory() != idle || limits.inFlight() >= READERS * (BYTES + SMALL)) { // inputs are not needed any more
             Poll.pause();
         }
-        assertThat(limits.inFlight()).as("answers that are not read").isGreaterThanOrEqualTo(READERS * BYTES);
+        assertThat(limits.inFlight()).as("unread answers").isGreaterThanOrEqualTo(READERS * BYTES);
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void clientsThatDoNotReadKeepNoMemoryOfTheDevice(boolean binary) throws IOException {
+    void unreadingClientsKeepNoMemoryOfTheDevice(boolean binary) throws IOException {
         for (int i = 0; i < READERS; i++) {
             assertThat(ask(BYTES, binary).line()).contains(" 200");
         }
@@ -157,10 +157,10 @@ class SlowReadersTests {
         awaitMemoryOfAnswersAlone();
     }
 
-    /** Nor do those of an application's own endpoints. */
+    /** Nor do answers of an application's own endpoints. */
     @ParameterizedTest
     @ValueSource(strings = {"application/octet-stream", "application/json"})
-    void norThoseOfTensorsInBodies(String type) throws IOException {
+    void norDoUnreadTensorsInBodies(String type) throws IOException {
         for (int i = 0; i < READERS; i++) {
             SlowReader reader = SlowReader.get(port, "/tensor?bytes=" + BYTES, type);
             open.add(reader);
@@ -183,7 +183,7 @@ class SlowReadersTests {
     }
 
     @Test
-    void answersThatAreNotReadAreLimited() throws IOException {
+    void unreadAnswersAreLimited() throws IOException {
         SlowReader last = ask(BYTES, true);
         for (int i = 1; last.line().contains(" 200"); i++) {
             assertThat(i).isLessThanOrEqualTo((int) (LIMIT / BYTES));
@@ -203,7 +203,9 @@ class SlowReadersTests {
         assertThat(refused.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
         assertThat(refused.getDescription()).contains("'iree.http.max-in-flight-size'");
 
-        assertThat(ask(SMALL, true).line()).as("small ones have their own part").contains(" 200");
+        assertThat(ask(SMALL, true).line())
+                .as("small requests have a separate part")
+                .contains(" 200");
         for (int i = 0; i < 3; i++) {
             open.get(i).close();
         }

@@ -16,7 +16,7 @@ import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** Clients that read nothing for longer than the server has patience are disconnected. */
+/** Clients that read nothing for longer than the server's patience are disconnected. */
 @SpringBootTest(
         classes = ProtocolConformanceTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -46,7 +46,7 @@ class StalledReadersTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void clientsThatStandStillAreDisconnected(boolean binary) throws IOException {
+    void stalledClientsAreDisconnected(boolean binary) throws IOException {
         try (SlowReader still = SlowReader.ask(port, BYTES, binary)) {
             assertThat(still.line()).contains(" 200");
             while (limits.inFlight() > 0) {

@@ -37,8 +37,8 @@ import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
 /**
- * Clients that never stand still, but read more slowly than a body may arrive, are disconnected, and leave their memory to others: an answer
- * that is not read leaves too little for another request.
+ * Clients that never stand still, but read more slowly than a body may arrive, are disconnected, and leave their memory
+ * to others: an unread answer leaves too little for another request.
  */
 @SpringBootTest(
         classes = {
@@ -108,7 +108,10 @@ class SteadyReadersTests {
         return reader;
     }
 
-    /** Reads that many bytes every tenth of a second at most: a real server measures a real client, so time has to pass. Ends when the server closes the connection. */
+    /**
+     * Reads so many bytes every tenth of a second at most: a real server measures a real client, so time has to pass.
+     * Ends when the server closes the connection.
+     */
     private static String read(SlowReader reader, int bytes) throws IOException, InterruptedException {
         InputStream in = reader.socket().getInputStream();
         ByteArrayOutputStream all = new ByteArrayOutputStream();
@@ -148,7 +151,7 @@ class SteadyReadersTests {
     /** Within the timeout, less than a part of the answer is read; each byte read would begin a timeout of the container. */
     @ParameterizedTest
     @EnumSource(names = {"BINARY", "JSON"})
-    void clientsThatReadSomeBytesNowAndThenAreDisconnected(Kind kind) throws Exception {
+    void clientsReadingSomeBytesNowAndThenAreDisconnected(Kind kind) throws Exception {
         try (SlowReader slow = ask(kind)) {
             long begun = System.nanoTime();
             Thread reader = Thread.ofVirtual().start(() -> {
@@ -166,10 +169,10 @@ class SteadyReadersTests {
         }
     }
 
-    /** Answers of several parts, and of a single one that the system does not take as a whole. */
+    /** Answers of several parts, and of a single part too large for the system at once. */
     @ParameterizedTest
     @ValueSource(ints = {BYTES, 60_000})
-    void whoIsTooSlowIsCounted(int bytes) throws IOException {
+    void aTooSlowReaderIsCounted(int bytes) throws IOException {
         long before = limits.counts().refused(Reason.UNREAD);
         try (SlowReader still = SlowReader.ask(port, bytes, true)) {
             assertThat(still.line()).contains(" 200");
@@ -182,7 +185,7 @@ class SteadyReadersTests {
 
     @ParameterizedTest
     @EnumSource
-    void clientsThatReadAtAFairRateGetAll(Kind kind) throws Exception {
+    void clientsReadingAtAFairRateGetAll(Kind kind) throws Exception {
         try (SlowReader fair = ask(kind)) {
             assertThat(read(fair, 100_000)).hasSizeGreaterThanOrEqualTo(BYTES); // takes longer than the timeout
         }
@@ -196,15 +199,15 @@ class SteadyReadersTests {
             assertThat(other.line()).contains(" 200");
             assertThat(other.rest()).hasSizeGreaterThan(BYTES);
             return true;
-        } catch (SocketException e) { // it is refused before it has sent all
+        } catch (SocketException e) { // refused before all is sent
             return false;
         }
     }
 
-    /** Who reads at a fair rate may take its time, 40 s here, but not while others are refused for it. */
+    /** A reader at a fair rate may take a long time, 40 s here, but not while others are refused for the memory. */
     @ParameterizedTest
     @EnumSource
-    void clientsThatTakeTheirTimeGiveWayToOthers(Kind kind) throws Exception {
+    void slowlyReadingClientsGiveWayToOthers(Kind kind) throws Exception {
         try (SlowReader fair = ask(kind)) {
             CompletableFuture<String> part = CompletableFuture.supplyAsync(() -> {
                 try {
@@ -215,16 +218,16 @@ class SteadyReadersTests {
             });
             long begun = System.nanoTime();
             while (!isAnswered()) {
-                Poll.pause(); // a client that tries again at once
+                Poll.pause(); // a client with immediate retries
             }
             assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(20));
             assertThat(part.get()).hasSizeLessThan(BYTES);
         }
     }
 
-    /** The second is over the bound: the answer that says so must not have the length of the tensor. */
+    /** The second is over the bound: the answer about the end must not have the length of the tensor. */
     @Test
-    void anAnswerHasTheLengthThatItSays() throws IOException {
+    void anAnswerHasItsAnnouncedLength() throws IOException {
         try (SlowReader _ = ask(Kind.BINARY);
                 SlowReader second =
                         SlowReader.get(port, "/tensor-at-once?bytes=" + BYTES, "application/octet-stream")) {

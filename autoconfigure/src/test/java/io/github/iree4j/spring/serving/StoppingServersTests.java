@@ -25,7 +25,7 @@ import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Stopping with a web server and a gRPC server, both of which have requests that do not end. */
+/** Stopping with a web server and a gRPC server, both with endless requests. */
 @Timeout(300)
 class StoppingServersTests {
 
@@ -61,7 +61,7 @@ class StoppingServersTests {
     }
 
     @Test
-    void allOfItTakesNoLongerThanAPhase() throws Exception {
+    void stoppingTakesNoLongerThanAPhase() throws Exception {
         ConfigurableApplicationContext context = start(PHASE);
         int port = ((WebServerApplicationContext) context).getWebServer().getPort();
         try (HttpClient client = HttpClient.newHttpClient();

@@ -60,7 +60,7 @@ class TextMemoryTests {
 
     /** A decoded output would be refused for its first row, which is not UTF-8. */
     @Test
-    void anOutputOfTextsBeyondTheBudgetIsRefusedBeforeItIsDecoded() throws Exception {
+    void anOutputOfTextsBeyondTheBudgetIsRefusedBeforeItsDecoding() throws Exception {
         byte[] rows = new byte[ROWS];
         Arrays.fill(rows, (byte) 0xC3);
         assertThat(new ProtocolClient(port)

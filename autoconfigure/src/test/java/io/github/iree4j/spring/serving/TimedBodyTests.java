@@ -15,7 +15,7 @@ import org.springframework.core.io.buffer.DefaultDataBufferFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
 
-/** Bodies as streams that are limited in time. */
+/** Bodies as streams with a time limit. */
 @Timeout(60)
 class TimedBodyTests {
 
@@ -26,7 +26,7 @@ class TimedBodyTests {
     }
 
     @Test
-    void aBodyThatIsNotReadIsNotSubscribedTo() throws IOException {
+    void anUnreadBodyIsNotSubscribedTo() throws IOException {
         AtomicInteger subscriptions = new AtomicInteger();
         Flux<DataBuffer> buffers = Flux.just(buffer("abc")).doOnSubscribe(_ -> subscriptions.incrementAndGet());
         new TimedBody(buffers, LONG, Schedulers.parallel()).close();
@@ -38,7 +38,7 @@ class TimedBodyTests {
     }
 
     @Test
-    void bytesThatHaveArrivedAreAvailable() throws IOException {
+    void arrivedBytesAreAvailable() throws IOException {
         Flux<DataBuffer> buffers = Flux.concat(Flux.just(buffer("abc"), buffer("de")), Flux.never());
         try (TimedBody body = new TimedBody(buffers.subscribeOn(Schedulers.parallel()), LONG, Schedulers.parallel())) {
             assertThat(body.available()).isPositive();
@@ -48,7 +48,7 @@ class TimedBodyTests {
     }
 
     @Test
-    void aBodyThatDoesNotArriveHasNothingAvailable() throws IOException {
+    void aMissingBodyHasNothingAvailable() throws IOException {
         AtomicInteger cancellations = new AtomicInteger();
         try (TimedBody body = new TimedBody(
                 Flux.<DataBuffer>never().doOnCancel(cancellations::incrementAndGet), LONG, Schedulers.parallel())) {
@@ -58,7 +58,7 @@ class TimedBodyTests {
     }
 
     @Test
-    void aReadThatTakesTooLongFails() throws IOException {
+    void aTooLongReadFails() throws IOException {
         Flux<DataBuffer> buffers = Flux.concat(Flux.just(buffer("abc")), Flux.never());
         try (TimedBody body = new TimedBody(buffers, Duration.ofMillis(20), Schedulers.parallel())) {
             assertThat(body.readNBytes(3)).hasSize(3);

@@ -34,7 +34,7 @@ import org.springframework.test.context.DynamicPropertySource;
             "iree.serving.functions.values=pair",
             "iree.serving.functions.adder=add",
             "iree.serving.strings.values=words_in,words_out",
-            "iree.modules.imported.batching.enabled=true", // one row alone waits
+            "iree.modules.imported.batching.enabled=true", // a row alone waits
             "iree.modules.imported.batching.max-size=2",
             "iree.modules.imported.batching.max-delay=5m",
         })

@@ -21,7 +21,7 @@ import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** Clients that do not read their small answers hold up nobody: their requests keep no place, nor, on Tomcat, a thread. */
+/** Clients with unread small answers hold up nobody: their requests keep no place, nor, on Tomcat, a thread. */
 @SpringBootTest(
         classes = {ProtocolConformanceTests.Application.class, SteadyReadersTests.SmallBuffers.class},
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -133,7 +133,7 @@ class UnreadPlacesTests {
     }
 
     @Test
-    void slowReadersBeyondTheNumberKeepTheirPlacesUntilOneIsRead() throws IOException {
+    void slowReadersBeyondTheNumberKeepTheirPlacesUntilARead() throws IOException {
         for (int i = 0; i < 5 * PLACES; i++) {
             assertThat(ask().line()).as("reader %d", i).contains(" 200");
         }
@@ -146,7 +146,7 @@ class UnreadPlacesTests {
     }
 
     @Test
-    void anAnswerToARequestInJsonIsChargedUntilItIsRead() throws IOException {
+    void anAnswerToARequestInJsonIsChargedUntilRead() throws IOException {
         SlowReader reader = SlowReader.askInJson(port, BYTES);
         open.add(reader);
         assertThat(reader.line()).contains(" 200");
@@ -155,7 +155,7 @@ class UnreadPlacesTests {
         assertThat(reader.rest()).hasSizeGreaterThan(2 * BYTES);
     }
 
-    /** None of their answers takes more than some tens of bytes. */
+    /** No answer takes more than some tens of bytes. */
     @Test
     void manyUnreadAnswersOfAConnectionHoldNoPlace() throws Exception {
         HalfCalls unread = HalfCalls.withoutWindow(grpc.getPort());
@@ -185,7 +185,7 @@ class UnreadPlacesTests {
                 Poll.pause();
             }
         }
-        int further = unread.begin("ModelInfer"); // Netty ends the connection for data of a call it has refused
+        int further = unread.begin("ModelInfer"); // Netty ends the connection for data of a refused call
         assertThat(unread.awaitAnyEnd()).isEqualTo(further);
         assertThat(limits.unreadAnswers()).isEqualTo(OF_CONNECTION);
         awaitPlaces(Work.GRPC, 0);

@@ -30,7 +30,10 @@ import org.springframework.web.bind.annotation.RestController;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Requests of extensions that are not served, with methods that a path does not have, and with media types that are not supported, where the application asks for problem details. */
+/**
+ * Requests of unserved extensions, with unknown methods of a path, and with unsupported media types, where the
+ * application asks for problem details.
+ */
 @SpringBootTest(
         classes = UnservedPathsTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -86,7 +89,7 @@ class UnservedPathsTests {
         "POST, /v2/nosuch/either",
         "BREW, /v2/models/add/stats",
     })
-    void extensionsThatAreNotServedAreNotFound(String method, String path) throws Exception {
+    void unservedExtensionsAreNotFound(String method, String path) throws Exception {
         HttpResponse<String> response = send(method, path);
         assertThat(response.statusCode()).isEqualTo(404);
         assertThat(error(response))
@@ -96,7 +99,7 @@ class UnservedPathsTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"/v2/repository/index", "/v2/repository/models/add/unload"})
-    void repositoryThatIsNotServedIsNotFoundWithTheProperty(String path) throws Exception {
+    void unservedRepositoryIsNotFoundWithTheProperty(String path) throws Exception {
         HttpResponse<String> response = send("POST", path);
         assertThat(response.statusCode()).isEqualTo(404);
         assertThat(error(response)).contains("iree.serving.repository=true");
@@ -114,7 +117,7 @@ class UnservedPathsTests {
         "BREW,   /v2/models/add,                 GET",
         "BREW,   /v2/models/add/infer,           POST",
     })
-    void methodsThatAPathDoesNotHaveAreNotAllowed(String method, String path, String allowed, CapturedOutput output)
+    void unknownMethodsOfAPathAreNotAllowed(String method, String path, String allowed, CapturedOutput output)
             throws Exception {
         HttpResponse<String> response = send(method, path);
         assertThat(response.statusCode()).isEqualTo(405);
@@ -132,7 +135,7 @@ class UnservedPathsTests {
         "image/png, /v2/models/add/config",
         "image/png, /v2/models/add/ready",
     })
-    void answersThatAClientDoesNotAcceptAreRefused(String accepted, String path) throws Exception {
+    void answersNotAcceptedByAClientAreRefused(String accepted, String path) throws Exception {
         HttpResponse<String> response = http.send(
                 HttpRequest.newBuilder(URI.create("http://localhost:" + port + path))
                         .header("Accept", accepted)
@@ -171,7 +174,7 @@ class UnservedPathsTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"/v2", "/v2/models/add", "/v2/health/live"})
-    void whatIsServedIsServedToHead(String path) throws Exception {
+    void servedPathsAreServedToHead(String path) throws Exception {
         assertThat(send("HEAD", path).statusCode()).isEqualTo(200);
     }
 

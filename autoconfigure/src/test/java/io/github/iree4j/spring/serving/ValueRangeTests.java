@@ -26,7 +26,7 @@ import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
-/** No client reads beyond a table with an index that the operator has ruled out, however the index arrives. */
+/** No client reads beyond a table with an index ruled out by the operator, however the index arrives. */
 @SpringBootTest(
         classes = ProtocolConformanceTests.Application.class,
         webEnvironment = WebEnvironment.RANDOM_PORT,
@@ -161,8 +161,7 @@ class ValueRangeTests {
         "echo_ui64, UINT64, 18446744073709551615, 400",
         "echo_f32, FP32, 1000, 200", // an input of the same name, of another function
     })
-    void valuesAreComparedAsTheirTypeHasThem(String function, String datatype, String value, int status)
-            throws Exception {
+    void valuesAreComparedByTheirType(String function, String datatype, String value, int status) throws Exception {
         ProtocolClient.Inference request =
                 new ProtocolClient(port).inference("values." + function).input("x", datatype, "[1]", "[" + value + "]");
         if (status == 200) {

@@ -31,12 +31,15 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A command buffer that is executed again computes with its current buffers, even if the driver has reused addresses of freed ones for them. */
+/**
+ * A command buffer executed again computes with its current buffers, even if the driver has reused addresses of freed
+ * buffers.
+ */
 @Timeout(300)
 class AddressReuseTest {
     private static final int ROUNDS = Effort.rounds(64);
 
-    /** A buffer of at least this size is its own driver allocation. */
+    /** A buffer of at least this size is a separate driver allocation. */
     private static final long OWN_MEMORY = 17 << 20;
 
     private static final long HEAD = 64;
@@ -47,7 +50,7 @@ class AddressReuseTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void callsAreGivenTheirOwnBuffers(GpuKind kind, @TempDir Path directory) {
+    void callsGetTheirOwnBuffers(GpuKind kind, @TempDir Path directory) {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, "");
         try (StreamDevice device = fake.open(DeviceOptions.builder());
                 Executable kernels = GpuKernels.load(device);

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * SCHED-8: commands relying on commands that the driver has refused are not given to the driver. With a full stream the
+ * SCHED-8: commands relying on commands refused by the driver are not given to the driver. With a full stream the
  * commands are refused after the later operations were issued; with room, before.
  */
 @Timeout(120)
@@ -196,7 +196,7 @@ class BehindRefusedCommandsTest {
 
     @ParameterizedTest
     @MethodSource("streams")
-    void commandsBehindCommandsThatAreNotGivenAreNotGiven(GpuKind kind, int window) {
+    void commandsBehindWithheldCommandsAreWithheld(GpuKind kind, int window) {
         open(kind, window);
         Buffer target = buffer();
         Fence first = fence();
@@ -218,7 +218,7 @@ class BehindRefusedCommandsTest {
     /** A timeline of a single queue knows only its last promise, here of the refused commands. */
     @ParameterizedTest
     @MethodSource("streams")
-    void commandsThatDoNotRelyOnRefusedCommandsRun(GpuKind kind, int window) {
+    void commandsIndependentOfRefusedCommandsRun(GpuKind kind, int window) {
         open(kind, window);
         Buffer first = buffer();
         Buffer refused = buffer();

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A compiled program whose copies, one for each participant, meet in collectives. */
+/** A compiled program with copies, one per participant, that meet in collectives. */
 @Timeout(60)
 class CompiledCollectivesTest {
     @TempDir
@@ -176,9 +176,9 @@ class CompiledCollectivesTest {
         checkTwo();
     }
 
-    /** As participants in two processes do, each of which knows the id and its own rank. */
+    /** As participants in two processes, each with knowledge of the id and its own rank. */
     @Test
-    void anIdOfTheDriverJoinsThemAcrossProcesses() throws Exception {
+    void anIdOfTheDriverJoinsParticipantsAcrossProcesses() throws Exception {
         fake = GpuDrivers.fake(directory, GpuKind.CUDA, "devices=2");
         String id;
         try (Device any = fake.driver().open("0", DeviceOptions.DEFAULTS)) {
@@ -203,7 +203,7 @@ class CompiledCollectivesTest {
 
     /** Without options a device is alone. */
     @Test
-    void oneIsAGroupOfItsOwn() {
+    void aLoneParticipantIsAGroup() {
         fake = GpuDrivers.fake(directory, GpuKind.CUDA, "");
         devices.add(closed(fake.open(DeviceOptions.builder())));
         load("3.13.0/cuda/collective.vmfb");
@@ -214,7 +214,7 @@ class CompiledCollectivesTest {
     }
 
     @Test
-    void aParticipantThatIsGoneFailsTheOthersCalls() throws Exception {
+    void aLeaverFailsTheOthersCalls() throws Exception {
         openCuda("pair", 2);
         load("3.13.0/cuda/collective.vmfb");
         checkTwo();

@@ -50,8 +50,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Each call of each entry point of a driver fails once, in a program that uses them all and is submitted backwards: every step of it gets a
- * status or its result, nothing hangs, and the driver gets everything back.
+ * Each call of each entry point of a driver fails once, in a program that uses all of them and is submitted backwards:
+ * every step gets a status or a result, nothing hangs, and the driver gets everything back.
  */
 @Timeout(900)
 class EachGpuCallFailsTest {
@@ -69,7 +69,7 @@ class EachGpuCallFailsTest {
     private static final String QUIET =
             ".version 6.0\n.target sm_75\n.address_size 64\n.visible .entry quiet() { ret; }\n";
 
-    /** Codes that calls fail with: short of means, refused, unknown, not there; faults of the device, which stay. */
+    /** Codes of failing calls: short of means, refused, unknown, not there; lasting faults of the device. */
     private static final List<Integer> CODES = List.of(2, 304, 1, 801, 4, 700, 709, 719, 999);
 
     private static final List<Integer> FAULTS = List.of(4, 700, 709, 719);
@@ -97,18 +97,18 @@ class EachGpuCallFailsTest {
             entryPoints(kind).forEach(each -> calls.put(each, fake.calls(each)));
             for (Map.Entry<String, Long> each : calls.entrySet()) {
                 if (each.getValue() > 0
-                        && (unused.remove(each.getKey()) || !Effort.isBrief())) { // briefly, in one variant
+                        && (unused.remove(each.getKey()) || !Effort.isBrief())) { // briefly, in a single variant
                     failEach(kind, fake, variant, each.getKey(), each.getValue(), random);
                 }
             }
         }
-        assertThat(unused).as("entry points that the program does not call").isEmpty();
+        assertThat(unused).as("entry points never called by the program").isEmpty();
     }
 
     private void failEach(GpuKind kind, FakeGpu fake, String variant, String call, long count, Random random)
             throws IOException {
         if (call.equals("context_release")) {
-            return; // a context that is not released stays
+            return; // a context never released stays
         }
         List<Integer> codes = canOnlyFault(call) ? FAULTS : CODES;
         for (long at : chosen(count, random)) {
@@ -126,7 +126,10 @@ class EachGpuCallFailsTest {
                 .toList();
     }
 
-    /** What frees has done so, unless its context is dead: drivers tell of that alone. Memory is offered to them again. */
+    /**
+     * Freeing calls have freed, unless their context is dead: drivers report only a dead context. Memory is offered
+     * again.
+     */
     private static boolean canOnlyFault(String call) {
         return call.endsWith("_destroy")
                 || call.endsWith("_unload")
@@ -135,7 +138,7 @@ class EachGpuCallFailsTest {
                 || call.equals("context_pop");
     }
 
-    /** Which calls of an entry point fail: all of few, else the first, the last and some. */
+    /** The failing calls of an entry point: all of few, else the first, the last and some. */
     private static Iterable<Long> chosen(long count, Random random) {
         TreeSet<Long> chosen = new TreeSet<>();
         long limit = Effort.isBrief() ? 2 : 12;
@@ -201,7 +204,7 @@ class EachGpuCallFailsTest {
             return fence;
         }
 
-        /** Submits work; if that is refused, those that wait for it are told. */
+        /** Submits work; if a call is refused, its waiters are notified. */
         private void submit(Fence signal, Step work) {
             step(() -> {
                 try {
@@ -296,7 +299,7 @@ class EachGpuCallFailsTest {
                         List.of(place, place),
                         0);
                 commands.executionBarrier(CommandBuffer.STAGE_COMMAND_RETIRE, CommandBuffer.STAGE_COMMAND_ISSUE, 0);
-                if (i == 5) { // branches of a graph, which write what is there
+                if (i == 5) { // branches of a graph that write the present values
                     commands.fillBuffer(BufferRef.slot(0, 0, 4), 6, 4, 0);
                     commands.fillBuffer(BufferRef.slot(0, 4, 4), 6, 4, 0);
                     commands.executionBarrier(CommandBuffer.STAGE_COMMAND_RETIRE, CommandBuffer.STAGE_COMMAND_ISSUE, 0);
@@ -306,7 +309,7 @@ class EachGpuCallFailsTest {
             return commands;
         }
 
-        /** Code whose workgroups want shared memory that they do not declare. */
+        /** Code with workgroups that want undeclared shared memory. */
         private void sharedMemory(StreamDevice device) {
             boolean cuda = kind == GpuKind.CUDA;
             byte[] code = GpuExecutables.pack(

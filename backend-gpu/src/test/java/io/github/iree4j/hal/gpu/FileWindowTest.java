@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** STAGE-4, STAGE-5: large transfers with files in memory, which the driver registers meanwhile or refuses to. */
+/** STAGE-4, STAGE-5: large transfers with files in memory, registered meanwhile by the driver or refused. */
 @Timeout(300)
 class FileWindowTest {
     private static final Duration LONG = Duration.ofSeconds(120);
@@ -122,7 +122,7 @@ class FileWindowTest {
         "CUDA, fail=host_register:2:1 fail=host_register:4:2",
         "HIP, fail=host_register:3:801 fail=host_address:2:1"
     })
-    void bytesArriveWhetherTheDriverRegistersThemOrNot(GpuKind kind, String settings) {
+    void bytesArriveWhetherRegisteredByTheDriverOrNot(GpuKind kind, String settings) {
         StreamDevice device = open(kind, settings);
         Random random = new Random(Effort.seed(getClass(), "ranges", 20261126));
         int size = 41 * MIB;
@@ -144,7 +144,7 @@ class FileWindowTest {
     }
 
     @Test
-    void theHostCopiesNothingThatIsRegistered() {
+    void theHostCopiesNothingRegistered() {
         StreamDevice device = open(GpuKind.CUDA, "");
         MemorySegment source = arena.allocate(64L * MIB, 4096);
         try (Buffer buffer = device.allocator().allocate(OF_DEVICE, source.byteSize())) {
@@ -168,7 +168,7 @@ class FileWindowTest {
 
     /** Memory without an owner may be freed at once when the signals are reached. */
     @Test
-    void memoryThatNobodyKeepsIsNotRegistered() {
+    void memoryKeptByNobodyIsNotRegistered() {
         StreamDevice device = open(GpuKind.CUDA, "");
         MemorySegment source = random(new Random(13), 9 * MIB);
         MemorySegment result = arena.allocate(9 * MIB);
@@ -183,7 +183,7 @@ class FileWindowTest {
         assertThat(result.mismatch(source)).isEqualTo(-1);
     }
 
-    /** Others may own the rest of the first and of the last page, and register or free that memory. */
+    /** Others may own the rest of the first and of the last page, and register or free the rest. */
     @Test
     void onlyWholePagesOfAFileAreRegistered() {
         StreamDevice device = open(GpuKind.CUDA, "");
@@ -210,7 +210,10 @@ class FileWindowTest {
         }
     }
 
-    /** The file's contents are those at the operation's place in the order of its queue, and not of its submission. */
+    /**
+     * The file's contents are the contents at the operation's place in the order of its queue, and not at its
+     * submission.
+     */
     @Test
     void transfersInPlaceKeepTheOrderOfTheirFences() {
         StreamDevice device = open(GpuKind.CUDA, "");
@@ -267,9 +270,9 @@ class FileWindowTest {
         assertThat(result.mismatch(source)).isEqualTo(-1);
     }
 
-    /** The system would read the pages of a file one after the other while it registers them. */
+    /** The system would read the pages of a file one after the other during the registration. */
     @Test
-    void pagesOfAFileAreRegisteredOnceTheyAreInMemory() throws IOException {
+    void pagesOfAFileAreRegisteredOnceInMemory() throws IOException {
         StreamDevice device = open(GpuKind.CUDA, "");
         long size = 9L * MIB;
         MemorySegment result = arena.allocate(size).fill((byte) 1);
@@ -300,7 +303,7 @@ class FileWindowTest {
             Objects.requireNonNull(drivers).hang();
             for (int i = 0; i < 6; i++) {
                 Fence done = Fence.adopt(TimelineSemaphore.create(0), 1);
-                try (HalFile file = file(arena.allocate(size, 8 * MIB))) { // in one window
+                try (HalFile file = file(arena.allocate(size, 8 * MIB))) { // in a single window
                     device.queue(0).read(null, done, file, 0, buffer, 0, size, 0);
                 }
                 ends.add(done);
@@ -357,10 +360,12 @@ class FileWindowTest {
         buffers.forEach(Buffer::close);
     }
 
-    /** STAGE-5: windows and staging memory of a queue are held by transfers behind a call that waits for another queue. */
+    /**
+     * STAGE-5: windows and staging memory of a queue are held by transfers behind a call in a wait for another queue.
+     */
     @ParameterizedTest
     @CsvSource({"''", "no_attribute=99"})
-    void aTransferEndsThoughManyAreBehindACallThatWaitsForIt(String settings) {
+    void aTransferEndsThoughManyAreBehindACallWaitingForIt(String settings) {
         StreamDevice device = open(GpuKind.CUDA, settings);
         long size = 20L * MIB;
         MemorySegment source = random(new Random(12), size);
@@ -391,7 +396,7 @@ class FileWindowTest {
     }
 
     @Test
-    void mappedFilesArriveThatTheDriverDoesNotRegister() throws IOException {
+    void mappedFilesUnregisteredByTheDriverArrive() throws IOException {
         StreamDevice device = open(GpuKind.CUDA, "no_files");
         long size = 9L * MIB;
         MemorySegment bytes = random(new Random(9), size);
@@ -413,7 +418,7 @@ class FileWindowTest {
     /** Transfers under way, and in line for a window, when their device is closed or lost. */
     @ParameterizedTest
     @CsvSource({"false", "true"})
-    void aDeviceThatEndsMeanwhileLeavesNothingRegistered(boolean lost) {
+    void aDeviceEndingMeanwhileLeavesNothingRegistered(boolean lost) {
         StreamDevice device = open(GpuKind.CUDA, "");
         long size = 33L * MIB;
         MemorySegment source = random(new Random(10), size);

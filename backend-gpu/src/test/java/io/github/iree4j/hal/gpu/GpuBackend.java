@@ -42,8 +42,8 @@ final class GpuBackend implements Backend {
     }
 
     /**
-     * Each submission has its event, and the host hears of each. Hardware has one context for the process, so no test on it lets a kernel
-     * fault.
+     * Each submission has its event, and the host hears of each. Hardware has a single context for the process, so no
+     * test there lets a kernel fault.
      */
     @Override
     public Set<Capability> lacks() {

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Machine code that is kept between runs, on a driver without hardware. */
+/** Machine code kept between runs, on a driver without hardware. */
 @Timeout(120)
 class GpuCodeCacheTest {
     private static final BufferParams OF_DEVICE = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
@@ -68,7 +68,7 @@ class GpuCodeCacheTest {
         return fake.open(DeviceOptions.builder().with(GpuOptions.DEFAULTS.compiledCode(directory)));
     }
 
-    /** Loads the kernels of the contract and runs one; returns how often the driver compiled. */
+    /** Loads the kernels of the contract and runs a kernel; returns how often the driver compiled. */
     private long run(String directory) {
         library().forget();
         try (StreamDevice device = device(directory);
@@ -120,7 +120,7 @@ class GpuCodeCacheTest {
         assertThat(library().calls("module_load")).isOne();
     }
 
-    /** The name has all that the code depends on. */
+    /** The name has everything that the code depends on. */
     @Test
     void anotherDriverOrArchitectureHasOtherCode() throws IOException {
         run(files.toString());
@@ -149,9 +149,9 @@ class GpuCodeCacheTest {
         }
     }
 
-    /** With a checksum that is right: an image that is cut off is not given to the driver, and one that it refuses is compiled again. */
+    /** With a correct checksum: a truncated image is not given to the driver, and a refused image is compiled again. */
     @Test
-    void codeThatTheDriverRefusesIsCompiledAgain() throws IOException {
+    void codeRefusedByTheDriverIsCompiledAgain() throws IOException {
         run(files.toString());
         Path file = written().getFirst();
         byte[] good = Files.readAllBytes(file);
@@ -177,14 +177,14 @@ class GpuCodeCacheTest {
     }
 
     @Test
-    void aDirectoryThatOthersCanWriteIsNotUsed() throws IOException {
+    void aDirectoryWritableByOthersIsNotUsed() throws IOException {
         Files.setPosixFilePermissions(files, PosixFilePermissions.fromString("rwxrwxrwx"));
         assertThat(run(files.toString())).isOne();
         assertThat(written()).singleElement().satisfies(own -> assertThat(own).isDirectory());
-        assertThat(run(files.toString())).isZero(); // in a private one inside
+        assertThat(run(files.toString())).isZero(); // in a private directory inside
     }
 
-    /** A driver that compiles nothing to keep compiles what it loads. */
+    /** A driver without a compiler to keep compiles at the load. */
     @Test
     void withoutALinkerTheDriverCompiles() throws IOException {
         for (String settings : List.of("no_symbol=cuLinkCreate_v2", "fail=link_add:1:218", "fail=link_complete:1:2")) {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class GpuCodeTest {
     @Test
-    void machineCodeSaysForWhat() {
+    void machineCodeNamesItsTarget() {
         MemorySegment cubin = MemorySegment.ofArray(
                 GpuExecutables.pack(GpuExecutables.CUDA, List.of(), GpuExecutables.elf(190, 7, 80)));
         assertThat(GpuCode.targets(cubin, "cuda-nvptx-fb")).containsExactly("sm_80 (machine code)");

@@ -42,7 +42,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Collectives on devices without hardware: libraries that are not there, participants that fail or never come, groups that span processes. */
+/**
+ * Collectives on devices without hardware: missing libraries, participants that fail or never come, groups across
+ * processes.
+ */
 @Timeout(300)
 class GpuCollectiveFaultsTest {
     private static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
@@ -98,7 +101,7 @@ class GpuCollectiveFaultsTest {
         return buffer.map(MemoryAccess.READ, 0, 4).get(ValueLayout.JAVA_INT, 0);
     }
 
-    /** Sums a number in place, as often as that. */
+    /** Sums a number in place, so many times. */
     private Fence sum(int rank, Channel channel, Buffer number, int times) {
         Fence done = closed(Fence.at(closed(TimelineSemaphore.create(0)), 1));
         ranks.device(rank).queue(0).execute(null, done, commands(rank, channel, number, times), null, 0);
@@ -149,13 +152,13 @@ class GpuCollectiveFaultsTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aLibraryThatIsNotThereIsNamedWhenAChannelIsAskedFor(GpuKind kind) {
+    void aMissingLibraryIsNamedWhenAChannelIsRequested(GpuKind kind) {
         assertThat(unavailable(kind, "", "/no/such/libnccl.so.2")).hasMessageContaining("/no/such/libnccl.so.2");
     }
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aSymbolThatIsMissingIsNamed(GpuKind kind) {
+    void aMissingSymbolIsNamed(GpuKind kind) {
         assertThat(unavailable(kind, "no_symbol=ncclCommFinalize", null))
                 .hasMessageContaining("has no symbol ncclCommFinalize; install ")
                 .hasMessageContaining(kind == GpuKind.CUDA ? "NCCL 2.14" : "RCCL 2.14");
@@ -184,7 +187,7 @@ class GpuCollectiveFaultsTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void collectivesSideBySideAreOneGroupCallOfAllParticipants(GpuKind kind) {
+    void collectivesSideBySideAreASingleGroupCallOfAllParticipants(GpuKind kind) {
         open(kind, "");
         List<Channel> channels = channels("together", 3);
         List<Buffer> numbers = List.of(number(0, 1), number(1, 2), number(2, 3));
@@ -198,7 +201,7 @@ class GpuCollectiveFaultsTest {
         assertThat(numbers).extracting(GpuCollectiveFaultsTest::read).containsOnly(6 * 27);
     }
 
-    // STREAM-8: lanes take their parts of group calls in one order, in whichever order they are submitted.
+    // STREAM-8: lanes take their parts of group calls in the same order, in any order of submission.
     @ParameterizedTest
     @EnumSource(GpuKind.class)
     void manyGroupCallsAreUnderWayAtOnce(GpuKind kind) throws InterruptedException {
@@ -242,7 +245,7 @@ class GpuCollectiveFaultsTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void anErrorOfOneParticipantFailsAll(GpuKind kind) {
+    void anErrorOfAParticipantFailsAll(GpuKind kind) {
         open(kind, "comm_error=1:2");
         List<Channel> channels = channels("error", 2);
         List.of(sum(0, channels.get(0)), sum(1, channels.get(1))).forEach(GpuCollectiveFaultsTest::await);
@@ -262,7 +265,7 @@ class GpuCollectiveFaultsTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aParticipantThatCannotJoinFailsAll(GpuKind kind) {
+    void aParticipantUnableToJoinFailsAll(GpuKind kind) {
         open(kind, "fail=comm_join:2:2");
         List<Channel> channels = channels("join", 2);
         List<Fence> done = List.of(sum(0, channels.get(0)), sum(1, channels.get(1)));
@@ -273,7 +276,7 @@ class GpuCollectiveFaultsTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aGroupCallThatIsRefusedFailsAll(GpuKind kind) {
+    void aRefusedGroupCallFailsAll(GpuKind kind) {
         open(kind, "fail=all_reduce:2:3");
         List<Channel> channels = channels("refused", 2);
         List<Fence> done = List.of(sum(0, channels.get(0)), sum(1, channels.get(1)));
@@ -321,7 +324,7 @@ class GpuCollectiveFaultsTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aDeviceThatIsLostDuringACollectiveEndsIt(GpuKind kind) {
+    void aDeviceLostDuringACollectiveEndsTheCollective(GpuKind kind) {
         open(kind, "");
         String id = ranks.device(0).createChannelId();
         Channel first = closed(ranks.device(0).createChannel(-1, ChannelParams.of(id, 0, 2)));
@@ -333,10 +336,12 @@ class GpuCollectiveFaultsTest {
         assertThat(second.rank()).isOne();
     }
 
-    /** The group fails by one participant, and is still telling others of it when the part of another ends with the loss. */
+    /**
+     * The group fails by one participant, and is still notifying others when the part of another ends with the loss.
+     */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aCollectiveThatEndsWhileItsGroupIsFailingFails(GpuKind kind) throws InterruptedException {
+    void aCollectiveEndingWhileItsGroupIsFailingFails(GpuKind kind) throws InterruptedException {
         open(kind, "");
         List<Channel> channels = channels("failing", 2);
         List.of(sum(0, channels.get(0)), sum(1, channels.get(1))).forEach(GpuCollectiveFaultsTest::await);
@@ -399,7 +404,7 @@ class GpuCollectiveFaultsTest {
         }
         assertThat(numbers).extracting(GpuCollectiveFaultsTest::read).containsOnly(6 * 9);
         assertThat(ranks.library().calls("group_start"))
-                .as("one of each, as in processes")
+                .as("separate for each, as in processes")
                 .isEqualTo(9);
         IreeException failure = failure(() -> ranks.device(0).createChannel(-1, ChannelParams.of(id, -1, 3)));
         assertThat(failure).hasMessageContaining("needs a rank");
@@ -408,7 +413,7 @@ class GpuCollectiveFaultsTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aParticipantThatNeverJoinsKeepsNobodyFromClosing(GpuKind kind) {
+    void aParticipantNeverJoiningKeepsNobodyFromClosing(GpuKind kind) {
         open(kind, "");
         String id = ranks.device(0).createChannelId();
         Channel alone = closed(ranks.device(0).createChannel(-1, ChannelParams.of(id, 0, 2)));
@@ -418,10 +423,10 @@ class GpuCollectiveFaultsTest {
         assertFails(held, StatusCode.ABORTED, "was closed");
     }
 
-    // STREAM-9: it is aborted while its lane's thread asks for its state.
+    // STREAM-9: aborted while the lane's thread asks for the state.
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aParticipantThatNeverComesKeepsNobodyFromClosing(GpuKind kind) {
+    void aParticipantNeverComingKeepsNobodyFromClosing(GpuKind kind) {
         open(kind, "");
         String id = ranks.device(0).createChannelId();
         Channel comes = closed(ranks.device(0).createChannel(-1, ChannelParams.of(id, 0, 2)));

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What the driver is called for, against what {@code QueueCostContract} proves to be the least. */
+/** The calls of the driver, against the least number proved by {@code QueueCostContract}. */
 @Timeout(300)
 class GpuCostTest {
     private static final Duration LONG = Duration.ofSeconds(60);
@@ -51,10 +51,10 @@ class GpuCostTest {
         return sum;
     }
 
-    /** A call for each wait that the counters tell of, and an event for each operation, and no other. */
+    /** A call for each wait in the counters, and an event for each operation, and no other. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void randomGraphsTakeAWaitForEachEdgeThatIsLeftAndAnEventForEachOperation(GpuKind kind) {
+    void randomGraphsTakeAWaitForEachRemainingEdgeAndAnEventForEachOperation(GpuKind kind) {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, "");
         FakeGpu library = Objects.requireNonNull(fake.library());
         long seed = Effort.seed(GpuCostTest.class, "graphs", 20261122);
@@ -81,7 +81,7 @@ class GpuCostTest {
                 library.forget();
                 fake.hang();
                 gate.signal(1);
-                // All of it, while nothing runs; another thread may be at it.
+                // Everything, while nothing runs; another thread may be at work.
                 while (library.calls("event_record") < done.size()) {
                     Thread.onSpinWait();
                 }
@@ -158,7 +158,7 @@ class GpuCostTest {
             Buffer two) {
         List<Fence> all = new ArrayList<>();
         List<Buffer> buffers = new ArrayList<>();
-        fake.hang(); // so that it is the same each time
+        fake.hang(); // for the same content each time
         for (int i = 0; i < times; i++) {
             all.addAll(submit(device, kernels, reused, counts, one, two, buffers));
         }

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Devices by name, drivers without devices, and what a device uses of its driver. */
+/** Devices by name, drivers without devices, and a device's uses of its driver. */
 class GpuDriverTest {
     @TempDir
     private Path directory;
@@ -48,9 +48,9 @@ class GpuDriverTest {
                 .hasMessageContaining("cuda:1 (");
     }
 
-    /** Parts of one device, as NVIDIA's MIG makes them: older drivers tell the UUID of the whole. */
+    /** Parts of a device, as made by NVIDIA's MIG: older drivers tell the UUID of the whole. */
     @Test
-    void instancesOfADeviceHaveEachTheirUuid() {
+    void instancesOfADeviceHaveSeparateUuids() {
         GpuDriver driver =
                 GpuDrivers.fake(directory, GpuKind.CUDA, "devices=2 instances").driver();
         String uuid = driver.devices().get(1).details().get("uuid");
@@ -79,7 +79,7 @@ class GpuDriverTest {
     }
 
     @Test
-    void versionsAreThoseOfReleases() {
+    void versionsMatchReleases() {
         assertThat(GpuDrivers.fake(directory, GpuKind.CUDA, "version=12040")
                         .driver()
                         .devices()
@@ -108,7 +108,7 @@ class GpuDriverTest {
     }
 
     @Test
-    void missingDevicesAreExplainedByWhatTheSystemHas() throws IOException {
+    void missingDevicesAreExplainedByTheStateOfTheSystem() throws IOException {
         assertThat(MissingGpus.explain(GpuKind.CUDA, directory))
                 .contains("there is no " + directory.resolve("nvidiactl"))
                 .contains("--gpus all");
@@ -129,7 +129,7 @@ class GpuDriverTest {
     }
 
     @Test
-    void countsWhatIsHeldBackOnTheHost() {
+    void countsWorkHeldBackOnTheHost() {
         GpuDrivers driver = GpuDrivers.fake(directory, GpuKind.CUDA, "");
         StreamDevice device = driver.open(DeviceOptions.builder().queueCount(1));
         try (device;
@@ -146,7 +146,7 @@ class GpuDriverTest {
             }
             DriverCounters busy = device.driverCounters();
             assertThat(busy.held()).isBetween(1L, count - 1L);
-            assertThat(busy.events()).as("one for each, held back or not").isEqualTo(count);
+            assertThat(busy.events()).as("an event for each, held back or not").isEqualTo(count);
             driver.goOn();
             try (Fence all = Fence.at(timeline, count)) {
                 all.await();

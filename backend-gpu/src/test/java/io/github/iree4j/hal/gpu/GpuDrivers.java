@@ -19,11 +19,14 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A driver of CUDA or HIP for tests: over a library without hardware, or, where the system property {@code iree.gpu.real} names it, over the
- * machine's.
+ * A driver of CUDA or HIP for tests: over a library without hardware, or, if named by the system property {@code
+ * iree.gpu.real}, over the machine's.
  */
 public final class GpuDrivers implements TestDriver {
-    /** What hardware does and need not: settings of the library without hardware, for suites that run on either. */
+    /**
+     * Things that hardware does but need not do: settings of the library without hardware, for suites that run on
+     * either.
+     */
     static final String AS_HARDWARE = "instances alignment=512 implicit_sync lazy";
 
     private final GpuDriver driver;
@@ -35,12 +38,12 @@ public final class GpuDrivers implements TestDriver {
         assertThat(driver.availability()).isEqualTo(Availability.AVAILABLE);
     }
 
-    /** The machine's if it is named, or else one without hardware in a directory. */
+    /** The machine's if named, or otherwise a driver without hardware in a directory. */
     public static GpuDrivers in(Path directory, GpuKind kind) {
         return isReal(kind) ? new GpuDrivers(new GpuDriver(kind, null), null) : fake(directory, kind, AS_HARDWARE);
     }
 
-    /** One without hardware, with settings. */
+    /** A driver without hardware, with settings. */
     public static GpuDrivers fake(Path directory, GpuKind kind, String settings) {
         return fake(directory, kind, settings, StreamDevice.CLOSE_LIMIT);
     }
@@ -59,7 +62,7 @@ public final class GpuDrivers implements TestDriver {
         return fake(directory, kind, settings, closeLimit, window, linger(kind));
     }
 
-    /** The same, with the time for which threads of lanes attend after the last work. */
+    /** The same, with the time of attendance of lanes' threads after the last work. */
     static GpuDrivers fake(
             Path directory, GpuKind kind, String settings, Duration closeLimit, int window, long linger) {
         FakeGpu library = FakeGpu.in(directory, FakeGpu.Kind.valueOf(kind.name()), settings);
@@ -67,7 +70,7 @@ public final class GpuDrivers implements TestDriver {
                 new GpuDriver(kind, library.library(), library.library(), closeLimit, window, linger), library);
     }
 
-    /** With threads that attend, or without, whatever the number of processors: so each suite meets both. */
+    /** With attending threads, or without, for any number of processors: so each suite meets both. */
     static long linger(GpuKind kind) {
         return kind == GpuKind.CUDA ? GpuLane.LINGER_NANOS : 0;
     }
@@ -82,7 +85,7 @@ public final class GpuDrivers implements TestDriver {
         return driver.open(driver.name(), options.build());
     }
 
-    /** Opens one of its devices; the caller closes it. */
+    /** Opens a device of the driver; closed by the caller. */
     public StreamDevice open(String id) {
         return driver.open(id, DeviceOptions.DEFAULTS);
     }
@@ -103,7 +106,7 @@ public final class GpuDrivers implements TestDriver {
         }
     }
 
-    /** Only the lane with this index of the first device that was opened. */
+    /** Only the lane with this index of the first opened device. */
     void hang(int lane) {
         if (fake != null) {
             fake.hang(lane);

@@ -41,7 +41,7 @@ class GpuExecutableFileTest {
     }
 
     @Test
-    void readsWhatCompilersWriteNow() {
+    void readsTheOutputOfCompilers() {
         byte[] elf = GpuExecutables.elf(224, 4, 0x3F);
         byte[] data = GpuExecutables.pack(
                 GpuExecutables.HIP,
@@ -91,7 +91,7 @@ class GpuExecutableFileTest {
                         "add", 0, 64, 2, 1, shared, GpuExecutableFile.UNDECLARED, GpuExecutableFile.UNDECLARED, null));
     }
 
-    /** Compilers until August 2024 wrote the image without the NUL that drivers look for. */
+    /** Compilers until August 2024 wrote the image without the NUL expected by drivers. */
     @Test
     void copiesOfImagesEndWithNul() {
         byte[] image = Arrays.copyOf("// Text".getBytes(StandardCharsets.US_ASCII), 8);
@@ -106,7 +106,7 @@ class GpuExecutableFileTest {
     }
 
     @Test
-    void saysWhatImagesAreFor() {
+    void namesTheTargetOfImages() {
         assertThat(architecture(PTX)).isEqualTo("sm_75");
         assertThat(architecture(".version 8.0 // .target sm_20\n.target\tsm_90a, debug\n".getBytes()))
                 .isEqualTo("sm_90a");
@@ -159,7 +159,7 @@ class GpuExecutableFileTest {
     }
 
     @Test
-    void saysWhatIsWrongWithImages() {
+    void namesTheFaultOfImages() {
         assertImageRefused(new byte[4], StatusCode.UNIMPLEMENTED, "of 4 bytes begins with 0x00000000; PTX, ELF");
         assertImageRefused("BC".getBytes(), StatusCode.UNIMPLEMENTED, "of 2 bytes begins with");
         byte[] elf = GpuExecutables.elf(190, 7, 80);
@@ -195,7 +195,7 @@ class GpuExecutableFileTest {
     }
 
     @Test
-    void saysWhatIsWrongWithTheHeader() {
+    void namesTheFaultOfTheHeader() {
         assertRefused(new byte[3], StatusCode.INVALID_ARGUMENT, "executable cannot be read: its header");
         assertRefused("CDA1".getBytes(), StatusCode.INVALID_ARGUMENT, "its header of 64 bytes is cut off at 4");
         assertRefused(patched(4, 1), StatusCode.INCOMPATIBLE, "its header has version 1, only 0 is known");
@@ -210,7 +210,7 @@ class GpuExecutableFileTest {
     }
 
     @Test
-    void saysWhatIsWrongWithKernels() {
+    void namesTheFaultOfKernels() {
         assertRefused(kernel(k -> k.u32(0, 1)), "module 1 of kernel 'k' does not exist, there are 1");
         assertRefused(kernel(k -> k.u32(0, -1)), "module 4294967295 of kernel 'k' does not exist");
         assertRefused(kernel(k -> k.text(1, "")), "export 0 has no name");
@@ -257,7 +257,7 @@ class GpuExecutableFileTest {
         return pack(kernel);
     }
 
-    /** Real ones: each form of each format, and what they say of their kernels. */
+    /** Real ones: each form of each format, and its answers about kernels. */
     @Test
     void readsTheExecutablesOfFixtures() throws Exception {
         int count = 0;
@@ -294,7 +294,7 @@ class GpuExecutableFileTest {
         return file.toString().endsWith(".vmfb") && (variant.startsWith("cuda") || variant.startsWith("rocm"));
     }
 
-    /** The constants of a module that are executables, as far as their beginning tells. */
+    /** The constants of a module that are executables, judged by their beginning. */
     private static List<MemorySegment> executables(Path file) throws IOException {
         List<String> identifiers = List.of("CDA1", "CUDA", "HIP1", "ROCM");
         return ModuleDef.read(MemorySegment.ofArray(Files.readAllBytes(file)), ModuleLimits.DEFAULTS).rodata().stream()
@@ -313,7 +313,7 @@ class GpuExecutableFileTest {
                 executables(Fixtures.file(module + ".vmfb")).getFirst(), format);
     }
 
-    /** Reading arbitrary bytes ends with an executable whose images lie in the data, or with a status. */
+    /** Reading arbitrary bytes ends with an executable with images inside the data, or with a status. */
     @Test
     void readsDamagedExecutablesWithoutHarm() throws Exception {
         long seed = Long.getLong("iree4j.test.seed", System.nanoTime());
@@ -360,7 +360,7 @@ class GpuExecutableFileTest {
         return new Damaged(format, data.toArray(ValueLayout.JAVA_BYTE));
     }
 
-    /** What is read with damages. */
+    /** The damaged texts read. */
     private record Damaged(String format, byte[] data) {
         boolean isRefused(byte[] changed, String what) {
             try {

@@ -11,17 +11,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 
-/** Writes executables for CUDA and HIP, as compilers write them now and wrote them before. */
+/** Writes executables for CUDA and HIP, as written by compilers now and before. */
 final class GpuExecutables {
     /** The executables for CUDA of today. */
     static final String CUDA = "CDA1";
 
-    /** Those for HIP. */
+    /** Executables for HIP. */
     static final String HIP = "HIP1";
 
     private GpuExecutables() {}
 
-    /** A kernel of the first module with blocks of one thread, which takes buffers that it writes, and constants. */
+    /** A kernel of the first module with blocks of a single thread, with buffers to write, and constants. */
     static Table kernel(String name, int bindings, int constants) {
         return kernel(name, constants, new long[bindings]);
     }
@@ -50,7 +50,10 @@ final class GpuExecutables {
         return FlatBufferWriter.write(new Table().tables(0, kernels).tables(1, modules), identifier, 8);
     }
 
-    /** An executable of one kernel from before August 2024, without the vector of shared memory when that is negative. */
+    /**
+     * An executable of a single kernel from before August 2024, without the vector of shared memory for a negative
+     * size.
+     */
     static byte[] packOld(String identifier, String kernel, int[] block, int shared, byte[] image) {
         Table root = new Table().node(0, new Texts(List.of(kernel))).node(1, new Bytes(words(block), 12, 4));
         Bytes bytes = new Bytes(image, 1, 4);
@@ -68,12 +71,12 @@ final class GpuExecutables {
         return bytes.array();
     }
 
-    /** A module in PTX that has no kernels. */
+    /** A module in PTX without kernels. */
     static byte[] ptx() {
         return "//\n// Text\n.version 6.0\n.target sm_75\n.address_size 64\n".getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** An ELF file without code: one segment and one section, of 16 bytes at its end. */
+    /** An ELF file without code: a segment and a section, of 16 bytes at the end. */
     static byte[] elf(int machine, int abi, int flags) {
         ByteBuffer file = ByteBuffer.allocate(200).order(ByteOrder.LITTLE_ENDIAN);
         file.putInt(0, 0x464C457F)

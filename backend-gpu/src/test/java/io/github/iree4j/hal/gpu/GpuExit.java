@@ -8,7 +8,7 @@ import io.github.iree4j.hal.Device;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.nativeaccess.gpu.GpuKind;
 
-/** A process of its own that ends, or is told to exit, with work in flight and its device open. */
+/** A separate process that ends, or is told to exit, with work in flight and an open device. */
 final class GpuExit {
     private GpuExit() {}
 

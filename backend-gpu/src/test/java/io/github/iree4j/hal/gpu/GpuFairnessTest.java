@@ -46,7 +46,7 @@ class GpuFairnessTest {
     }
 
     @Test
-    void aStreamOfSmallInvocationsLetsOneThroughThatNeedsTheWholeBudget() throws Exception {
+    void aStreamOfSmallInvocationsLetsThroughAnInvocationOfTheWholeBudget() throws Exception {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, "");
         StreamDevice device = fake.open(DeviceOptions.builder().queueCount(2).memoryLimit(LIMIT));
         try (device;
@@ -72,7 +72,7 @@ class GpuFairnessTest {
         fake.assertNothingToComplainOf();
     }
 
-    /** Runs small invocations one after the other, some ahead of those that are over. */
+    /** Runs small invocations one after the other, some ahead of the ended invocations. */
     private void invokeAll(DeviceQueue queue, TimelineSemaphore done) {
         for (int i = 1; i <= INVOCATIONS; i++) {
             try (TimelineSemaphore own = TimelineSemaphore.create(0);
@@ -88,7 +88,7 @@ class GpuFairnessTest {
                         allocated,
                         used,
                         () -> {
-                            LockSupport.parkNanos(WORK_NANOS); // what the invocation computes
+                            LockSupport.parkNanos(WORK_NANOS); // the computation of the invocation
                             over.incrementAndGet();
                         },
                         0);

@@ -94,7 +94,7 @@ class GpuFaultsTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aLibraryThatIsNotThereOrNoneIsNamed(GpuKind kind) throws IOException {
+    void aMissingOrInvalidLibraryIsNamed(GpuKind kind) throws IOException {
         unavailable(kind, "/no/such/libgpu.so.1", "/no/such/libgpu.so.1");
         Path file = Files.writeString(directory.resolve("libgpu.so.1"), "not a library");
         unavailable(kind, file.toString(), file.toString());
@@ -102,14 +102,14 @@ class GpuFaultsTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aSymbolThatIsMissingIsNamed(GpuKind kind) {
+    void aMissingSymbolIsNamed(GpuKind kind) {
         String symbol = kind == GpuKind.CUDA ? "cuLaunchKernel" : "hipModuleLaunchKernel";
         unavailable(kind, library(kind, "no_symbol=" + symbol).library(), symbol, "update the");
     }
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aDriverThatDoesNotStartSaysWhy(GpuKind kind) {
+    void aFailingStartOfTheDriverIsExplained(GpuKind kind) {
         unavailable(kind, library(kind, "fail=init:1:803").library(), "starting the", "SYSTEM_DRIVER_MISMATCH (803)");
         unavailable(kind, library(kind, "fail=init:1:999").library(), "UNKNOWN (999)");
     }
@@ -123,7 +123,7 @@ class GpuFaultsTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aDeviceThatIsNotThereIsNamedWithThoseThatAre(GpuKind kind) {
+    void aMissingDeviceIsNamedWithTheExistingDevices(GpuKind kind) {
         GpuDriver driver =
                 new GpuDriver(kind, library(kind, "devices=2 no_uuid").library());
         for (String id : List.of(driver.name() + ":2", driver.name() + ":", "", "7", "-1")) {
@@ -135,10 +135,10 @@ class GpuFaultsTest {
         driver.open("1", DeviceOptions.DEFAULTS).close();
     }
 
-    /** Each thing that a device is made of, when the driver does not make it. */
+    /** Each part of a device, not made by the driver. */
     @ParameterizedTest
     @MethodSource("openings")
-    void aDeviceThatCannotBeOpenedLeavesNothing(GpuKind kind, String call, int number) {
+    void anUnopenableDeviceLeavesNothing(GpuKind kind, String call, int number) {
         FakeGpu library = library(kind, "fail=%s:%d:2".formatted(call, number));
         GpuDriver driver = new GpuDriver(kind, library.library());
         assertFails(
@@ -215,10 +215,10 @@ class GpuFaultsTest {
         return catchThrowableOfType(IreeException.class, () -> fence.await(LONG));
     }
 
-    /** A fault persists: all work fails, all waiters are notified, and a device that is opened afterwards works. */
+    /** A fault persists: all work fails, all waiters are notified, and a device opened afterwards works. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aKernelThatFaultsLosesTheDeviceWhichCanBeOpenedAgain(GpuKind kind) {
+    void aFaultingKernelLosesTheDeviceWithAReopeningPossible(GpuKind kind) {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, "kernel_fault=5");
         try (StreamDevice device = fake.open(DeviceOptions.builder().queueCount(3));
                 TimelineSemaphore never = TimelineSemaphore.create(0);
@@ -234,8 +234,8 @@ class GpuFaultsTest {
             for (int i = 0; i < 10; i++) {
                 dispatch(device.queue(i % 3), all.get(i), kernels, one, two);
             }
-            device.queue(1).fill(all.get(9), all.get(10), one, 0, 4, 1, 4, 0); // behind one that fails
-            device.queue(2).barrier(unreached, all.get(11), 0); // for a point that is never signalled
+            device.queue(1).fill(all.get(9), all.get(10), one, 0, 4, 1, 4, 0); // behind a failing operation
+            device.queue(2).barrier(unreached, all.get(11), 0); // for a point never signalled
             fake.goOn();
             IreeException failure = awaitFailure(device);
             assertThat(failure.code()).isEqualTo(StatusCode.ABORTED);
@@ -260,10 +260,10 @@ class GpuFaultsTest {
         fake.assertNothingToComplainOf();
     }
 
-    /** Lost while one lane waits for what hangs on another, and others are held back behind what is not given yet. */
+    /** Lost while a lane waits for hanging work of another, and others are held back behind commands not given yet. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aLossEndsWhatIsHeldBack(GpuKind kind) {
+    void aLossEndsWorkHeldBack(GpuKind kind) {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, "");
         StreamDevice device = fake.open(DeviceOptions.builder().queueCount(4));
         List<Fence> all = new ArrayList<>();
@@ -294,10 +294,10 @@ class GpuFaultsTest {
         fake.assertNothingToComplainOf();
     }
 
-    /** A device that another one of the same context loses. */
+    /** A device lost by another of the same context. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aLossIsOneOfAllDevicesOfTheContext(GpuKind kind) {
+    void aLossIsALossOfAllDevicesOfTheContext(GpuKind kind) {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, "kernel_fault=1");
         StreamDevice one = fake.open(DeviceOptions.builder());
         StreamDevice two = fake.open(DeviceOptions.builder());
@@ -335,7 +335,7 @@ class GpuFaultsTest {
         "CUDA, 806, MPS_RPC_FAILURE",
         "CUDA, 810, MPS_CLIENT_TERMINATED",
     })
-    void whatEndsAContextForGoodLosesTheDevice(GpuKind kind, int code, String name) {
+    void aFinalEndOfAContextLosesTheDevice(GpuKind kind, int code, String name) {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, "fail=fill_32:3:" + code);
         StreamDevice device = fake.open(DeviceOptions.builder());
         List<Fence> all = new ArrayList<>();
@@ -431,10 +431,10 @@ class GpuFaultsTest {
         fake.assertNothingToComplainOf();
     }
 
-    /** Nothing more is given, and what streams have keeps what it uses until it is over. */
+    /** Nothing more is given, and work on streams keeps its resources until its end. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aDriverThatMakesNoMoreEventsFailsTheDeviceWhichEndsWhatItHas(GpuKind kind) {
+    void aDriverOutOfEventsFailsTheDeviceAndEndsItsWork(GpuKind kind) {
         String never = IntStream.range(2, 9)
                 .mapToObj("fail=event_create:%d:2 "::formatted)
                 .collect(Collectors.joining());
@@ -460,7 +460,7 @@ class GpuFaultsTest {
     /** The same where waiting fails, with work held back on other lanes. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aDriverThatCannotBeWaitedForFailsTheDeviceWhichEndsWhatItHas(GpuKind kind) {
+    void aDriverRefusingWaitsFailsTheDeviceAndEndsItsWork(GpuKind kind) {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, "fail=event_synchronize:1:304");
         StreamDevice device = fake.open(DeviceOptions.builder().queueCount(2));
         List<Fence> all = new ArrayList<>();
@@ -476,7 +476,7 @@ class GpuFaultsTest {
                     .hasMessageContaining("OPERATING_SYSTEM (304)");
             fake.goOn();
             boolean[] ended = {true, true
-            }; // by stream: what a stream has may end before it is told that the device has failed
+            }; // by stream: work of a stream may end before the notice of the device's failure
             for (int i = 0; i < all.size(); i++) {
                 Fence each = all.get(i);
                 ended[i % 2] &= awaitEnd(each) == null;

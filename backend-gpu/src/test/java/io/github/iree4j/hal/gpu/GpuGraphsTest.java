@@ -38,10 +38,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Commands that are executed again unchanged become a graph, with the same results. */
+/** Commands executed again unchanged become a graph, with the same results. */
 class GpuGraphsTest {
     private static final int DISPATCHES = 40;
-    private static final int WAVES = 6; // even, so that the last one writes where the first one reads
+    private static final int WAVES = 6; // even, for the last wave to write where the first reads
 
     static final BufferParams PARAMS = new BufferParams(
             MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE, BufferUsage.DEFAULT | BufferUsage.MAPPING);
@@ -78,7 +78,7 @@ class GpuGraphsTest {
         }
     }
 
-    /** A use of a buffer that holds 0, and of commands that add {@value #DISPATCHES} to it. */
+    /** A use of a buffer of 0, and of commands that add {@value #DISPATCHES}. */
     @FunctionalInterface
     private interface Use {
         void run(StreamDevice device, FakeGpu fake, Buffer buffer, CommandBuffer commands);
@@ -101,7 +101,7 @@ class GpuGraphsTest {
 
     @ParameterizedTest
     @EnumSource
-    void theSecondExecutionMakesAGraphAndLaterOnesLaunchIt(GpuKind kind) {
+    void theSecondExecutionMakesAGraphForLaterExecutions(GpuKind kind) {
         withIncrements(kind, "", (device, fake, buffer, commands) -> {
             for (int i = 1; i <= 5; i++) {
                 execute(device, commands, null);
@@ -114,8 +114,9 @@ class GpuGraphsTest {
     }
 
     /**
-     * Region after region, each place becomes its neighbour plus one, in the other of two buffers: {@value #DISPATCHES} dispatches of a
-     * region may run at once, those of the next need all of them. The fakes run in another order what may run at once.
+     * Region after region, each place becomes its neighbour plus one, in the other of two buffers: {@value #DISPATCHES}
+     * dispatches of a region may run at once, and the next region needs all of them. The fakes run concurrent commands
+     * in another order.
      */
     private static CommandBuffer waves(StreamDevice device, Executable kernels, Buffer even, Buffer odd) {
         CommandBuffer commands = device.createCommandBuffer(0, CommandBuffer.DISPATCH | CommandBuffer.TRANSFER, 1, 0);
@@ -171,7 +172,7 @@ class GpuGraphsTest {
     }
 
     private static Stream<Arguments> shortages() {
-        // Failure; executions after which a graph is launched; graphs asked for by then.
+        // Failure; executions before the launch of a graph; graphs asked for by then.
         return Stream.of(GpuKind.values())
                 .flatMap(kind -> Stream.of(
                         Arguments.of(kind, "fail=graph_instantiate:1:2", 4, 2),
@@ -181,10 +182,10 @@ class GpuGraphsTest {
                         Arguments.of(kind, "fail=event_create:2:2", 4, 1)));
     }
 
-    /** A driver that makes no graph now is asked again, after one, two, four executions. */
+    /** A driver without a graph now is asked again, after one, two, four executions. */
     @ParameterizedTest
     @MethodSource("shortages")
-    void aGraphThatIsNotMadeIsAskedForAgain(GpuKind kind, String failure, int executions, int asked) {
+    void aRefusedGraphIsAskedForAgain(GpuKind kind, String failure, int executions, int asked) {
         withIncrements(kind, failure, (device, fake, buffer, commands) -> {
             for (int i = 1; i <= executions; i++) {
                 assertThat(fake.calls("graph_launch"))
@@ -221,10 +222,10 @@ class GpuGraphsTest {
         GpuDrivers.assertNothingLeft(device);
     }
 
-    /** The execution fails, and the next ones give the commands until a graph is made anew. */
+    /** The execution fails, and the next executions give the commands until a graph is made anew. */
     @ParameterizedTest
     @EnumSource
-    void aGraphThatIsNotLaunchedIsReplaced(GpuKind kind) {
+    void anUnlaunchableGraphIsReplaced(GpuKind kind) {
         withIncrements(kind, "fail=graph_launch:2:2", (device, fake, buffer, commands) -> {
             execute(device, commands, null);
             execute(device, commands, null);
@@ -239,10 +240,12 @@ class GpuGraphsTest {
         });
     }
 
-    /** GPU-6: a driver may make a graph only once the device has done all that it has, which holds up no other commands. */
+    /**
+     * GPU-6: a driver may make a graph only once the device has done all its work, without holding up other commands.
+     */
     @ParameterizedTest
     @EnumSource
-    void aGraphThatWaitsForTheDeviceHoldsUpNoOther(GpuKind kind) throws Exception {
+    void aGraphWaitingForTheDeviceHoldsUpNoOther(GpuKind kind) throws Exception {
         GpuDrivers driver = GpuDrivers.fake(directory, kind, "implicit_sync");
         FakeGpu fake = Objects.requireNonNull(driver.library());
         StreamDevice device = driver.open(DeviceOptions.builder().queueCount(3));
@@ -286,7 +289,7 @@ class GpuGraphsTest {
 
     @ParameterizedTest
     @EnumSource
-    void aGraphFollowsWhenItsBuffersChangeAndThenStay(GpuKind kind) {
+    void aGraphFollowsAChangeOfBuffersThatLasts(GpuKind kind) {
         GpuDrivers driver = GpuDrivers.fake(directory, kind, "");
         FakeGpu fake = Objects.requireNonNull(driver.library());
         StreamDevice device = driver.open(DeviceOptions.builder());

@@ -44,7 +44,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Memory of the host that overlaps in pages, which drivers register once for all their devices. */
+/** Memory of the host with common pages, registered once by drivers for all their devices. */
 @Timeout(300)
 class GpuImportsTest {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
@@ -104,7 +104,7 @@ class GpuImportsTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void buffersThatSharePagesAreBothUsable(GpuKind kind) {
+    void buffersSharingPagesAreBothUsable(GpuKind kind) {
         open(kind, 1);
         StreamDevice device = devices.getFirst();
         try (Arena arena = Arena.ofShared();
@@ -113,7 +113,7 @@ class GpuImportsTest {
             MemorySegment all = arena.allocate(4 * PAGE, PAGE);
             Buffer first = imported(device, all.asSlice(0, 2048));
             Buffer second = imported(device, all.asSlice(2048, 1024)); // in the same page
-            Buffer third = imported(device, all.asSlice(3072, 2 * PAGE)); // in that one, and two more
+            Buffer third = imported(device, all.asSlice(3072, 2 * PAGE)); // in the same, and two more
             first.close(); // the page stays
             device.queue(0).fill(null, next(), second, 0, 1024, 5, 4, 0);
             device.queue(0).fill(null, next(), third, 0, 2 * PAGE, 7, 4, 0);
@@ -145,7 +145,7 @@ class GpuImportsTest {
         }
     }
 
-    /** Memory of a file that may be read only, with a number in each place. */
+    /** Memory of a read-only file, with a number in each place. */
     private MemorySegment readOnlyFile() throws IOException {
         int[] numbers = IntStream.range(0, (int) (2 * PAGE / Integer.BYTES)).toArray();
         Path path = directory.resolve("constant");
@@ -164,7 +164,7 @@ class GpuImportsTest {
     }
 
     @Test
-    void memoryThatMayBeReadOnlyIsImportedToBeRead() throws IOException {
+    void readOnlyMemoryIsImportedForReading() throws IOException {
         open(GpuKind.CUDA, 1);
         StreamDevice device = devices.getFirst();
         try (Executable kernels = GpuKernels.load(device);
@@ -189,12 +189,12 @@ class GpuImportsTest {
 
     @ParameterizedTest
     @CsvSource({"CUDA, no_attribute=113", "CUDA, no_files", "HIP, ''"})
-    void memoryThatTheDriverDoesNotRegisterIsRefusedWithARemedy(GpuKind kind, String settings) throws IOException {
+    void memoryUnregisteredByTheDriverIsRefusedWithARemedy(GpuKind kind, String settings) throws IOException {
         open(kind, 1, settings);
         assertRefusedWithRemedy(devices.getFirst(), readOnlyFile());
     }
 
-    /** A constant of a CPU, which is used in place or, where the driver refuses that, copied. */
+    /** A constant of a CPU, used in place or, where the driver refuses, copied. */
     @ParameterizedTest
     @CsvSource({"CUDA, ''", "CUDA, no_attribute=113", "CUDA, no_files", "HIP, ''"})
     void constantsOfACpuAreUsedWhateverTheDriverRegisters(GpuKind kind, String settings) throws IOException {
@@ -218,9 +218,9 @@ class GpuImportsTest {
         assertThat(device.allocator().statistics().bytesLive()).isZero();
     }
 
-    /** Pages are registered once, with one kind of access. */
+    /** Pages are registered once, with a single kind of access. */
     @Test
-    void memoryThatIsImportedToBeReadIsNotWrittenThroughAnotherImport() {
+    void memoryImportedForReadingIsNotWrittenThroughAnotherImport() {
         open(GpuKind.CUDA, 2);
         try (Arena arena = Arena.ofShared()) {
             MemorySegment all = arena.allocate(2 * PAGE, PAGE);
@@ -240,10 +240,10 @@ class GpuImportsTest {
         }
     }
 
-    /** Two devices of one driver: it takes the pages as registered for both. */
+    /** Two devices of the same driver: the second takes the pages as registered for both. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void devicesOfOneDriverImportTheSameMemory(GpuKind kind) {
+    void devicesOfTheSameDriverImportTheSameMemory(GpuKind kind) {
         open(kind, 3); // two of the same hardware
         try (Arena arena = Arena.ofShared()) {
             MemorySegment all = arena.allocate(2 * PAGE, PAGE);
@@ -255,7 +255,7 @@ class GpuImportsTest {
                 devices.get(i).queue(0).fill(null, next(), seen.get(i), 1024L * i, 1024, i + 1, 4, 0);
                 await();
             }
-            seen.getFirst().close(); // which registered it
+            seen.getFirst().close(); // the registering context
             devices.get(1).queue(0).fill(null, next(), seen.get(1), 3072, 1024, 9, 4, 0);
             await();
             seen.forEach(Buffer::close);
@@ -300,7 +300,7 @@ class GpuImportsTest {
                     byte byteValue = (byte) random.nextInt();
                     part.device.queue(0).fill(null, next(), part.buffer, at, length, byteValue, 1, 0);
                     model.asSlice(part.from + at, length).fill(byteValue);
-                } else { // through memory of the device, from one place to another of the same length
+                } else { // through memory of the device, from a place to another of the same length
                     Part target = parts.get(random.nextInt(parts.size()));
                     int room = Math.min(length, (int) target.buffer.length());
                     int to = random.nextInt((int) target.buffer.length() - room + 1);

@@ -15,7 +15,7 @@ import java.util.Objects;
 /**
  * The kernels of the contract suites for CUDA and HIP, in PTX; the source is in {@code gpu/contract} among the resources.
  *
- * <p>HIP's libraries take code objects, not PTX: with HIP these are for the library that stands in for it in tests.
+ * <p>HIP's libraries take code objects, not PTX: for HIP, kernels for the library that stands in for it in tests.
  */
 public final class GpuKernels {
     private static final long READ_ONLY = GpuExecutableFile.READ_ONLY;
@@ -23,7 +23,7 @@ public final class GpuKernels {
 
     private GpuKernels() {}
 
-    /** Loads them in the format of the device's driver; the caller closes the executable. */
+    /** Loads the kernels in the format of the device's driver; the caller closes the executable. */
     public static Executable load(Device device, int... constants) {
         boolean cuda = device.info().driver().equals("cuda");
         String format = cuda ? GpuExecutableFile.CUDA : GpuExecutableFile.HIP;
@@ -31,7 +31,7 @@ public final class GpuKernels {
         return device.createExecutable(new ExecutableParams(format, MemorySegment.ofArray(code), null, constants));
     }
 
-    /** An executable of them: {@link GpuExecutables#CUDA} or {@link GpuExecutables#HIP}. */
+    /** An executable of the kernels: {@link GpuExecutables#CUDA} or {@link GpuExecutables#HIP}. */
     static byte[] pack(String identifier, int... constants) {
         List<Table> kernels = List.of(
                 GpuExecutables.kernel("add", 0, new long[] {READ_ONLY, READ_ONLY, 0}),
@@ -44,8 +44,8 @@ public final class GpuKernels {
     }
 
     /**
-     * The text, in which the specialisation constant is written out. Executables for CUDA and HIP have no means for that: compilers
-     * write out such constants before they make code.
+     * The text, with the specialisation constant written out. Executables for CUDA and HIP have no means for constants:
+     * compilers write out such constants before making code.
      */
     private static String ptx(int... constants) {
         try (InputStream in = GpuKernels.class.getResourceAsStream("/gpu/contract/kernels.ptx")) {

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 class GpuKernelsTest {
-    /** Drivers take as many parameters as the text declares, from wherever they are told to. */
+    /** Drivers take as many parameters as the text declares, from any place named. */
     @Test
     void executablesDeclareTheParametersOfTheText() {
         for (String identifier : new String[] {GpuExecutables.CUDA, GpuExecutables.HIP}) {

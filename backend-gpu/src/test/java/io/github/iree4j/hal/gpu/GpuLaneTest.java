@@ -40,7 +40,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Streams that are full, held back, or refuse something: callers are not held up, and order stays. */
+/** Streams that are full, held back, or refuse commands: callers are not held up, and order stays. */
 @Timeout(300)
 class GpuLaneTest {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
@@ -110,7 +110,7 @@ class GpuLaneTest {
         return buffer.map(MemoryAccess.READ, 0, Buffer.WHOLE).toArray(INT);
     }
 
-    /** Runs something that must not be held up by streams that hang. */
+    /** Runs an action not to be held up by hanging streams. */
     private static void unhindered(String what, Runnable call) {
         Thread caller = Thread.ofPlatform().start(call);
         try {
@@ -124,10 +124,10 @@ class GpuLaneTest {
 
     // ---- Threads that give for others.
 
-    /** The thread of stream 1 gives for stream 0, and this lets a command of its own go on, which waits for the host. */
+    /** The thread of stream 1 gives for stream 0, and so lets its own next command go on, which waits for the host. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aThreadThatWaitsForItsStreamGivesForNoOther(GpuKind kind) {
+    void aThreadWaitingForItsStreamGivesForNoOther(GpuKind kind) {
         int window = 40;
         GpuDrivers made = GpuDrivers.fake(directory, kind, "", StreamDevice.CLOSE_LIMIT, window, LONG.toNanos());
         driver = made;
@@ -196,7 +196,7 @@ class GpuLaneTest {
 
     // ---- Callers.
 
-    /** From the host to the host the driver copies while the caller waits, and so does a fill that copies. */
+    /** From the host to the host the driver copies while the caller waits, also for a copying fill. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
     void fillsOfLongPatternsInMemoryOfTheHostDoNotHoldUpTheirCaller(GpuKind kind) {
@@ -216,7 +216,7 @@ class GpuLaneTest {
         }
     }
 
-    /** GPU-4: what a stream is to wait for takes room there too. */
+    /** GPU-4: a stream's waits take room there too. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
     void manyWaitsDoNotFillAStreamWithCallers(GpuKind kind) {
@@ -243,10 +243,10 @@ class GpuLaneTest {
         each.getFirst().await(rounds, LONG);
     }
 
-    /** GPU-4: with one stream that hangs, however much it has, the others go on and no caller waits. */
+    /** GPU-4: with a hanging stream, however much it has, the others go on and no caller waits. */
     @ParameterizedTest
     @CsvSource({"CUDA, 1024, 512", "HIP, 1024, 512", "CUDA, 64, 32", "HIP, 16, 16"})
-    void aStreamThatHangsHoldsUpNoOtherAndNoCaller(GpuKind kind, int capacity, int window) {
+    void aHangingStreamHoldsUpNoOtherAndNoCaller(GpuKind kind, int capacity, int window) {
         StreamDevice device = open(kind, "capacity=" + capacity, 3, window);
         Buffer buffer = closed(buffer(device, OF_DEVICE, 64));
         Buffer seen = closed(buffer(device, OF_HOST, 16));
@@ -263,7 +263,7 @@ class GpuLaneTest {
             device.queue(1).fill(null, at(second, i), buffer, 4, 4, i, 4, 0);
         }
         second.await(200, LONG);
-        // Behind the one that hangs, and yet no caller waits.
+        // Behind the hanging stream, and yet no caller waits.
         unhindered("each submission", () -> {
             for (int i = 1; i <= 2000; i++) {
                 device.queue(2).fill(at(first, 2 * i), at(third, i), seen, 0, 4, i, 4, 0);
@@ -318,10 +318,10 @@ class GpuLaneTest {
         }
     }
 
-    /** Copies for which the driver waits, and counts that the host must see, between others. */
+    /** Copies awaited by the driver, and counts for the host's eyes, between others. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void whatTheHostHasToWaitForComesInItsTurn(GpuKind kind) {
+    void workAwaitedByTheHostComesInItsTurn(GpuKind kind) {
         StreamDevice device = open(kind, "slow=20", 2);
         Executable kernels = closed(GpuKernels.load(device));
         Buffer counts = closed(buffer(device, OF_HOST, 12));
@@ -344,7 +344,7 @@ class GpuLaneTest {
             value++;
             for (int i = 1; i <= rounds; i++) {
                 DeviceQueue queue = device.queue(i % 2);
-                // As many workgroups as the round has, each counts its element up: from one to two and back.
+                // As many workgroups as in the round, each counts its element up: from one to two and back.
                 queue.fill(at(done, value), at(done, value + 1), counts, 0, 4, i % 64 + 1, 4, 0);
                 queue.execute(at(done, value + 1), at(done, value + 2), indirect, null, 0);
                 queue.copy(at(done, value + 2), at(done, value + 3), two, 0, one, 0, 4L * (i % 64 + 1), 0);
@@ -361,10 +361,10 @@ class GpuLaneTest {
         assertThat(ints(one)).isEqualTo(expected);
     }
 
-    /** What is before a step of the host's is told of when it is over, not when the step is. */
+    /** Work before a step of the host's is reported at its own end, not at the end of the step. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void whatIsBeforeAnIndirectDispatchIsOverOnItsOwn(GpuKind kind) {
+    void workBeforeAnIndirectDispatchIsOverSeparately(GpuKind kind) {
         StreamDevice device = open(kind, "slow=20000", 2);
         Executable kernels = closed(GpuKernels.load(device));
         Buffer counts = closed(buffer(device, OF_HOST, 12));
@@ -395,7 +395,7 @@ class GpuLaneTest {
         done.await(1, LONG);
     }
 
-    /** Its readers take what they saw for over. */
+    /** Its readers take the values seen for over. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
     void theValueOfATimelineNeverGoesBack(GpuKind kind) throws InterruptedException {
@@ -449,7 +449,7 @@ class GpuLaneTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aLaunchThatIsRefusedFailsAloneAndTheRestGoesOn(GpuKind kind) {
+    void aRefusedLaunchFailsAloneAndTheRestGoesOn(GpuKind kind) {
         StreamDevice device = open(kind, "launch_error=3", 2);
         Executable kernels = closed(GpuKernels.load(device));
         Buffer one = closed(buffer(device, OF_DEVICE, 4));
@@ -461,7 +461,7 @@ class GpuLaneTest {
             dispatch(device.queue(0), null, at(all.get(i), 1), kernels, one, two);
         }
         TimelineSemaphore after = semaphore();
-        device.queue(1).fill(at(all.get(2), 1), at(after, 1), one, 0, 4, 1, 4, 0); // of what was refused
+        device.queue(1).fill(at(all.get(2), 1), at(after, 1), one, 0, 4, 1, 4, 0); // of the refused work
         driver().goOn();
         for (int i = 0; i < 6; i++) {
             if (i == 2) {
@@ -474,10 +474,12 @@ class GpuLaneTest {
         assertThat(device.failure()).isEmpty();
     }
 
-    /** What was not given has failed, and is over after what it was to wait for all the same: what comes next relies on that. */
+    /**
+     * Commands not given have failed, and are over after their waits all the same: the next commands rely on the order.
+     */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void whatIsRefusedIsOverAfterWhatItWaitsFor(GpuKind kind) {
+    void refusedWorkIsOverAfterItsWaits(GpuKind kind) {
         StreamDevice device = open(kind, "fail=stream_wait_event:1:801", 3);
         Buffer one = closed(buffer(device, OF_DEVICE, 64));
         Buffer seen = closed(buffer(device, OF_HOST, 64));
@@ -488,7 +490,7 @@ class GpuLaneTest {
         driver().hang(0);
         device.queue(0).fill(null, at(first, 1), one, 0, 4, 1, 4, 0);
         device.queue(1).fill(at(first, 1), at(second, 1), one, 4, 4, 2, 4, 0);
-        device.queue(1).copy(at(first, 1), at(third, 1), one, 0, seen, 0, 4, 0); // its wait is the one before
+        device.queue(1).copy(at(first, 1), at(third, 1), one, 0, seen, 0, 4, 0); // the wait is the previous command
         assertThat(catchThrowableOfType(IreeException.class, () -> third.await(1, Duration.ofMillis(300))))
                 .extracting(IreeException::code)
                 .isEqualTo(StatusCode.DEADLINE_EXCEEDED);

@@ -21,7 +21,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a device cannot run is refused when it is loaded: with the number and the limit, or with what the driver's compiler says. */
+/**
+ * Code beyond a device is refused at the load: with the number and the limit, or with the message of the driver's
+ * compiler.
+ */
 @Timeout(300)
 class GpuLimitsTest {
     private static final String HEAD = ".version 6.0\n.target sm_75\n.address_size 64\n";
@@ -29,7 +32,7 @@ class GpuLimitsTest {
     @TempDir
     private Path directory;
 
-    /** Loads a kernel, {@code k}; returns why it cannot be. */
+    /** Loads a kernel, {@code k}; returns the reason. */
     private @Nullable IreeException load(GpuKind kind, String settings, int x, int y, int z, int shared, String ptx) {
         return load(kind, settings, GpuExecutables.kernel("k", x, y, z, shared), ptx);
     }
@@ -53,7 +56,7 @@ class GpuLimitsTest {
         }
     }
 
-    /** Each limit of the device, by its attribute: a kernel at the limit is loaded, one beyond it is not. */
+    /** Each limit of the device, by its attribute: a kernel at the limit is loaded, a kernel beyond is not. */
     @ParameterizedTest
     @CsvSource({
         "CUDA, 2,  64, 1,  1, threads of a workgroup along x",
@@ -82,7 +85,7 @@ class GpuLimitsTest {
 
     @ParameterizedTest
     @EnumSource
-    void blocksThatHaveNotEnoughRegistersAreRefused(GpuKind kind) {
+    void blocksWithoutEnoughRegistersAreRefused(GpuKind kind) {
         String ptx = ".visible .entry k() .maxntid 32, 1, 1 { ret; }";
         assertThat(load(kind, "", 32, 1, 1, 0, ptx)).isNull();
         assertRefused(
@@ -90,7 +93,7 @@ class GpuLimitsTest {
                 "kernel 'k' has 33 threads of a workgroup (with the registers that it uses), the limit is 32");
     }
 
-    /** What the text declares and what the executable asks for besides count together. */
+    /** The declarations of the text and the request of the executable count together. */
     @ParameterizedTest
     @CsvSource({"CUDA, 166912", "HIP, 65536"})
     void sharedMemoryBeyondTheDevicesIsRefused(GpuKind kind, int limit) {
@@ -104,7 +107,7 @@ class GpuLimitsTest {
                 "kernel 'k' has %d bytes of dynamic shared memory, the limit is %d".formatted(limit + 1, limit));
     }
 
-    /** A driver reads as many parameters as the code has, behind those that it is given too. */
+    /** A driver reads as many parameters as the code has, behind the given parameters too. */
     @ParameterizedTest
     @CsvSource({
         "1, 1, 'k(.param .u64 a, .param .u32 b)', ",
@@ -113,7 +116,7 @@ class GpuLimitsTest {
         "0, 0, 'k(.param .u64 a)', 1 parameters of at most 8 bytes",
         "2, 2, 'k(.param .u64 a, .param .align 8 .b8 b[16])', 2 parameters of at most 16 bytes",
     })
-    void codeThatTakesMoreThanTheExecutableDeclaresIsRefused(
+    void codeTakingMoreThanTheExecutableDeclaresIsRefused(
             int buffers, int constants, String entry, @Nullable String refused) {
         Table kernel = GpuExecutables.kernel("k", buffers, constants);
         String ptx = ".visible .entry " + entry + " { ret; }";
@@ -130,13 +133,13 @@ class GpuLimitsTest {
                         "declares %d buffers and %d constants".formatted(buffers, constants),
                         "compile the program again");
         assertThat(load(GpuKind.CUDA, "no_symbol=cuFuncGetParamInfo", kernel, ptx))
-                .as("by a driver that does not tell")
+                .as("by a silent driver")
                 .isNull();
     }
 
     @ParameterizedTest
     @EnumSource
-    void textThatTheDriverCannotCompileSaysWhereAndWhy(GpuKind kind) {
+    void uncompilableTextNamesThePlaceAndTheReason(GpuKind kind) {
         IreeException failure = load(kind, "", 1, 1, 1, 0, "\n.visible .entry k() { wrong.u32 a, b; ret; }");
         assertThat(failure).isNotNull();
         assertThat(failure.code()).isEqualTo(StatusCode.INVALID_ARGUMENT);

@@ -10,19 +10,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A ring of points does what a queue does, however large it grows and wherever its counters are. */
+/** A ring of points works like a queue, of any size and with counters at any place. */
 class GpuPointsTest {
     private record Point(long ticket, Event event, int commands) {}
 
     @ParameterizedTest
     @ValueSource(ints = {0, 7, -1, Integer.MAX_VALUE - 100, Integer.MIN_VALUE + 3, -300})
-    void itDoesWhatAQueueDoes(int first) {
+    void aRingWorksLikeAQueue(int first) {
         Random random = new Random(Effort.seed(getClass(), "operations", 20261122) + first);
         for (int round = 0; round < Effort.rounds(200); round++) {
             GpuPoints points = new GpuPoints(first);
             ArrayDeque<Point> model = new ArrayDeque<>();
             long ticket = random.nextInt(3);
-            int rising = random.nextInt(8); // of ten: how large it becomes
+            int rising = random.nextInt(8); // of ten: the final size
             for (int i = 0; i < 400; i++) {
                 if (random.nextInt(10) < 2 + rising) {
                     ticket += 1 + random.nextInt(3);
@@ -62,7 +62,7 @@ class GpuPointsTest {
     }
 
     @Test
-    void anEmptyOneHasNothing() {
+    void anEmptyRingHasNothing() {
         GpuPoints points = new GpuPoints();
         assertThat(points.isEmpty()).isTrue();
         assertThat(points.first()).isNull();

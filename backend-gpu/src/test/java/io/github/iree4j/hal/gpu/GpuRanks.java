@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** Devices without hardware for the participants of collectives: one each, opened when it is first asked for. */
+/** Devices without hardware for the participants of collectives: one device each, opened on the first request. */
 final class GpuRanks implements Participants {
     private final GpuDrivers driver;
     private final List<StreamDevice> opened = new ArrayList<>();
@@ -37,7 +37,7 @@ final class GpuRanks implements Participants {
         return driver;
     }
 
-    /** What the libraries have. */
+    /** The content of the libraries. */
     static boolean has(Collective operation) {
         boolean reduces = operation.reduction() != Collective.NONE;
         boolean isShort = operation.elementType() == Collective.S16 || operation.elementType() == Collective.U16;

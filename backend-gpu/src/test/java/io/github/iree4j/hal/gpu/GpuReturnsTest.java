@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Memory goes back to the driver: before close() returns, and where the driver refuses it at first. */
+/** Memory goes back to the driver: before close() returns, and where the driver refuses at first. */
 @Timeout(300)
 class GpuReturnsTest {
     private static final Duration LONG = Duration.ofSeconds(60);
@@ -32,10 +32,10 @@ class GpuReturnsTest {
         return GpuDrivers.handle(device).liveObjects()[GpuDevice.KINDS.indexOf("MEMORY")];
     }
 
-    /** STREAM-10: another thread gives a slab back, which the driver takes 0.2 s to take, when the device is closed. */
+    /** STREAM-10: another thread gives a slab back, taken by the driver within 0.2 s, when the device is closed. */
     @ParameterizedTest
     @EnumSource
-    void closeReturnsAfterSlabsThatOtherThreadsGiveBack(GpuKind kind) throws Exception {
+    void closeReturnsAfterSlabsReturnedByOtherThreads(GpuKind kind) throws Exception {
         GpuDrivers driver = GpuDrivers.fake(directory, kind, "slow=200000");
         FakeGpu fake = Objects.requireNonNull(driver.library());
         StreamDevice device = driver.open(DeviceOptions.builder());
@@ -51,10 +51,10 @@ class GpuReturnsTest {
         driver.assertNothingToComplainOf();
     }
 
-    /** What is freed neither in one way nor in the other is counted until the driver takes it. */
+    /** Memory freed in neither way is counted until the driver takes it. */
     @ParameterizedTest
     @EnumSource
-    void memoryThatTheDriverRefusesIsOfferedAgain(GpuKind kind) {
+    void memoryRefusedByTheDriverIsOfferedAgain(GpuKind kind) {
         GpuDrivers driver = GpuDrivers.fake(
                 directory, kind, "fail=pool_free:1:2 fail=memory_free:1:304 fail=pool_free:3:2 fail=memory_free:2:2");
         StreamDevice device = driver.open(DeviceOptions.builder());

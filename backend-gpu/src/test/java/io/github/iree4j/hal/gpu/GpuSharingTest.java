@@ -45,7 +45,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Memory that devices of a driver share, memory of the host and the device, and events and memory of others. */
+/** Memory shared by devices of a driver, memory of the host and the device, and events and memory of others. */
 @Timeout(300)
 class GpuSharingTest {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
@@ -149,7 +149,7 @@ class GpuSharingTest {
         library().forget();
         for (int stage = 0;
                 stage < 20;
-                stage++) { // each reads what the other device has, and writes into its own, or the other way round
+                stage++) { // each reads data of the other device, and writes into its own, or the other way round
             int from = stage % 2;
             if (stage % 4 < 2) {
                 scale(stage % 3 % 2, kernels.get(stage % 3 % 2), buffers[from], buffers[1 - from], 1, stage);
@@ -175,7 +175,7 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void transfersBetweenPeersAreOneCopy(GpuKind kind) {
+    void transfersBetweenPeersAreASingleCopy(GpuKind kind) {
         open(kind, "devices=2 peer", 2);
         Buffer first = buffer(0);
         Buffer second = buffer(1);
@@ -187,7 +187,7 @@ class GpuSharingTest {
         assertThat(library().calls(kind == GpuKind.CUDA ? "copy_cuda" : "copy_hip"))
                 .isOne();
         assertThat(contents(second)).containsOnly(7);
-        // Where the host comes in, the memory's own device moves the bytes; it frees its memory, too.
+        // Where the host comes in, the memory's own device moves the bytes; the memory is freed, too.
         devices.get(0).queue(0).update(last(), next(), MemorySegment.ofArray(new int[] {5}), second, 0, 0);
         await();
         assertThat(contents(second)[0]).isEqualTo(5);
@@ -201,7 +201,7 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void peersThatAreNotCopyThroughTheHost(GpuKind kind) {
+    void otherDevicesCopyThroughTheHost(GpuKind kind) {
         open(kind, "devices=2", 2);
         assertThat(devices.get(0).memoryObstacle(devices.get(1)))
                 .contains("the host does not see the memory of device '%s:1'"
@@ -214,7 +214,7 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aPeerThatIsClosedIsNone(GpuKind kind) {
+    void aClosedPeerIsNone(GpuKind kind) {
         open(kind, "devices=2 peer", 2);
         devices.get(1).close();
         assertThat(devices.get(0).memoryObstacle(devices.get(1))).isPresent();
@@ -227,7 +227,7 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aPeerThatIsLostFailsItsOwnWorkOnly(GpuKind kind) {
+    void aLostPeerFailsItsOwnWorkOnly(GpuKind kind) {
         open(kind, "devices=2 peer kernel_fault=1", 2);
         Executable faulting = closed(GpuKernels.load(devices.get(1)));
         Executable kernels = closed(GpuKernels.load(devices.get(0)));
@@ -254,10 +254,10 @@ class GpuSharingTest {
         assertThat(contents(other)).containsOnly(4);
     }
 
-    /** Stages on any of three devices and buffers of any, in the order that their data needs. */
+    /** Stages on any of three devices and buffers of any, in the order needed by their data. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void randomPipelinesOverPeersGiveWhatOneDeviceGives(GpuKind kind) {
+    void randomPipelinesOverPeersMatchASingleDevice(GpuKind kind) {
         open(kind, "devices=3 peer", 3);
         List<Executable> kernels =
                 devices.stream().map(each -> closed(GpuKernels.load(each))).toList();
@@ -315,7 +315,7 @@ class GpuSharingTest {
         devices.getFirst().queue(0).copy(last(), next(), both, 0, own, 0, Buffer.WHOLE, 0);
         await();
         assertThat(contents(own)).containsOnly(6);
-        // What need not be mapped is not.
+        // Memory without a need of mapping is not mapped.
         BufferParams wished = new BufferParams(
                 MemoryType.OPTIMAL | MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE, BufferUsage.DEFAULT);
         assertThat(closed(devices.getFirst().allocator().allocate(wished, 64)).memoryType())
@@ -324,7 +324,7 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void withoutManagedMemoryThatOfTheHostIsUsed(GpuKind kind) {
+    void withoutManagedMemoryTheMemoryOfTheHostIsUsed(GpuKind kind) {
         open(kind, "", 1);
         Buffer both = closed(devices.getFirst().allocator().allocate(OF_BOTH, 64));
         assertThat(both.memoryType() & MemoryType.HOST_LOCAL).isEqualTo(MemoryType.HOST_LOCAL);
@@ -333,9 +333,9 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void managedMemoryThatThereIsNotIsRefused(GpuKind kind) {
+    void missingManagedMemoryIsRefused(GpuKind kind) {
         open(kind, managed(kind) + " fail=memory_managed:1:2 fail=memory_managed:2:2 fail=memory_managed:3:801", 1);
-        // The first fails when it is refused the usual slab, and then the smallest that would do.
+        // The first fails when the usual slab is refused, and then the smallest sufficient slab.
         for (StatusCode expected : List.of(StatusCode.RESOURCE_EXHAUSTED, StatusCode.UNIMPLEMENTED)) {
             assertThatThrownBy(() -> devices.getFirst().allocator().allocate(OF_BOTH, 64))
                     .isInstanceOfSatisfying(
@@ -374,7 +374,7 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void memoryThatTheDriverDoesNotKnowIsRefused(GpuKind kind) {
+    void memoryUnknownToTheDriverIsRefused(GpuKind kind) {
         open(kind, "", 1);
         StreamDevice device = devices.getFirst();
         GpuDevice handle = GpuDrivers.handle(device);
@@ -397,7 +397,7 @@ class GpuSharingTest {
 
     // ---- Events of others.
 
-    /** Work of others on the device, and the event behind it. */
+    /** Work of others on the device, and the event behind. */
     private record Others(GpuDevice device, long stream, long event, long memory) implements AutoCloseable {
         static Others of(GpuDevice device) {
             return new Others(
@@ -443,7 +443,7 @@ class GpuSharingTest {
         assertThat(theirDone.isTainted(5)).isTrue();
         device.queue(0).copy(closed(Fence.at(theirDone, 5)), next(), theirs, 0, own, 0, Buffer.WHOLE, 0);
         await();
-        assertThat(library().calls("stream_wait_event")).isOne(); // it is over
+        assertThat(library().calls("stream_wait_event")).isOne(); // over
     }
 
     @ParameterizedTest
@@ -453,7 +453,7 @@ class GpuSharingTest {
         StreamDevice device = devices.getFirst();
         Others others = closed(Others.of(GpuDrivers.handle(device)));
         TimelineSemaphore done = closed(TimelineSemaphore.create(0));
-        for (int i = 1; i <= 20; i++) { // recorded again once it was over
+        for (int i = 1; i <= 20; i++) { // recorded again once over
             others.begin();
             device.importEvent(others.event, done, i);
             done.await(i, LONG);
@@ -485,7 +485,7 @@ class GpuSharingTest {
 
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void whatIsNoEventIsRefused(GpuKind kind) {
+    void anythingButAnEventIsRefused(GpuKind kind) {
         open(kind, "", 1);
         assertThatThrownBy(() -> devices.getFirst().importEvent(0x40, timeline, 1))
                 .isInstanceOfSatisfying(

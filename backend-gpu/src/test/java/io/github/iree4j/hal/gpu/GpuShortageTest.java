@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A driver that runs out of memory. */
+/** A driver short of memory. */
 @ParameterizedClass
 @EnumSource(GpuKind.class)
 @Timeout(300)
@@ -76,7 +76,7 @@ class GpuShortageTest {
     }
 
     @Test
-    void anAllocationThatTheDriverRefusesFailsWithNumbersAndRemedy() {
+    void anAllocationRefusedByTheDriverFailsWithNumbersAndRemedy() {
         open("oom_allocation=1");
         assertThatThrownBy(() -> device.allocator().allocate(OF_DEVICE, 20 * MIB))
                 .satisfies(e -> assertExhausted(e, "20971520 bytes", "OUT_OF_MEMORY (2)", "close buffers"));
@@ -93,7 +93,7 @@ class GpuShortageTest {
     }
 
     @Test
-    void withABudgetOfTheUserTheDriverIsAskedForMemoryThatOthersMayHaveFreed() {
+    void withABudgetOfTheUserTheDriverIsAskedForMemoryPerhapsFreedByOthers() {
         fake = GpuDrivers.fake(directory, kind, "heap_mib=100 others_mib=60");
         device = fake.open(DeviceOptions.builder().memoryLimit(100 * MIB));
         device.allocator().allocate(OF_DEVICE, 50 * MIB).close();
@@ -188,9 +188,9 @@ class GpuShortageTest {
         }
     }
 
-    /** All staging memory is in flight on hardware that hangs. */
+    /** All staging memory is in flight on hanging hardware. */
     @Test
-    void aWriterThatWaitsForStagingMemoryCanBeInterrupted() throws Exception {
+    void aWriterWaitingForStagingMemoryCanBeInterrupted() throws Exception {
         open("");
         byte[] bytes = new byte[16 * MIB];
         try (Buffer first = device.allocator().allocate(OF_DEVICE, bytes.length);
@@ -224,13 +224,13 @@ class GpuShortageTest {
     }
 
     @Test
-    void aDriverThatDoesNotTellWhatIsFreeIsTakenAtItsWhole() {
+    void aDriverSilentAboutFreeMemoryIsTakenAtItsWhole() {
         open("heap_mib=100 fail=memory_info:1:2");
         device.allocator().allocate(OF_DEVICE, 90 * MIB).close();
     }
 
     @Test
-    void whatIsOnlyKeptIsGivenBackBeforeAnAllocationFails() {
+    void keptMemoryIsGivenBackBeforeAnAllocationFails() {
         open("heap_mib=100");
         device.allocator().allocate(OF_DEVICE, 60 * MIB).close(); // kept for later
         assertThat(device.allocator().statistics().bytesReserved()).isGreaterThanOrEqualTo(60 * MIB);
@@ -238,16 +238,16 @@ class GpuShortageTest {
     }
 
     @Test
-    void aDriverThatRefusesIsAskedAgainOnceWhatIsKeptIsBack() {
+    void aRefusingDriverIsAskedAgainOnceKeptMemoryIsBack() {
         open("oom_allocation=2");
         device.allocator().allocate(OF_DEVICE, 20 * MIB).close(); // kept for later
         device.allocator().allocate(OF_DEVICE, 30 * MIB).close();
         assertThat(device.allocator().statistics().bytesReserved()).isLessThan(50 * MIB);
     }
 
-    /** In queue order: the second allocation waits until work gives back the first, whichever size its slab has. */
+    /** In queue order: the second allocation waits until work gives back the first, for any size of slab. */
     @Test
-    void anAllocationThatHasNoRoomWaitsForWorkThatGivesMemoryBack() {
+    void anAllocationWithoutRoomWaitsForWorkGivingMemoryBack() {
         open("heap_mib=100");
         try (Fence gate = fence();
                 Fence first = fence();

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Kernels that end by force, or do not end. */
+/** Kernels with a forced end, or without an end. */
 @Timeout(300)
 class GpuTrapTest {
     private static final Duration LONG = Duration.ofSeconds(60);
@@ -106,7 +106,7 @@ class GpuTrapTest {
     /** As compilers write names of functions imported from ONNX: with '$' in the lookup, and '_' in the kernel. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aKernelIsFoundByTheNameThatPtxCannotHave(GpuKind kind) {
+    void aKernelIsFoundByANameImpossibleInPtx(GpuKind kind) {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, "");
         try (StreamDevice device = fake.open(DeviceOptions.builder())) {
             byte[] code = GpuExecutables.pack(
@@ -124,10 +124,10 @@ class GpuTrapTest {
         }
     }
 
-    /** The device is lost, with the work of others on it; what is behind fails, and another device can be opened. */
+    /** The device is lost, with the work of others there; work behind fails, and another device can be opened. */
     @ParameterizedTest
     @MethodSource("faults")
-    void aKernelThatEndsByForceLosesTheDevice(GpuKind kind, String name) {
+    void aKernelEndingByForceLosesTheDevice(GpuKind kind, String name) {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, "");
         StreamDevice device = fake.open(DeviceOptions.builder());
         try (Executable kernels = load(device, kind);
@@ -154,10 +154,10 @@ class GpuTrapTest {
         fake.assertNothingToComplainOf();
     }
 
-    /** Its waiters are told when the device is closed, and its memory stays until the driver gives up on it. */
+    /** Its waiters are notified when the device is closed, and its memory stays until the driver gives up. */
     @ParameterizedTest
     @EnumSource
-    void aKernelThatDoesNotEndIsLeftToTheDriver(GpuKind kind) {
+    void anEndlessKernelIsLeftToTheDriver(GpuKind kind) {
         GpuDrivers fake = GpuDrivers.fake(directory, kind, "", SOON);
         StreamDevice device = fake.open(DeviceOptions.builder());
         Executable kernels = load(device, kind);

@@ -22,14 +22,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A host call that is interrupted while it moves memory which the host does not see. */
+/** A host call interrupted during a move of hidden memory. */
 @ParameterizedClass
 @EnumSource(GpuKind.class)
 @Timeout(60)
 class InterruptedTransferTest {
     private static final BufferParams OF_DEVICE = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
 
-    private static final int SIZE = 12 << 20; // more than one piece
+    private static final int SIZE = 12 << 20; // more than a single piece
 
     @TempDir
     private Path directory;
@@ -41,7 +41,7 @@ class InterruptedTransferTest {
     }
 
     @Test
-    void itWaitsForItsTransfersOnceTheDeallocationBehindItIsIssued() {
+    void anInterruptedCallWaitsForItsTransfersOnceTheDeallocationBehindIsIssued() {
         AtomicBoolean submitted = new AtomicBoolean();
         AtomicBoolean stayed = new AtomicBoolean();
         try (StreamDevice device = GpuDrivers.fake(directory, kind, "")

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Commands that are recorded anew for each execution, as compiled programs record them, become a graph when they repeat. */
+/** Commands recorded anew for each execution, as compiled programs do, become a graph on repetition. */
 class KnownGraphsTest {
     private static final BufferParams PARAMS = GpuGraphsTest.PARAMS;
 
@@ -91,7 +91,7 @@ class KnownGraphsTest {
 
     @ParameterizedTest
     @EnumSource
-    void theSecondRecordingMakesAGraphThatLaterOnesLaunch(GpuKind kind) {
+    void theSecondRecordingMakesAGraphForLaterRecordings(GpuKind kind) {
         with(kind, "", (device, fake, kernels) -> {
             try (Buffer buffer = zero(device)) {
                 for (int i = 1; i <= 5; i++) {
@@ -146,7 +146,7 @@ class KnownGraphsTest {
     /** GPU-7: the address may be of other memory from then on. */
     @ParameterizedTest
     @EnumSource
-    void afterMemoryIsFreedNoGraphIsLaunchedThatWasMadeBefore(GpuKind kind) {
+    void afterMemoryIsFreedNoEarlierGraphIsLaunched(GpuKind kind) {
         with(kind, "", (device, fake, kernels) -> {
             try (Buffer buffer = zero(device)) {
                 for (int i = 0; i < 3; i++) {
@@ -166,7 +166,7 @@ class KnownGraphsTest {
     /** GPU-7: the handle of a function may be of other code from then on. */
     @ParameterizedTest
     @EnumSource
-    void afterCodeIsUnloadedNoGraphIsLaunchedThatWasMadeBefore(GpuKind kind) {
+    void afterCodeIsUnloadedNoEarlierGraphIsLaunched(GpuKind kind) {
         with(kind, "", (device, fake, kernels) -> {
             try (Buffer buffer = zero(device)) {
                 for (int i = 0; i < 4; i++) {
@@ -180,7 +180,7 @@ class KnownGraphsTest {
         });
     }
 
-    /** GPU-8: all graphs but those in the table are released. */
+    /** GPU-8: all graphs outside the table are released. */
     @ParameterizedTest
     @EnumSource
     void theGraphUsedLongestAgoMakesRoom(GpuKind kind) {
@@ -200,7 +200,7 @@ class KnownGraphsTest {
         });
     }
 
-    /** GPU-8: the last execution releases a graph that has lost its place meanwhile. */
+    /** GPU-8: the last execution releases a graph without a place. */
     @ParameterizedTest
     @EnumSource
     void aGraphInUseLosesItsPlace(GpuKind kind) {
@@ -233,7 +233,7 @@ class KnownGraphsTest {
     /** The execution fails; the next give the commands until a graph is made again. */
     @ParameterizedTest
     @EnumSource
-    void aGraphThatIsNotLaunchedIsForgotten(GpuKind kind) {
+    void anUnlaunchableGraphIsForgotten(GpuKind kind) {
         with(kind, "fail=graph_launch:2:2", (device, fake, kernels) -> {
             try (Buffer buffer = zero(device)) {
                 add(device, kernels, buffer, 1, 10);
@@ -250,10 +250,10 @@ class KnownGraphsTest {
         });
     }
 
-    /** A driver that has no memory for a graph is asked less often. */
+    /** A driver without memory for a graph is asked less often. */
     @ParameterizedTest
     @EnumSource
-    void aGraphThatIsNotMadeIsAskedForLater(GpuKind kind) {
+    void anUnmakeableGraphIsAskedForLater(GpuKind kind) {
         with(kind, "fail=graph_instantiate:1:2", (device, fake, kernels) -> {
             try (Buffer buffer = zero(device)) {
                 for (int i = 1; i <= 6; i++) {
@@ -266,7 +266,7 @@ class KnownGraphsTest {
         });
     }
 
-    /** Random recordings on two queues, many of them under way at once, with memory freed in between. */
+    /** Random recordings on two queues, many under way at once, with memory freed in between. */
     @ParameterizedTest
     @EnumSource
     void whateverRepeatsTheSumsAreRight(GpuKind kind) {
@@ -284,7 +284,7 @@ class KnownGraphsTest {
                     TimelineSemaphore[] ends = {first, second};
                     long[] values = new long[2];
                     for (int i = 0; i < 150; i++) {
-                        int which = random.nextInt(sums.length); // a buffer belongs to one queue
+                        int which = random.nextInt(sums.length); // a buffer belongs to a single queue
                         int queue = which % 2;
                         int number = 1 + random.nextInt(2);
                         int times = 2 + random.nextInt(2);

@@ -35,8 +35,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Collectives of a group of one, the group that a machine with one device has: on hardware where {@link GpuDrivers} uses the machine's, with
- * the library of collectives installed there.
+ * Collectives of a group of one participant, as on a machine with a single device: on hardware where {@link GpuDrivers}
+ * uses the machine's, with the library of collectives installed there.
  */
 @Timeout(120)
 class LoneParticipantTest {

@@ -3,7 +3,7 @@ package io.github.iree4j.hal.gpu;
 import io.github.iree4j.lifetime.RefCounted;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An owner of memory, which counts who uses the memory. */
+/** An owner of memory, with a count of its users. */
 final class Owner implements RefCounted {
     final AtomicInteger users = new AtomicInteger();
 

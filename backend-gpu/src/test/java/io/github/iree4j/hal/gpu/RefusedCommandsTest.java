@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What waits for commands that the driver has refused. */
+/** Work behind commands refused by the driver. */
 @Timeout(300)
 class RefusedCommandsTest {
     private static final Duration LONG = Duration.ofSeconds(60);
@@ -41,7 +41,7 @@ class RefusedCommandsTest {
     @TempDir
     private Path directory;
 
-    /** SCHED-7: the streams go on behind commands that the driver has refused, before the host knows. */
+    /** SCHED-7: the streams go on behind commands refused by the driver, before the host knows. */
     @ParameterizedTest
     @CsvSource({"CUDA, 0", "CUDA, 1", "HIP, 0", "HIP, 1"})
     void neitherAHostCallIsMadeNorAFileWrittenBehindRefusedCommands(GpuKind kind, int queue) throws IOException {
@@ -78,10 +78,10 @@ class RefusedCommandsTest {
         }
     }
 
-    /** Parts of files are copied from memory that other transfers have used. */
+    /** Parts of files are copied from memory used by other transfers. */
     @ParameterizedTest
     @EnumSource(GpuKind.class)
-    void aFileThatIsNotReadBehindRefusedCommandsLeavesNoBytesOfOtherTransfers(GpuKind kind) throws IOException {
+    void anUnreadFileBehindRefusedCommandsLeavesNoBytesOfOtherTransfers(GpuKind kind) throws IOException {
         byte[] others = new byte[1 << 20];
         Arrays.fill(others, (byte) 0x5E);
         Path secret = Files.write(directory.resolve("others"), others);

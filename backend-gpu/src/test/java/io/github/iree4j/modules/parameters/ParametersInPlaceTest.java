@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Parameters of archives that a device reads from the mapping of the file. */
+/** Parameters of archives, read by a device from the mapping of the file. */
 @Timeout(300)
 class ParametersInPlaceTest {
     private static final int COUNT = 5_000_001;
@@ -79,9 +79,7 @@ class ParametersInPlaceTest {
                 assertThat(result.getAtIndex(ValueLayout.JAVA_FLOAT, i)).isEqualTo(i);
             }
             device.close();
-            assertThat(mapping.scope().isAlive())
-                    .as("the mapping, once nothing uses it")
-                    .isFalse();
+            assertThat(mapping.scope().isAlive()).as("the mapping, once unused").isFalse();
         }
         GpuDrivers.assertNothingLeft(device);
         drivers.assertNothingToComplainOf();

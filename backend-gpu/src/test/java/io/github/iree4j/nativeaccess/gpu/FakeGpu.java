@@ -18,9 +18,9 @@ import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A library of CUDA's or HIP's driver without hardware, for tests: streams that run concurrently, memory that is not host-visible, modules
- * in PTX, graphs, injected failures, complaints about misuse, counts of calls. {@code native-shim/test/gpu/fake_gpu.h} documents the
- * settings. Each instance has its own copy of the library, and so its own settings and state.
+ * A library of CUDA's or HIP's driver without hardware, for tests: concurrently running streams, hidden memory, modules
+ * in PTX, graphs, injected failures, complaints about misuse, counts of calls. {@code native-shim/test/gpu/fake_gpu.h}
+ * documents the settings. Each instance has a private copy of the library, and so private settings and state.
  *
  * <pre>
  *   FakeGpu fake = FakeGpu.in(temporaryDirectory, FakeGpu.Kind.CUDA, "devices=2 oom_allocation=3");
@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *   assertThat(fake.complaints()).isEmpty();
  * </pre>
  */
-@SuppressWarnings("restricted") // functions of the fake, with the types that it declares
+@SuppressWarnings("restricted") // functions of the fake, with their declared types
 public final class FakeGpu {
     private static final Path BUILT =
             Path.of(System.getProperty("iree4j.test.fake-gpu", "../native-shim/build/release/test"));
@@ -37,7 +37,7 @@ public final class FakeGpu {
 
     private static final int COMPLAINTS_BYTES = 16384;
 
-    /** Whose driver. */
+    /** The driver's owner. */
     public enum Kind {
         CUDA,
         HIP;
@@ -49,7 +49,7 @@ public final class FakeGpu {
 
     private final Path library;
 
-    /** Keeps the library loaded, and so its complaints and counts, after its user closed it. */
+    /** Keeps the library loaded, and so its complaints and counts, after the close by its user. */
     private final SymbolLookup symbols;
 
     private FakeGpu(Path library) {
@@ -71,14 +71,14 @@ public final class FakeGpu {
         }
     }
 
-    /** The library's path, to open it. */
+    /** The library's path, for opening. */
     public String library() {
         return library.toAbsolutePath().toString();
     }
 
     /**
-     * Replaces the settings, except which symbols are missing. They are read when the library is initialized while none of its devices is
-     * open.
+     * Replaces the settings, except the missing symbols. The settings are read when the library is initialized while no
+     * device is open.
      */
     public void set(String settings) {
         try {
@@ -93,7 +93,7 @@ public final class FakeGpu {
         create(".hang");
     }
 
-    /** The same for one of its streams, in the order in which they were ever created, from 0. */
+    /** The same for a single stream, in the order of creation, from 0. */
     public void hang(int stream) {
         try {
             Files.writeString(Path.of(library + ".hang"), Integer.toString(stream));
@@ -102,7 +102,7 @@ public final class FakeGpu {
         }
     }
 
-    /** Ends {@link #hang}; does nothing without it. */
+    /** Ends {@link #hang}; no effect without it. */
     public void goOn() {
         try {
             Files.deleteIfExists(Path.of(library + ".hang"));
@@ -111,12 +111,12 @@ public final class FakeGpu {
         }
     }
 
-    /** Makes its devices lost from now on, which also ends waits in progress. */
+    /** Makes its devices lost from now on, and ends waits in progress. */
     public void lose() {
         create(".lost");
     }
 
-    /** Ends {@link #lose} for devices that are opened from now on; does nothing without it. */
+    /** Ends {@link #lose} for devices opened from now on; no effect without it. */
     public void find() {
         try {
             Files.deleteIfExists(Path.of(library + ".lost"));
@@ -125,7 +125,7 @@ public final class FakeGpu {
         }
     }
 
-    /** What it complained about, the latest of it; empty as long as nothing misused it. */
+    /** The complaints, the latest of them; empty without misuse. */
     public List<String> complaints() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment text = arena.allocate(COMPLAINTS_BYTES);
@@ -162,7 +162,7 @@ public final class FakeGpu {
         }
     }
 
-    @SuppressWarnings("restricted") // functions of the fake, with the types that it declares
+    @SuppressWarnings("restricted") // functions of the fake, with their declared types
     private MethodHandle function(String name, FunctionDescriptor descriptor) {
         return Linker.nativeLinker().downcallHandle(symbols.findOrThrow(name), descriptor);
     }

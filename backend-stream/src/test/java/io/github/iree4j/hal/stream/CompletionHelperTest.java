@@ -24,7 +24,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A thread that waits for a device sees by itself that the work is done: the thread of the driver's waits is deaf here. */
+/**
+ * A thread in a wait for a device sees by itself the end of the work: the thread of the driver's waits is deaf here.
+ */
 @Timeout(60)
 class CompletionHelperTest {
     private static final Duration LONG = Duration.ofSeconds(10);
@@ -54,7 +56,7 @@ class CompletionHelperTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void completedWorkIsSeenByTheThreadThatWaits(int queues) {
+    void completedWorkIsSeenByTheWaitingThread(int queues) {
         open(queues);
         try (Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
                 TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
@@ -116,9 +118,9 @@ class CompletionHelperTest {
         }
     }
 
-    /** What the thread's look makes due runs before the thread sleeps, although the thread is in a callback. */
+    /** Work made due by the thread's look runs before the thread sleeps, although the thread is in a callback. */
     @Test
-    void aCallbackThatWaitsRunsWhatItsLookMakesDue() {
+    void aWaitingCallbackRunsTheWorkDueByItsLook() {
         open(1);
         try (Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
                 TimelineSemaphore work = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
@@ -143,7 +145,7 @@ class CompletionHelperTest {
         }
     }
 
-    /** Only the waiting thread has met the failure: nobody else would tell those who wait. */
+    /** Only the waiting thread has met the failure: nobody else would notify the waiters. */
     @Test
     void aFailureOfTheLookFailsTheDevice() {
         open(1);
@@ -156,7 +158,7 @@ class CompletionHelperTest {
             driver.fail("value", 0, 1, () -> new IllegalStateException("no value today"));
             HardwareStream stream = ((StreamQueue) device.queue(0)).stream();
             Thread.ofPlatform().start(() -> {
-                while (stream.point(Long.MAX_VALUE) < 0) { // not stopped: what ends before that may still succeed
+                while (stream.point(Long.MAX_VALUE) < 0) { // not stopped: work ended before may still succeed
                     Thread.onSpinWait();
                 }
                 driver.deafen(false); // work ends, and fails
@@ -165,9 +167,11 @@ class CompletionHelperTest {
         }
     }
 
-    /** The thread that puts work on the hardware may be slow: a waiting thread that slept meanwhile would have to be woken. */
+    /**
+     * The thread with the work for the hardware may be slow: a waiting thread asleep meanwhile would have to be woken.
+     */
     @Test
-    void workThatAnotherThreadPutsOnTheHardwareIsWaitedForByLooking() throws InterruptedException {
+    void workFromAnotherThreadIsWaitedForByLooking() throws InterruptedException {
         open(1);
         CountDownLatch submits = new CountDownLatch(1);
         CountDownLatch goesOn = new CountDownLatch(1);
@@ -203,7 +207,7 @@ class CompletionHelperTest {
         }
     }
 
-    /** Others sleep: a hundred threads that wait for a device do not look a hundred times as often. */
+    /** Others sleep: a hundred threads in a wait for a device do not look a hundred times as often. */
     @Test
     void twoThreadsLookAtOnce() {
         open(1);
@@ -216,7 +220,7 @@ class CompletionHelperTest {
     }
 
     @Test
-    void aThreadThatMayNotLookIsToldOfTheEnd() {
+    void aThreadForbiddenToLookIsToldOfTheEnd() {
         open(1);
         WaitHelper refuses = new WaitHelper() {
             @Override
@@ -241,7 +245,7 @@ class CompletionHelperTest {
     }
 
     @Test
-    void aLostDeviceFailsTheThreadThatWaits() throws InterruptedException {
+    void aLostDeviceFailsTheWaitingThread() throws InterruptedException {
         open(1);
         driver.hold(true);
         try (Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);

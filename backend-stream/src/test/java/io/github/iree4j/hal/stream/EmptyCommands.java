@@ -10,12 +10,15 @@ import org.jspecify.annotations.Nullable;
 public final class EmptyCommands {
     private EmptyCommands() {}
 
-    /** Submits commands that do nothing. */
+    /** Submits commands without work. */
     public static void run(DeviceQueue queue, @Nullable Fence wait, @Nullable Fence signal) {
         submit(queue, wait, signal, null);
     }
 
-    /** The same, with a step behind them that ends when the latch opens; returns a latch that opens when the step begins. */
+    /**
+     * The same, with a step behind them that ends when the latch opens; returns a latch opened at the begin of the
+     * step.
+     */
     public static CountDownLatch pause(
             DeviceQueue queue, @Nullable Fence wait, @Nullable Fence signal, CountDownLatch end) {
         CountDownLatch begun = new CountDownLatch(1);

@@ -120,10 +120,10 @@ class HostileDriverTest {
 
     // ---- Growth of pools.
 
-    /** For an operation that was held back, for one that is being submitted, and for an allocation without one. */
+    /** For an operation held back, for an operation under submission, and for an allocation without an operation. */
     @ParameterizedTest
     @ValueSource(strings = {"resumed", "submitted", "allocated"})
-    void driverIsNotClosedWhileItIsAskedForMemory(String how) throws InterruptedException {
+    void driverIsNotClosedDuringARequestForMemory(String how) throws InterruptedException {
         driver = new ScriptedDriver(1, false);
         device = driver.open(DeviceOptions.builder().queueCount(1), Duration.ofMillis(100)); // close() waits no longer
         CountDownLatch asked = new CountDownLatch(1);
@@ -131,7 +131,7 @@ class HostileDriverTest {
         driver.fail("allocate", 0, 1, () -> {
             asked.countDown();
             awaitUninterruptibly(answered);
-            return null; // it has some
+            return null; // with slots
         });
         Fence begin = fence();
         Fence there = fence();
@@ -211,7 +211,7 @@ class HostileDriverTest {
 
     @ParameterizedTest
     @CsvSource({"1, 1", "1, 3", "3, 3"})
-    void aLaneThatTakesNothingLosesTheDevice(int lanes, int queues) {
+    void aLaneTakingNothingLosesTheDevice(int lanes, int queues) {
         open(lanes, queues, false);
         Buffer buffer = buffer();
         assertWorks(0, buffer);
@@ -221,7 +221,7 @@ class HostileDriverTest {
     }
 
     @Test
-    void aLaneThatTakesNothingWhileItIsBusyLosesTheDevice() {
+    void aBusyLaneTakingNothingLosesTheDevice() {
         open(1, 1, false);
         Buffer buffer = buffer();
         driver.hold(true);
@@ -237,7 +237,7 @@ class HostileDriverTest {
     }
 
     @Test
-    void aLaneOfSeveralThatTakesNothingHoldsUpNoOther() {
+    void aLaneOfSeveralTakingNothingHoldsUpNoOther() {
         open(2, 2, false);
         Buffer buffer = buffer();
         Buffer other = buffer();
@@ -255,7 +255,7 @@ class HostileDriverTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"transfers", "fill", "finish"})
-    void aTransferThatCannotBeEncodedFailsAlone(String method) {
+    void anUnencodableTransferFailsAlone(String method) {
         open(2, 2, false);
         Buffer buffer = buffer();
         for (Supplier<Throwable> each :
@@ -277,7 +277,7 @@ class HostileDriverTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"form", "prepare", "fill", "submit commands"})
-    void anExecutionThatCannotBePreparedFailsAlone(String method) {
+    void anUnpreparableExecutionFailsAlone(String method) {
         open(2, 2, false);
         Buffer buffer = buffer();
         for (Supplier<Throwable> each :
@@ -299,7 +299,7 @@ class HostileDriverTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void memoryThatIsNotThereIsAStatus(boolean hidden) {
+    void missingMemoryIsAStatus(boolean hidden) {
         open(2, 2, hidden);
         for (int nth = 0; nth < 4; nth++) {
             for (Supplier<Throwable> each :
@@ -353,7 +353,7 @@ class HostileDriverTest {
 
     @ParameterizedTest
     @CsvSource({"false, 16", "true, 16", "false, 100", "true, 64"})
-    void allocationsThatBeginAnywhereAreUsedWhereTheyAreAligned(boolean hidden, int misalignment) {
+    void allocationsBeginningAnywhereAreUsedAtAlignedAddresses(boolean hidden, int misalignment) {
         open(new ScriptedDriver(2, hidden, misalignment), DeviceOptions.builder());
         Buffer buffer = buffer();
         assertWorks(0, buffer);
@@ -395,7 +395,7 @@ class HostileDriverTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
-    void aWaiterThatReturnsForNoReasonLosesNothing(int lanes) {
+    void aWaiterReturningForNoReasonLosesNothing(int lanes) {
         open(lanes, lanes, false);
         Buffer buffer = buffer();
         driver.fail("await nothing", 0, 0, bug());
@@ -428,7 +428,7 @@ class HostileDriverTest {
         assertThat(device.failure()).isPresent();
     }
 
-    /** The device is lost by the thread that waits, some time. */
+    /** The device is lost by the waiting thread, some time. */
     private Fence lastFailure(Buffer buffer) {
         for (int i = 0; ; i++) {
             Fence done = fill(0, buffer, 8);
@@ -441,7 +441,7 @@ class HostileDriverTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
-    void hardwareThatIsLostEndsEverything(int lanes) {
+    void lostHardwareEndsEverything(int lanes) {
         open(lanes, lanes, false);
         Buffer buffer = buffer();
         assertWorks(0, buffer);
@@ -459,7 +459,7 @@ class HostileDriverTest {
     }
 
     @Test
-    void premisesThatTheDriverCannotAnswerAreTakenAsHeld() {
+    void premisesWithoutAnAnswerOfTheDriverAreTakenAsHeld() {
         open(1, 1, false);
         Buffer buffer = buffer();
         assertWorks(0, buffer);
@@ -468,7 +468,7 @@ class HostileDriverTest {
         driver.failAlways("value", status(StatusCode.ABORTED));
         HardwareStream stream = ((StreamQueue) device.queue(0)).stream();
         for (long epoch = 1; epoch < 20; epoch++) {
-            stream.hasPassed(epoch); // one of these is under way
+            stream.hasPassed(epoch); // one wait is under way
         }
         driver.heal();
         driver.hold(false);
@@ -476,7 +476,7 @@ class HostileDriverTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
-    void aDeviceThatIsLostAtOnceIsClosed(int lanes) {
+    void aDeviceLostAtOnceIsClosed(int lanes) {
         driver = new ScriptedDriver(lanes, false);
         driver.failAlways("awaitAny", status(StatusCode.ABORTED));
         driver.failAlways("value", status(StatusCode.ABORTED));
@@ -486,7 +486,7 @@ class HostileDriverTest {
     }
 
     @Test
-    void hostStepsEndWhereTheirTimelineCannotBeSignalled() {
+    void hostStepsEndWithoutASignallableTimeline() {
         open(2, 2, false);
         Buffer buffer = buffer();
         assertWorks(0, buffer);
@@ -503,7 +503,7 @@ class HostileDriverTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
-    void aLaneThatEndsLateIsWaitedFor(int lanes) throws Exception {
+    void aLaneEndingLateIsWaitedFor(int lanes) throws Exception {
         driver = new ScriptedDriver(lanes, false);
         device = driver.open(DeviceOptions.builder(), Duration.ofMillis(20));
         Buffer buffer = buffer();
@@ -517,13 +517,13 @@ class HostileDriverTest {
         assertThat(StreamDevices.awaitFreed(device, LONG)).isTrue();
     }
 
-    // STREAM-4: the submission that wakes the waiter may come when that has found its end already.
+    // STREAM-4: the submission that wakes the waiter may come after the waiter has found the end.
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
-    void aDeviceClosesBehindTheSubmissionThatWakesItsWaiter(int lanes) throws Exception {
+    void aDeviceClosesBehindTheSubmissionWakingItsWaiter(int lanes) throws Exception {
         for (int i = 0; i < 50; i++) {
             open(new ScriptedDriver(lanes, false), DeviceOptions.builder().queueCount(1));
-            driver.fail("await nothing", 0, 0, bug()); // so that the waiter does not depend on it
+            driver.fail("await nothing", 0, 0, bug()); // for the waiter not to depend on the submission
             driver.hold(true);
             Thread closer = Thread.ofPlatform().start(device::close);
             while (!driver.isBusy() && closer.isAlive()) {
@@ -540,7 +540,7 @@ class HostileDriverTest {
 
     @ParameterizedTest
     @CsvSource({"encoder, 0", "lanes, 0", "createTimeline, 0"})
-    void aDeviceThatCannotBeMadeLeavesTheDriverToTheCaller(String method, int spared) {
+    void anUnmakeableDeviceLeavesTheDriverToTheCaller(String method, int spared) {
         ScriptedDriver made = new ScriptedDriver(3, true);
         made.fail(method, spared, 1, bug());
         assertThatThrownBy(() -> made.open(DeviceOptions.builder(), LONG)).hasMessageContaining("a bug of the driver");
@@ -552,7 +552,7 @@ class HostileDriverTest {
     }
 
     @Test
-    void whatFailsWhileUndoingHidesNothing() {
+    void failuresDuringUndoingHideNothing() {
         ScriptedDriver made = new ScriptedDriver(3, true);
         made.fail("lanes", 0, 1, bug());
         made.fail("encoder.close", 0, 1, () -> new IllegalStateException("another bug"));
@@ -563,7 +563,7 @@ class HostileDriverTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"encoder.close", "driver.close"})
-    void whatThrowsWhileClosingKeepsNothing(String method) {
+    void exceptionsDuringClosingKeepNothing(String method) {
         open(2, 2, true);
         assertWorks(0, buffer());
         driver.fail(method, 0, 1, bug());
@@ -580,7 +580,7 @@ class HostileDriverTest {
     }
 
     @Test
-    void limitsThatMeanNothingAreRefused() {
+    void meaninglessLimitsAreRefused() {
         assertThatThrownBy(() -> new DriverLimits(0, 1, 0, 0)).hasMessageContaining("alignment 0");
         assertThatThrownBy(() -> new DriverLimits(48, 1, 0, 0)).hasMessageContaining("alignment 48");
         assertThatThrownBy(() -> new DriverLimits(64, 1, 0, 48)).hasMessageContaining("host alignment 48");

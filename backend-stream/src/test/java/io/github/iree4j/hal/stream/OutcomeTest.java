@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** SCHED-8: what is known about operations before their end. */
+/** SCHED-8: knowledge about operations before their end. */
 @Timeout(60)
 class OutcomeTest {
     private static final int COLLECTIONS = 20;
@@ -18,7 +18,7 @@ class OutcomeTest {
     private static final IreeException OTHER = IreeException.of(StatusCode.INTERNAL, "another cause");
 
     @Test
-    void aFailureReachesWhatFollowsWheneverItFollows() {
+    void aFailureReachesItsSuccessorsAtAnyTime() {
         Outcome first = new Outcome();
         Outcome before = new Outcome();
         first.precede(before);
@@ -51,7 +51,7 @@ class OutcomeTest {
     }
 
     @Test
-    void anOutcomeThatIsOverKeepsNothing() {
+    void anEndedOutcomeKeepsNothing() {
         Outcome over = new Outcome();
         WeakReference<Outcome> before = following(over);
         over.end();

@@ -154,7 +154,7 @@ class RefusedPredecessorTest {
     }
 
     @Test
-    void commandsBehindCommandsThatCannotBeRecordedAreNotSubmitted() {
+    void commandsBehindUnrecordableCommandsAreNotSubmitted() {
         Buffer target = buffer();
         driver.hold(true);
         Fence first = fill(0, null, target, 9);
@@ -167,9 +167,11 @@ class RefusedPredecessorTest {
         assertThat(bytes(target)).contains(9).doesNotContain(7);
     }
 
-    /** An operation without its commands has not succeeded, although the host has meanwhile signalled the awaited value. */
+    /**
+     * An operation without its commands has not succeeded, although the host has meanwhile signalled the awaited value.
+     */
     @Test
-    void anOperationThatDidNotRunFailsWhoeverSignalsTheAwaitedValue() {
+    void anUnrunOperationFailsWhoeverSignalsTheAwaitedValue() {
         Buffer target = buffer();
         driver.hold(true);
         fill(0, null, buffer(), 9);
@@ -184,7 +186,7 @@ class RefusedPredecessorTest {
 
     /** The operation has a place when the wait fails, and comes to the stream when the failure has been forgotten there. */
     @Test
-    void commandsBehindAFailureThatTheHostHasSeenAreNotSubmitted() throws InterruptedException {
+    void commandsBehindAFailureKnownToTheHostAreNotSubmitted() throws InterruptedException {
         Buffer target = buffer();
         Buffer other = buffer();
         driver.hold(true);
@@ -213,7 +215,7 @@ class RefusedPredecessorTest {
     }
 
     @Test
-    void aFailedEpochIsKnownUntilItsSignalsHaveFailedAndAnEpochThatIsOverKeepsNothing() {
+    void aFailedEpochIsKnownUntilItsSignalsHaveFailedAndAnEndedEpochKeepsNothing() {
         StreamEpochs epochs = new StreamEpochs();
         List<StreamEntry> entries = new ArrayList<>();
         for (int epoch = 1; epoch <= 3; epoch++) {

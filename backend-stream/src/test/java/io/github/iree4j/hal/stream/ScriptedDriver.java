@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A driver in memory of the process that fails where it is told to, and notes what is closed twice, too late or never. */
+/** A driver in memory of the process that fails on request, and notes objects closed twice, too late or never. */
 final class ScriptedDriver implements StreamDriver {
     private static final DeviceInfo INFO = new DeviceInfo("scripted", "scripted:0", "a driver that fails on purpose");
     private static final MemoryKind HOST = new MemoryKind(
@@ -50,7 +50,7 @@ final class ScriptedDriver implements StreamDriver {
     private final Map<String, Fault> faults = new ConcurrentHashMap<>();
     private final Map<Long, MemorySegment> segments = new ConcurrentHashMap<>(); // by handle
     private final AtomicLong handles = new AtomicLong();
-    private final AtomicInteger memories = new AtomicInteger(); // that are not closed
+    private final AtomicInteger memories = new AtomicInteger(); // unclosed
     private final AtomicInteger timelines = new AtomicInteger();
     private final AtomicInteger forms = new AtomicInteger();
     private final AtomicInteger lent = new AtomicInteger(); // commands for transfers
@@ -64,7 +64,7 @@ final class ScriptedDriver implements StreamDriver {
     @Nullable
     String obstacle = "nothing is imported";
 
-    /** Whether threads that wait look for completions by themselves. */
+    /** Whether waiting threads look for completions by themselves. */
     boolean watched;
 
     DriverLimits limits = new DriverLimits(64, Long.MAX_VALUE, 0, 0);
@@ -95,7 +95,7 @@ final class ScriptedDriver implements StreamDriver {
         }
     }
 
-    /** Memory that the host sees, or only the device. */
+    /** Memory visible to the host, or only to the device. */
     ScriptedDriver(int laneCount, boolean hidden) {
         this(laneCount, hidden, 0);
     }
@@ -163,7 +163,7 @@ final class ScriptedDriver implements StreamDriver {
         return closed;
     }
 
-    /** What is not as it should be once the device is closed, and all that users had of it. */
+    /** The faults after the device is closed, with everything that users had of it. */
     List<String> leftovers() {
         List<String> all = new ArrayList<>(complaints);
         note(all, "memory", memories.get());
@@ -268,7 +268,7 @@ final class ScriptedDriver implements StreamDriver {
 
         @Override
         public void submit(List<Submission> next) {
-            for (Submission each : next) { // as a driver reads them
+            for (Submission each : next) { // as read by a driver
                 if (each.commands() instanceof Commands) {
                     enter("submit commands");
                 }
@@ -370,7 +370,7 @@ final class ScriptedDriver implements StreamDriver {
         public void fill(StreamStorage target, long offset, long length, long pattern, int patternLength) {
             enter("fill");
             MemorySegment bytes = bytes(target, offset, length);
-            if (patternLength == 1) { // poison, much of it
+            if (patternLength == 1) { // mostly poison
                 list.add(() -> bytes.fill((byte) pattern));
                 return;
             }
@@ -498,7 +498,7 @@ final class ScriptedDriver implements StreamDriver {
     @Override
     public void awaitAny(DriverTimeline[] all, long[] values, int count, long timeoutNanos) {
         enter("awaitAny");
-        if (faults.containsKey("await nothing")) { // it may return for no reason
+        if (faults.containsKey("await nothing")) { // a return for no reason is possible
             Thread.yield();
             return;
         }

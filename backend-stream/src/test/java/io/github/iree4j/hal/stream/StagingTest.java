@@ -65,7 +65,7 @@ class StagingTest {
         throw new AssertionError(refused);
     }
 
-    /** Runs on another thread, which is not to wait for this one. */
+    /** Runs on another thread, not to be waited for by this thread. */
     private static void elsewhere(Runnable action) {
         try {
             CompletableFuture.runAsync(action).get(30, TimeUnit.SECONDS);
@@ -75,7 +75,7 @@ class StagingTest {
     }
 
     @Test
-    void takesNoMoreThanItsSlotsHowEverMuchIsWanted() {
+    void takesNoMoreThanItsSlotsOnAnyDemand() {
         List<Staging.Lease> held = new ArrayList<>();
         List<Staging.Lease> late = new ArrayList<>();
         for (int i = 0; i < SLOTS; i++) {
@@ -92,7 +92,7 @@ class StagingTest {
     }
 
     @Test
-    void whoCameFirstIsServedFirstAndWhoLeftIsNot() {
+    void theFirstComerIsServedFirstAndALeaverIsNot() {
         List<Staging.Lease> held = new ArrayList<>();
         for (int i = 0; i < SLOTS; i++) {
             held.add(lease(Staging.SLOT));
@@ -127,7 +127,7 @@ class StagingTest {
     }
 
     @Test
-    void aDeviceWithLittleMemoryHasOneSlot() {
+    void aDeviceWithLittleMemoryHasASingleSlot() {
         most = Staging.SLOT;
         Staging.Lease only = lease(Staging.SLOT);
         assertThat(staging.tryLease(1)).isNull();
@@ -143,7 +143,7 @@ class StagingTest {
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
     }
 
-    // STAGE-3: the driver may wait for all that the device does, and then only its caller waits.
+    // STAGE-3: the driver may wait for all work of the device, and then only its caller waits.
     @Test
     void whileTheDriverAllocatesOthersWaitInLine() {
         List<Staging.Lease> late = new ArrayList<>();
@@ -160,19 +160,19 @@ class StagingTest {
     }
 
     @Test
-    void whoWaitsForMemoryThatTheDriverHasNotIsRefused() {
+    void aWaiterForMemoryMissingInTheDriverIsRefused() {
         most = 0;
         List<StatusCode> refused = new ArrayList<>();
         meanwhile = () -> elsewhere(() -> staging.lease(5, StagingTest::unexpected, e -> refused.add(e.code())));
         assertThatThrownBy(() -> lease(1)).isInstanceOf(IreeException.class);
-        assertThat(refused).containsOnly(StatusCode.RESOURCE_EXHAUSTED).hasSize(2); // one slot was asked for, too
+        assertThat(refused).containsOnly(StatusCode.RESOURCE_EXHAUSTED).hasSize(2); // a slot was requested, too
         most = Long.MAX_VALUE;
         meanwhile = () -> {};
         lease(1);
     }
 
     @Test
-    void memoryThatComesWhenItIsClosedGoesBack() {
+    void memoryComingAtTheCloseGoesBack() {
         meanwhile = () -> elsewhere(staging::close);
         assertThatThrownBy(() -> lease(5)).hasMessageContaining("closed");
         assertThat(given).hasValue(1);
@@ -188,10 +188,10 @@ class StagingTest {
         assertThatThrownBy(() -> lease(5)).hasMessageContaining("closed");
     }
 
-    // STAGE-1: bytes are lent to one at a time.
+    // STAGE-1: bytes are lent to a single requester at a time.
     // STAGE-2: every requester in line is served.
     @Test
-    void bytesAreLentToOneAtATimeAndEveryRequesterIsServed() throws InterruptedException {
+    void bytesAreLentToASingleRequesterAtATimeAndEveryRequesterIsServed() throws InterruptedException {
         long seed = Effort.seed(StagingTest.class, "lent", 7);
         int rounds = Effort.rounds(500, 20_000);
         AtomicInteger damaged = new AtomicInteger();

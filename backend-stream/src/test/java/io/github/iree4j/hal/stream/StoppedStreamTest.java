@@ -31,7 +31,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** STREAM-11: what a closed device, whose hardware works, does not run any more ends behind what it waits for: others rely on the order. */
+/**
+ * STREAM-11: work that a closed device with sound hardware does not run any more ends behind its waits: others rely on
+ * the order.
+ */
 @Timeout(60)
 class StoppedStreamTest {
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -91,7 +94,7 @@ class StoppedStreamTest {
         return ((StreamQueue) device.queue(queue)).stream();
     }
 
-    /** A transfer of it ends when a test says so. */
+    /** A transfer ends on a test's command. */
     private static final class SlowFile extends HalFile {
         final CompletableFuture<Completion> begun = new CompletableFuture<>();
 
@@ -130,11 +133,11 @@ class StoppedStreamTest {
     }
 
     /**
-     * Queue 2 has an operation behind a file that waits for what queue 1 still runs. Queue 0 waits for that operation, so what follows on queue 0
-     * waits for nothing.
+     * Queue 2 has an operation behind a file that waits for running work of queue 1. Queue 0 waits for that operation,
+     * so later work on queue 0 waits for nothing.
      */
     @Test
-    void whatIsHeldWhenTheDeviceIsClosedKeepsItsPlaceBehindItsWaits() {
+    void workHeldAtTheCloseOfTheDeviceKeepsItsPlaceBehindItsWaits() {
         hold();
         SlowFile file = new SlowFile();
         opened.add(file);
@@ -149,7 +152,7 @@ class StoppedStreamTest {
         device.queue(0).copy(late, copied, buffer, 0, copy, 0, BYTES, 0);
         assertThat(device.queue(0).counters().elidedFrontier()).isEqualTo(1);
         long point = stream(2).point(2);
-        boolean outer = HeldCallbacks.begin(); // it does not wait for the end
+        boolean outer = HeldCallbacks.begin(); // without a wait for the end
         try {
             device.close();
             transfer.ended(BYTES, null);
@@ -166,11 +169,11 @@ class StoppedStreamTest {
     }
 
     /**
-     * Queue 0 has a detached host call that waits for what queue 1 still runs. Queue 2 waits for the call, and queue 0 for queue 2: the end of the
-     * call, which does not run any more, is not that of what is behind it.
+     * Queue 0 has a detached host call that waits for running work of queue 1. Queue 2 waits for the call, and queue 0
+     * for queue 2: the end of the call, which does not run any more, is not the end of the work behind.
      */
     @Test
-    void aStepThatIsNotRunEndsBeforeWhatIsBehindIt() {
+    void anUnrunStepEndsBeforeTheWorkBehindIt() {
         hold();
         Fence called = fence();
         device.queue(0).hostCall(late, called, () -> {}, DeviceQueue.HOST_CALL_NON_BLOCKING);
@@ -184,15 +187,15 @@ class StoppedStreamTest {
                     .isZero();
         }
         long point = stream(0).point(1);
-        HeldCallbacks.run(device::close); // it does not wait for the end
+        HeldCallbacks.run(device::close); // without a wait for the end
         assertThat(stream(0).queue().timeline.value()).isLessThan(point);
         letGo();
         assertThatThrownBy(() -> last.await(LONG)).hasMessageContaining("closed while its work was in flight");
     }
 
-    /** The epoch of an operation implies all that it was to run after, for memory too. */
+    /** The epoch of an operation implies all its predecessors, for memory too. */
     @Test
-    void whatAStoppedStreamIsGivenKeepsItsPlaceBehindItsWaits() {
+    void workGivenToAStoppedStreamKeepsItsPlaceBehindItsWaits() {
         hold();
         IreeException cause = IreeException.of(StatusCode.ABORTED, "stopped on purpose");
         stream(2).stop(cause, false);
@@ -210,9 +213,9 @@ class StoppedStreamTest {
         assertThat(refused.failure()).containsSame(cause);
     }
 
-    /** FIFO-4. The thread that issues is not there yet. */
+    /** FIFO-4. The issuing thread is not there yet. */
     @Test
-    void whatHasItsPlaceWhenTheDeviceIsClosedFailsLikeWhatWaits() {
+    void placedWorkAtTheCloseOfTheDeviceFailsLikeWaitingWork() {
         Fence ready = fence();
         Fence done = fence();
         device.queue(0).barrier(ready, done, 0);
@@ -222,7 +225,10 @@ class StoppedStreamTest {
         assertThat(done.query()).isEqualTo(StatusCode.ABORTED);
     }
 
-    /** STREAM-13: the thread of a host step submits the operations behind the step, which may end before the thread has left the driver. */
+    /**
+     * STREAM-13: the thread of a host step submits the operations behind the step, perhaps ended before the thread has
+     * left the driver.
+     */
     @Test
     void theDriverStaysWhileTheThreadOfAStepGives() throws InterruptedException {
         CountDownLatch issued = new CountDownLatch(1);
@@ -259,7 +265,7 @@ class StoppedStreamTest {
         assertThatCode(latch::await).doesNotThrowAnyException();
     }
 
-    /** STREAM-4: what the driver may still use is not freed for want of an answer. */
+    /** STREAM-4: memory perhaps in use by the driver is not freed for want of an answer. */
     @Test
     void aQueueIsNotOverWhileItsDriverCannotTell() throws InterruptedException {
         ScriptedDriver other = new ScriptedDriver(1, false);

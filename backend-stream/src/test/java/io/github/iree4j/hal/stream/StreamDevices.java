@@ -34,7 +34,7 @@ public final class StreamDevices {
         return device.memory().poisons();
     }
 
-    /** Number of its imports of other devices' memory. */
+    /** Number of imports of other devices' memory. */
     public static int importCount(StreamDevice device) {
         return device.imports().count();
     }
@@ -44,27 +44,27 @@ public final class StreamDevices {
         return ((StreamBuffer) buffer.allocatedBuffer()).leaving() != null;
     }
 
-    /** Number of windows onto files that wait for their turn on a queue. */
+    /** Number of windows onto files in line for their turn on a queue. */
     public static int waitingWindows(DeviceQueue queue) {
         return ((StreamQueue) queue).windows().getQueueLength();
     }
 
-    /** Waits until everything of a closed device is freed; returns whether it is. */
+    /** Waits until everything of a closed device is freed; returns whether this is so. */
     public static boolean awaitFreed(StreamDevice device, Duration limit) {
         return device.awaitFreed(limit);
     }
 
-    /** Reports it as lost. */
+    /** Reports the device as lost. */
     public static void lose(StreamDevice device, IreeException cause) {
         device.lost(cause);
     }
 
-    /** The lane family of one of its queues. */
+    /** The lane family of a queue. */
     public static int family(DeviceQueue queue) {
         return ((StreamQueue) queue).lane().family();
     }
 
-    /** A range of an allocation that does not exist. */
+    /** A range of a nonexistent allocation. */
     public static StreamStorage storage(long generation, long handle, long offset, long length) {
         return new StreamStorage(null, generation, handle, offset, length, 0, null);
     }

@@ -55,7 +55,7 @@ class CommandEncoderTest {
     }
 
     @Test
-    void severalOddFillsInOneRecordingKeepApart() {
+    void severalOddFillsInTheSameRecordingKeepApart() {
         encoder.fill(storage, 1, 3, 0x11, 1);
         encoder.fill(storage, 5, 24, 0x1122334455667788L, 8);
         encoder.fill(storage, 31, 6, 0x9988, 2);
@@ -73,7 +73,7 @@ class CommandEncoderTest {
 
     @ParameterizedTest
     @CsvSource({"0,256", "4,8", "16,4"})
-    void alignedFillIsOneCommand(int offset, int length) {
+    void alignedFillIsASingleCommand(int offset, int length) {
         encoder.fill(storage, offset, length, 0xABCD, 2);
         assertThat(encoder.count()).isEqualTo(5);
         assertThat(encoder.words().getAtIndex(ValueLayout.JAVA_LONG, 0)).isEqualTo(VulkanWords.FILL);
@@ -93,7 +93,7 @@ class CommandEncoderTest {
                 .containsExactly(4, 12, 0x5566778811223344L, 0x99AABBCCL);
     }
 
-    /** Runs the commands; between barriers none may access what another writes. */
+    /** Runs the commands; between barriers no command may access another's writes. */
     private void run() {
         boolean[][] read = {new boolean[0], new boolean[target.length], new boolean[scratch.length]};
         boolean[][] written = {new boolean[0], new boolean[target.length], new boolean[scratch.length]};
@@ -127,7 +127,7 @@ class CommandEncoderTest {
                         int source = (int) words[at + 1];
                         int from = (int) words[at + 2] + i;
                         assertThat(written[source][from])
-                                .as("reads what is being written")
+                                .as("reads bytes under writing")
                                 .isFalse();
                         read[source][from] = true;
                         bytes[i] = memory(source)[from];
@@ -144,8 +144,8 @@ class CommandEncoderTest {
     }
 
     private void write(int buffer, int at, byte value, boolean[][] read, boolean[][] written) {
-        assertThat(read[buffer][at]).as("writes what is being read").isFalse();
-        assertThat(written[buffer][at]).as("writes what is being written").isFalse();
+        assertThat(read[buffer][at]).as("writes bytes under reading").isFalse();
+        assertThat(written[buffer][at]).as("writes bytes under writing").isFalse();
         written[buffer][at] = true;
         memory(buffer)[at] = value;
     }

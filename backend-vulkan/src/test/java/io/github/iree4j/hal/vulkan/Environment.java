@@ -6,7 +6,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** The environment of this process as native code reads it. */
+/** The environment of this process as read by native code. */
 @SuppressWarnings("restricted")
 final class Environment {
     private Environment() {}

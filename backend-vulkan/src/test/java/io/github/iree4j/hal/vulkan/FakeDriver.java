@@ -24,12 +24,12 @@ public final class FakeDriver implements TestDriver {
         this.driver = driver;
     }
 
-    /** A device with memory that is not host-visible, whose queues run only transfers. Skips the test without the library. */
+    /** A device with hidden memory and queues for transfers only. Skips the test without the library. */
     public static Device deviceWithHiddenMemory(Path directory) {
         return in(directory, "").open(DeviceOptions.builder());
     }
 
-    /** With its own settings and state, see {@link FakeVulkan}. */
+    /** With private settings and state, see {@link FakeVulkan}. */
     public static FakeDriver in(Path directory, String settings) {
         return in(directory, settings, StreamDevice.CLOSE_LIMIT);
     }
@@ -42,7 +42,7 @@ public final class FakeDriver implements TestDriver {
         return new FakeDriver(library, driver);
     }
 
-    /** Its fake library. */
+    /** The fake library. */
     public FakeVulkan library() {
         return library;
     }

@@ -37,16 +37,16 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A command buffer that is executed again computes with its current buffers, even if the driver has reused handles and addresses
- * of freed buffers for them. Without the validation layer, which makes handles unique.
+ * A command buffer executed again computes with its current buffers, even if the driver has reused handles and
+ * addresses of freed buffers. Without the validation layer, which makes handles unique.
  */
 class HandleReuseTest {
     private static final int ROUNDS = Effort.isBrief() ? 8 : 24;
 
-    /** A buffer of at least this size is its own driver allocation. */
+    /** A buffer of at least this size is a separate driver allocation. */
     private static final long OWN_MEMORY = 17 << 20;
 
-    /** Bytes of a buffer that calls use. */
+    /** Bytes of a buffer used by calls. */
     private static final long HEAD = 64;
 
     private static final long PAGE = 4096;
@@ -107,7 +107,7 @@ class HandleReuseTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "unified", "unified one_queue", "unified update_after_bind", "unified push"})
-    void aDriverThatGivesHandlesOutAtOnceIsGivenTheBuffersOfEachCall(String settings, @TempDir Path directory) {
+    void aDriverReusingHandlesAtOnceGetsTheBuffersOfEachCall(String settings, @TempDir Path directory) {
         FakeDriver fake = FakeDriver.in(directory, settings);
         try (StreamDevice device =
                 fake.open(DeviceOptions.builder().with(VulkanOptions.DEFAULTS.compiledCode("off")))) {
@@ -138,7 +138,7 @@ class HandleReuseTest {
         assertThat(addresses).as("where they were mapped").hasSize(1);
     }
 
-    /** Memory of the host, which outlives the driver's view of it: a call that reads the wrong one finds the old contents. */
+    /** Memory of the host, outliving the driver's view: a call reading the wrong buffer finds the old contents. */
     private static void callWithImports(StreamDevice device, Program program) {
         try (Arena arena = Arena.ofShared()) {
             MemorySegment[] in = {arena.allocate(PAGE, PAGE), arena.allocate(PAGE, PAGE), arena.allocate(PAGE, PAGE)};
@@ -151,7 +151,10 @@ class HandleReuseTest {
         }
     }
 
-    /** Each buffer has its own memory, of another size than in the previous round: a reused handle names different memory. */
+    /**
+     * Each buffer has separate memory, of another size than in the previous round: a reused handle names different
+     * memory.
+     */
     private static void callWithAllocations(StreamDevice device, Program program) {
         callAgainAndAgain(
                 device,
@@ -182,9 +185,7 @@ class HandleReuseTest {
                 }
                 device.allocator().trim();
             }
-            assertThat(wrong)
-                    .as("calls of %d that returned results of others", ROUNDS)
-                    .isZero();
+            assertThat(wrong).as("calls of %d with results of others", ROUNDS).isZero();
         }
     }
 

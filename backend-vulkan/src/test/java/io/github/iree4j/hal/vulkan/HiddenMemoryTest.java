@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A device with memory that is not host-visible, like a card: the fake driver has one. */
+/** A device with hidden memory, like a card: the fake driver has such a device. */
 class HiddenMemoryTest {
     private static final BufferParams HIDDEN = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
     private static final int MIB = 1 << 20;
@@ -93,7 +93,7 @@ class HiddenMemoryTest {
     }
 
     @Test
-    void theHostCannotMapIt() {
+    void theHostCannotMapHiddenMemory() {
         try (Buffer buffer = device.allocator().allocate(HIDDEN, 64)) {
             assertThat(buffer.memoryType() & MemoryType.HOST_VISIBLE).isZero();
             assertThat(buffer.isMappable(MemoryAccess.READ)).isFalse();
@@ -104,7 +104,7 @@ class HiddenMemoryTest {
     }
 
     @Test
-    void whatMustBeMappedIsWhereTheHostSeesIt() {
+    void mappedMemoryIsVisibleToTheHost() {
         BufferParams mapped = new BufferParams(
                 MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE, BufferUsage.DEFAULT | BufferUsage.MAPPING);
         try (Buffer strict = device.allocator().allocate(mapped, 64);
@@ -116,7 +116,7 @@ class HiddenMemoryTest {
     }
 
     @Test
-    void theHostReadsWhatItWroteWhateverTheSize() {
+    void theHostReadsItsWritesOfAnySize() {
         for (int size : new int[] {0, 1, 3, 64, MIB, MIB + 1, 9 * MIB + 5, 33 * MIB}) {
             byte[] contents = contents(size);
             try (Buffer buffer = hidden(contents)) {
@@ -126,7 +126,7 @@ class HiddenMemoryTest {
     }
 
     @Test
-    void partsAreReadAndWrittenWhereTheyAre() {
+    void partsAreReadAndWrittenInPlace() {
         byte[] contents = contents(1000);
         try (Buffer buffer = hidden(contents);
                 Buffer part = buffer.subspan(101, 500)) {
@@ -141,7 +141,7 @@ class HiddenMemoryTest {
     }
 
     @Test
-    void memoryOfAThreadOfItsOwnIsWrittenToo() {
+    void memoryConfinedToAThreadIsWrittenToo() {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment mine = arena.allocate(3 * MIB);
             mine.fill((byte) 5);
@@ -152,7 +152,7 @@ class HiddenMemoryTest {
     }
 
     @Test
-    void bufferThatProgramsMayOnlyReadIsWrittenOnceByUs() {
+    void bufferReadOnlyForProgramsIsWrittenOnceByUs() {
         byte[] contents = contents(100);
         BufferParams constant = HIDDEN.withAccess(MemoryAccess.READ);
         try (Buffer buffer = device.allocator().allocate(constant, MemorySegment.ofArray(contents))) {
@@ -179,7 +179,7 @@ class HiddenMemoryTest {
     }
 
     @Test
-    void moreUpdatesThanThereAreSlotsAreMadeOneAfterTheOther() {
+    void moreUpdatesThanSlotsAreMadeOneAfterTheOther() {
         int count = 50;
         byte[] contents = contents(count * MIB);
         try (Buffer buffer = device.allocator().allocate(HIDDEN, contents.length)) {
@@ -220,7 +220,7 @@ class HiddenMemoryTest {
     }
 
     @Test
-    void readThatFailsInTheMiddleFailsAllAndGivesItsMemoryBack() throws IOException {
+    void readFailingInTheMiddleFailsAllAndGivesItsMemoryBack() throws IOException {
         Path source = Files.write(directory.resolve("short"), contents(3 * MIB));
         try (HalFile in = HalFile.open(source, MemoryAccess.READ);
                 Buffer buffer = device.allocator().allocate(HIDDEN, 3 * MIB)) {
@@ -232,7 +232,7 @@ class HiddenMemoryTest {
             assertThatThrownBy(end::await)
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.OUT_OF_RANGE));
-            theHostReadsWhatItWroteWhateverTheSize(); // all slots are free again
+            theHostReadsItsWritesOfAnySize(); // all slots are free again
         }
     }
 

@@ -8,7 +8,7 @@ import io.github.iree4j.hal.spi.DeviceOptions;
 import java.nio.file.Path;
 import java.util.Set;
 
-/** A Vulkan library without hardware, which has several hardware queues. */
+/** A Vulkan library without hardware, with several hardware queues. */
 final class ManyQueuesBackend implements Backend {
     private final FakeDriver fake;
 

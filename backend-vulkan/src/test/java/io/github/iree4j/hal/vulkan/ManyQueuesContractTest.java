@@ -4,7 +4,7 @@ import io.github.iree4j.hal.contract.BackendContract;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
 
-/** STREAM-1: on several hardware queues, which the library without hardware has. */
+/** STREAM-1: on several hardware queues of the library without hardware. */
 class ManyQueuesContractTest extends BackendContract {
     @TempDir
     private static Path directory;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A driver that runs out of memory. */
+/** A driver short of memory. */
 class MemoryShortageTest {
     private static final BufferParams HIDDEN = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
     private static final int MIB = 1 << 20;
@@ -76,7 +76,7 @@ class MemoryShortageTest {
     }
 
     @Test
-    void whatIsOnlyKeptIsGivenBackBeforeAnAllocationFails() {
+    void keptMemoryIsGivenBackBeforeAnAllocationFails() {
         open("heap_mib=100");
         Buffer first = device.allocator().allocate(HIDDEN, 60 * MIB);
         first.close(); // kept for later
@@ -85,7 +85,7 @@ class MemoryShortageTest {
     }
 
     @Test
-    void driverThatRefusesIsAskedAgainOnceWhatIsKeptIsBack() {
+    void refusingDriverIsAskedAgainOnceKeptMemoryIsBack() {
         open("oom_allocation=2");
         device.allocator().allocate(HIDDEN, 20 * MIB).close(); // kept for later
         device.allocator().allocate(HIDDEN, 30 * MIB).close();
@@ -93,7 +93,7 @@ class MemoryShortageTest {
     }
 
     @Test
-    void soItIsForMemoryThatIsNoPools() {
+    void memoryOutsideOfPoolsIsTreatedAlike() {
         open("oom_allocation=2");
         device.allocator().allocate(HIDDEN, 20 * MIB).close(); // kept for later
         device.allocator().allocateExportable(HIDDEN, 30 * MIB).close();
@@ -108,7 +108,7 @@ class MemoryShortageTest {
     }
 
     @Test
-    void transfersMakeDoWithOneSlotWhenTheHostIsShort() {
+    void transfersMakeDoWithASingleSlotWhenTheHostIsShort() {
         open("heap_mib=10"); // less than the ring
         byte[] contents = new byte[5 * MIB];
         Arrays.fill(contents, (byte) 3);

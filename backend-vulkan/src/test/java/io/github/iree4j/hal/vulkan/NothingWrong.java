@@ -7,8 +7,8 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * After each test class: Khronos's validation layer, where it is installed, has reported nothing, and no Vulkan object is left
- * but those that the driver itself needs.
+ * After each test class: Khronos's validation layer, if installed, has reported nothing, and no Vulkan object is left
+ * except the driver's own.
  */
 public final class NothingWrong implements AfterAllCallback {
     @Override

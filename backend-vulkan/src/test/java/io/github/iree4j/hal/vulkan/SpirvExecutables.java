@@ -22,10 +22,10 @@ import java.util.List;
  * of {@code glslangValidator}, with an entry point of that name.
  */
 public final class SpirvExecutables {
-    /** The format whose kernels use descriptors. */
+    /** The format for kernels with descriptors. */
     public static final String DESCRIPTORS = "vulkan-spirv-fb";
 
-    /** The format whose kernels use addresses. */
+    /** The format for kernels with addresses. */
     public static final String ADDRESSES = "vulkan-spirv-bda-v1";
 
     private SpirvExecutables() {}
@@ -40,12 +40,15 @@ public final class SpirvExecutables {
         }
     }
 
-    /** Kernel {@code sized} as compilers for SPIR-V 1.6 write it: the execution mode, not a decorated constant, has the size. */
+    /**
+     * Kernel {@code sized} as written by compilers for SPIR-V 1.6: the execution mode, not a decorated constant, has
+     * the size.
+     */
     public static byte[] sizedById() {
         byte[] module = module("sized");
         ByteBuffer words = ByteBuffer.wrap(module).order(ByteOrder.LITTLE_ENDIAN);
         int mode = 0;
-        int size = 0; // the constant that is decorated as the size
+        int size = 0; // the constant decorated as the size
         for (int at = 5; at < module.length / 4; at += words.getInt(4 * at) >>> 16) {
             int op = words.getInt(4 * at) & 0xFFFF;
             if (op == 16) {
@@ -63,7 +66,7 @@ public final class SpirvExecutables {
         return module;
     }
 
-    /** An executable whose exports are these kernels, each with the layout that its code asks for. */
+    /** An executable with these kernels as exports, each with the layout requested by its code. */
     public static byte[] pack(String... kernels) {
         return packModules(Arrays.stream(kernels).map(SpirvExecutables::module).toArray(byte[][]::new));
     }
@@ -73,7 +76,7 @@ public final class SpirvExecutables {
         return SpirvExecutableWriter.write(SpirvExecutableWriter.of(segments(modules)));
     }
 
-    /** Parameters of an executable of kernels that use descriptors. */
+    /** Parameters of an executable of kernels with descriptors. */
     public static ExecutableParams params(String... kernels) {
         return new ExecutableParams(DESCRIPTORS, MemorySegment.ofArray(pack(kernels)));
     }
@@ -83,7 +86,7 @@ public final class SpirvExecutables {
         return new ExecutableParams(DESCRIPTORS, MemorySegment.ofArray(pack(kernels)), null, constants);
     }
 
-    /** An executable of one kernel, compiled for subgroups of a size. */
+    /** An executable of a single kernel, compiled for subgroups of a size. */
     public static ExecutableParams withSubgroupSize(int size, String kernel) {
         SpirvExecutable reflected = SpirvExecutableWriter.of(segments(module(kernel)));
         List<SpirvPipeline> pipelines = reflected.pipelines().stream()
@@ -100,14 +103,14 @@ public final class SpirvExecutables {
         return new ExecutableParams(ADDRESSES, MemorySegment.ofArray(packAddresses("bda_scale", 2, 2)));
     }
 
-    /** An executable of one kernel that uses addresses of the given number of buffers. */
+    /** An executable of a single kernel with addresses of the given number of buffers. */
     public static byte[] packAddresses(String kernel, int constants, int bindings) {
         int[] alignments = new int[bindings];
         Arrays.fill(alignments, 4);
         return packAddresses(kernel, constants, alignments, new long[bindings]);
     }
 
-    /** An executable of one kernel that uses addresses of buffers, of which it needs this. */
+    /** An executable of a single kernel with addresses of buffers and this requirement. */
     public static byte[] packAddresses(String kernel, int constants, int[] alignments, long[] lengths) {
         SpirvPipeline.Addresses addresses = new SpirvPipeline.Addresses(
                 0, SpirvPipeline.ROOT_BYTES, constants, alignments.length, alignments, lengths);
@@ -116,7 +119,10 @@ public final class SpirvExecutables {
                 List.of(new SpirvPipeline(kernel, kernel, 0, 0, layout, addresses)), segments(module(kernel))));
     }
 
-    /** An executable of one kernel as compilers wrote it in 2023, which does not declare what dispatches pass. */
+    /**
+     * An executable of a single kernel as written by compilers in 2023, without a declaration of the arguments of
+     * dispatches.
+     */
     public static byte[] packOld(String kernel) {
         FlatBufferWriter.Table root = new FlatBufferWriter.Table()
                 .node(0, new FlatBufferWriter.Texts(List.of(kernel)))

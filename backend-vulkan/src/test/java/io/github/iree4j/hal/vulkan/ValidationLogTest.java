@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** Messages of the validation layer are logged, with their operation; so is its absence. */
+/** Messages of the validation layer are logged, with their operation; so is the layer's absence. */
 class ValidationLogTest {
     private final Logger log = (Logger) LoggerFactory.getLogger(ValidationLog.class);
     private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
@@ -52,7 +52,7 @@ class ValidationLogTest {
     }
 
     @Test
-    void aLayerThatIsNotThereIsAWarning() {
+    void aMissingLayerIsAWarning() {
         String library = FakeVulkan.in(directory, "no_layer").library();
         VulkanDriver driver = new VulkanDriver(library, true);
         assertThat(driver.availability().available()).isTrue();
@@ -67,12 +67,12 @@ class ValidationLogTest {
     }
 
     @Test
-    void aLayerThatIsThereIsNoWarning() {
+    void aPresentLayerIsNoWarning() {
         new VulkanDriver(FakeVulkan.in(directory, "").library(), true);
         assertThat(appender.list).isEmpty();
     }
 
-    /** Unordered copies, which only the layer's synchronization checks detect, and which are harmless on a software driver. */
+    /** Unordered copies, detected only by the layer's synchronization checks, and harmless on a software driver. */
     @Test
     void aMessageNamesTheOperation() {
         VulkanDriver driver = VulkanDrivers.withAllChecks();

@@ -178,7 +178,7 @@ class VulkanCommandBufferTest {
     }
 
     @Test
-    void runsSubgroupsOfTheSizeThatTheExecutableNeeds() {
+    void runsSubgroupsOfTheSizeNeededByTheExecutable() {
         int size = VulkanDrivers.handle(device).properties().limits().subgroupSize();
         Buffer counts = ints(new int[64]);
         dispatch(kernel("subgroup_sum"), 1, NONE, counts);
@@ -303,7 +303,7 @@ class VulkanCommandBufferTest {
     }
 
     @Test
-    void addressesThatAreNotAlignedAreRefused() {
+    void unalignedAddressesAreRefused() {
         assumeTrue(
                 VulkanDrivers.handle(device).has(VulkanFeature.BUFFER_DEVICE_ADDRESS),
                 "the device has no buffer addresses");
@@ -346,7 +346,7 @@ class VulkanCommandBufferTest {
                 "it must be a multiple of 4");
     }
 
-    /** More scratch memory and descriptors than one block has. */
+    /** More scratch memory and descriptors than in a single block. */
     @Test
     void thousandsOfDeferredTransfersAndDispatchesRun() {
         int count = 3000;
@@ -402,7 +402,7 @@ class VulkanCommandBufferTest {
     }
 
     @Test
-    void executionsThatOverlapHaveCommandsOfTheirOwn() {
+    void overlappingExecutionsHaveSeparateCommands() {
         RecordedCommandBuffer commands = commands(0, 1);
         commands.dispatch(kernel("increment"), 0, DispatchConfig.of(1, 1, 1), new int[] {1}, List.of(slot(0)), 0);
         commands.finish();
@@ -422,7 +422,7 @@ class VulkanCommandBufferTest {
         }
         assertThat(counters().madeCount()).isEqualTo(count);
         run(commands, buffers[0]);
-        assertThat(counters().madeCount()).as("kept ones are used again").isEqualTo(count);
+        assertThat(counters().madeCount()).as("kept transfers are used again").isEqualTo(count);
     }
 
     // ---- Recorded barriers.
@@ -527,7 +527,7 @@ class VulkanCommandBufferTest {
     }
 
     @Test
-    void bindingsThatNeverChangeAreRecorded() {
+    void constantBindingsAreRecorded() {
         assumeTrue(
                 VulkanDrivers.handle(device).has(VulkanFeature.PUSH_DESCRIPTOR), "the device has no push descriptors");
         RecordedCommandBuffer commands = commands(0, 1);
@@ -567,7 +567,7 @@ class VulkanCommandBufferTest {
     }
 
     @Test
-    void bindingsMustBeginWhereTheDeviceTakesThem() {
+    void bindingsMustBeginAtPlacesAcceptedByTheDevice() {
         Executable add = kernel("add");
         Buffer a = floats(1, 2, 3, 4, 5, 6, 7, 8);
         long alignment = VulkanDrivers.handle(device).properties().limits().minStorageBufferOffsetAlignment();
@@ -582,7 +582,7 @@ class VulkanCommandBufferTest {
     @Test
     void bindingsMustNotBeLongerThanTheDeviceTakes() {
         long limit = VulkanDrivers.handle(device).properties().limits().maxStorageBufferRange();
-        assumeTrue(limit <= 256 << 20, "the limit exceeds what this test allocates");
+        assumeTrue(limit <= 256 << 20, "the limit exceeds the allocations of this test");
         BufferParams params = new BufferParams(MemoryType.DEVICE_VISIBLE, BufferUsage.DEFAULT);
         Buffer large = closed(device.allocator().allocate(params, limit + 256));
         assertFails(
@@ -611,7 +611,7 @@ class VulkanCommandBufferTest {
     }
 
     @Test
-    void whatOtherDevicesMadeIsRefused() {
+    void objectsOfOtherDevicesAreRefused() {
         try (StreamDevice other =
                         VulkanDrivers.open(DeviceOptions.builder().with(VulkanOptions.DEFAULTS.compiledCode("off")));
                 Executable foreign = other.createExecutable(SpirvExecutables.params("count"));

@@ -10,14 +10,17 @@ import io.github.iree4j.hal.stream.StreamDevices;
 import io.github.iree4j.nativeaccess.vulkan.VulkanApi;
 import io.github.iree4j.nativeaccess.vulkan.VulkanHandle;
 
-/** The Vulkan driver of this machine, for tests; without one they are skipped, unless {@code -Diree.require=vulkan} says otherwise. */
+/**
+ * The Vulkan driver of this machine, for tests; without a driver these are skipped, unless {@code
+ * -Diree.require=vulkan} says otherwise.
+ */
 public final class VulkanDrivers {
-    /** With the validation layers, where they are installed. */
+    /** With the validation layers, if installed. */
     private static final class OfTests {
         private static final VulkanDriver INSTANCE = new VulkanDriver(null, true);
     }
 
-    /** With synchronization validation, which takes more time. The layer reads the variable when an instance is created. */
+    /** With synchronization validation, a slower check. The layer reads the variable when an instance is created. */
     private static final class WithAllChecks {
         private static final VulkanDriver INSTANCE;
 
@@ -64,7 +67,7 @@ public final class VulkanDrivers {
         return OfTests.INSTANCE.availability().available();
     }
 
-    /** Opens the first device, or the one that {@code -Diree.vulkan.device} names. */
+    /** Opens the first device, or the device named by {@code -Diree.vulkan.device}. */
     public static StreamDevice open(DeviceOptions.Builder options) {
         return driver().open(System.getProperty("iree.vulkan.device", "vulkan"), options.build());
     }

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** On the driver of this machine, with validation where that is installed. */
+/** On the driver of this machine, with validation if installed. */
 class VulkanExecutableTest {
     private static VulkanApi api;
 
@@ -105,7 +105,7 @@ class VulkanExecutableTest {
     }
 
     @Test
-    void loadsExecutablesThatTakeAddresses() {
+    void loadsExecutablesWithAddresses() {
         withCode(code -> {
             assumeTrue(code.handle().has(VulkanFeature.BUFFER_DEVICE_ADDRESS), "the device has no buffer addresses");
             try (VulkanExecutable executable = load(code, SpirvExecutables.addresses())) {
@@ -155,7 +155,7 @@ class VulkanExecutableTest {
         "bda_scale, SHADER_INT64, shaderInt64, Int64",
         "bda_scale, BUFFER_DEVICE_ADDRESS, bufferDeviceAddress, PhysicalStorageBufferAddresses"
     })
-    void namesTheFeatureThatTheDeviceLacks(String kernel, VulkanFeature missing, String feature, String capability) {
+    void namesTheFeatureMissingInTheDevice(String kernel, VulkanFeature missing, String feature, String capability) {
         withCode(
                 code -> assertRefused(
                         code,
@@ -166,7 +166,7 @@ class VulkanExecutableTest {
     }
 
     @Test
-    void refusesCapabilitiesAndExtensionsThatItDoesNotKnow() {
+    void refusesUnknownCapabilitiesAndExtensions() {
         withCode(code -> {
             assertRefused(code, patched("add", 6, 4999), StatusCode.INCOMPATIBLE, "capability 4999 of the module");
             byte[] bytes = SpirvExecutables.module("bytes");
@@ -178,7 +178,7 @@ class VulkanExecutableTest {
     }
 
     @Test
-    void refusesSizesThatConstantsSay() {
+    void refusesSizesGivenByConstants() {
         withCode(code -> assertRefused(
                 code,
                 new ExecutableParams(
@@ -189,7 +189,7 @@ class VulkanExecutableTest {
     }
 
     @Test
-    void refusesWhatExceedsTheLimitsOfTheDevice() {
+    void refusesExcessOverTheLimitsOfTheDevice() {
         withCode(code -> {
             long limit = code.handle().properties().limits().maxComputeWorkGroupInvocations();
             assertRefused(
@@ -211,7 +211,7 @@ class VulkanExecutableTest {
     }
 
     @Test
-    void refusesSubgroupSizesThatTheDeviceDoesNotOffer() {
+    void refusesSubgroupSizesMissingInTheDevice() {
         withCode(code -> assertRefused(
                 code,
                 SpirvExecutables.withSubgroupSize(3, "subgroup_sum"),
@@ -227,7 +227,7 @@ class VulkanExecutableTest {
     }
 
     @Test
-    void refusesLayoutsThatTheCodeDoesNotFit() {
+    void refusesLayoutsUnsuitableForTheCode() {
         SpirvBinding storage = new SpirvBinding(0, 7, 1);
         withCode(code -> {
             assertRefused(
@@ -264,7 +264,7 @@ class VulkanExecutableTest {
     }
 
     @Test
-    void refusesAFormatThatIsNotThatOfItsCode() {
+    void refusesAFormatOtherThanTheCodes() {
         withCode(code -> assertRefused(
                 code,
                 new ExecutableParams("vulkan-spirv-bda-v1", MemorySegment.ofArray(SpirvExecutables.pack("add"))),
@@ -273,7 +273,7 @@ class VulkanExecutableTest {
     }
 
     @Test
-    void keepsWhatWasCompiledForTheNextTime(@TempDir Path directory) throws Exception {
+    void keepsCompiledCodeForTheNextTime(@TempDir Path directory) throws Exception {
         VulkanHandle handle = handle();
         try {
             try (VulkanCode code = new VulkanCode(handle, directory.toString())) {
@@ -342,7 +342,7 @@ class VulkanExecutableTest {
     }
 
     @Test
-    void doesNotUseACacheThatOthersCanWrite(@TempDir Path parent) throws Exception {
+    void doesNotUseACacheWritableByOthers(@TempDir Path parent) throws Exception {
         Path directory = Files.createDirectory(parent.resolve("shared"));
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
         VulkanHandle handle = handle();
@@ -369,7 +369,7 @@ class VulkanExecutableTest {
         });
     }
 
-    /** Damaged modules that pass the checks are not given to the driver here; see {@code SpirvModuleTest}. */
+    /** Damaged modules past the checks are not given to the driver here; see {@code SpirvModuleTest}. */
     @Test
     void damagedModulesNeverReachTheDriver() {
         withCode(code -> {
@@ -382,7 +382,7 @@ class VulkanExecutableTest {
     }
 
     @Test
-    void aDeviceSaysWhatItTakes(@TempDir Path directory) {
+    void aDeviceNamesItsFormats(@TempDir Path directory) {
         DeviceOptions.Builder options =
                 DeviceOptions.builder().with(VulkanOptions.DEFAULTS.compiledCode(directory.toString()));
         try (StreamDevice device = VulkanDrivers.open(options)) {

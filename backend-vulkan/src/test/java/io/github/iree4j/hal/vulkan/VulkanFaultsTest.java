@@ -53,7 +53,7 @@ class VulkanFaultsTest {
     // ---- Drivers.
 
     @Test
-    void aLibraryThatIsNotThereIsNamed() {
+    void aMissingLibraryIsNamed() {
         VulkanDriver driver = new VulkanDriver("/no/such/libvulkan.so.1", false);
         assertThat(driver.availability().available()).isFalse();
         assertThat(driver.availability().reason()).contains("/no/such/libvulkan.so.1");
@@ -65,7 +65,7 @@ class VulkanFaultsTest {
     }
 
     @Test
-    void aLibraryThatIsNoneIsNamed() throws IOException {
+    void anInvalidLibraryIsNamed() throws IOException {
         Path file = Files.writeString(directory.resolve("libvulkan.so.1"), "not a library");
         VulkanDriver driver = new VulkanDriver(file.toString(), false);
         assertThat(driver.availability().available()).isFalse();
@@ -110,7 +110,7 @@ class VulkanFaultsTest {
     @Test
     void aProcessWithoutDevicesOfTheSystemWorksOrSaysWhyNot() throws Exception {
         VulkanDrivers.driver();
-        assumeTrue(canHideDevices(), "hiding /dev from a process needs 'unshare' and the right to use it");
+        assumeTrue(canHideDevices(), "hiding /dev from a process needs 'unshare' with the right for it");
         String said = probe(
                 Map.of(),
                 List.of("unshare", "--mount", "sh", "-c", "mount -t tmpfs -o size=64k tmpfs /dev && exec \"$@\"", "sh"),
@@ -145,7 +145,7 @@ class VulkanFaultsTest {
         return library;
     }
 
-    /** Runs {@link VulkanProbe} in its own process and returns what it prints. */
+    /** Runs {@link VulkanProbe} in a separate process and returns the output. */
     private String probe(Map<String, String> environment, List<String> before, String... ids) throws Exception {
         List<String> command = new ArrayList<>(before);
         command.addAll(List.of(
@@ -192,7 +192,7 @@ class VulkanFaultsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 3, 4, 63, 64, 68, 100, 500, 2000, 7000})
-    void executablesThatEndEarlyAreRefused(int length) {
+    void truncatedExecutablesAreRefused(int length) {
         try (Device device = VulkanDrivers.open(DeviceOptions.builder())) {
             byte[] code = Arrays.copyOf(kernels(), length);
             assertRefused(device, code);
@@ -200,7 +200,7 @@ class VulkanFaultsTest {
         }
     }
 
-    /** Every byte of the tables and of the headers of modules, one at a time: what loads can be closed. */
+    /** Every byte of the tables and of the headers of modules, one at a time: everything loaded can be closed. */
     @Test
     void damagedTablesNeverCrash() {
         byte[] good = kernels();
@@ -223,7 +223,7 @@ class VulkanFaultsTest {
     }
 
     @Test
-    void aModuleThatIsNoSpirvIsRefused() {
+    void aModuleOutsideSpirvIsRefused() {
         try (Device device = VulkanDrivers.open(DeviceOptions.builder())) {
             byte[] damaged = kernels();
             damaged[indexOf(damaged, 0x07230203)] ^= 1;
@@ -233,9 +233,9 @@ class VulkanFaultsTest {
         }
     }
 
-    /** Ray tracing, which no software driver has. */
+    /** Ray tracing, present in no software driver. */
     @Test
-    void aCapabilityThatTheDeviceHasNotIsNamed() {
+    void aCapabilityMissingInTheDeviceIsNamed() {
         try (Device device = VulkanDrivers.open(DeviceOptions.builder())) {
             byte[] code = kernels();
             ByteBuffer words = ByteBuffer.wrap(code).order(ByteOrder.LITTLE_ENDIAN);
@@ -423,7 +423,8 @@ class VulkanFaultsTest {
                 failed++;
             }
         }
-        if (settings.startsWith("lost")) { // an allocation that fails once is retried in another slab, or waited for
+        if (settings.startsWith(
+                "lost")) { // an allocation with a single failure is retried in another slab, or waited for
             if (!settings.startsWith("lost_wait")) { // all may be complete before the first wait
                 assertThat(failed).as("operations that failed").isPositive();
             }

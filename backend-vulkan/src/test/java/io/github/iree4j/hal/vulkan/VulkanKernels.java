@@ -13,7 +13,7 @@ import java.util.Objects;
 public final class VulkanKernels {
     private VulkanKernels() {}
 
-    /** Loads them; the caller closes the executable. */
+    /** Loads the kernels; the caller closes the executable. */
     public static Executable load(Device device, int... constants) {
         try (InputStream in = VulkanKernels.class.getResourceAsStream("/vulkan/contract/kernels.spirv-fb")) {
             byte[] code = Objects.requireNonNull(in, "kernels.spirv-fb").readAllBytes();

@@ -13,7 +13,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Devices as drivers describe them. */
+/** Devices as described by drivers. */
 class VulkanMemoryKindsTest {
     private static final int LOCAL = 1;
     private static final int MAPPED = 2 | 4;
@@ -50,7 +50,7 @@ class VulkanMemoryKindsTest {
     }
 
     @Test
-    void softwareDriverHasOneKindForAll() {
+    void softwareDriverHasASingleKindForAll() {
         MemoryKinds choice = VulkanMemoryKinds.choose(
                 device(List.of(new MemoryHeap(8 * GIB, true)), type(LOCAL | MAPPED | CACHED, 0)));
         assertThat(choice.kinds()).hasSize(1);
@@ -62,7 +62,7 @@ class VulkanMemoryKindsTest {
     }
 
     @Test
-    void discreteDeviceHasMemoryThatTheHostDoesNotSee() {
+    void discreteDeviceHasHiddenMemory() {
         MemoryKinds choice = VulkanMemoryKinds.choose(device(
                 List.of(new MemoryHeap(8 * GIB, true), new MemoryHeap(16 * GIB, false), new MemoryHeap(GIB / 4, true)),
                 type(0, 1),
@@ -92,7 +92,7 @@ class VulkanMemoryKindsTest {
     }
 
     @Test
-    void memoryWithPropertiesThatWeDoNotKnowIsNotUsed() {
+    void memoryWithUnknownPropertiesIsNotUsed() {
         MemoryKinds choice = VulkanMemoryKinds.choose(device(
                 List.of(new MemoryHeap(8 * GIB, true)),
                 type(LOCAL | LAZY, 0),

@@ -67,7 +67,7 @@ class VulkanMemoryTest {
     }
 
     @Test
-    void importedMemoryIsUsedWhereItLiesAndReleasedOnce() {
+    void importedMemoryIsUsedInPlaceAndReleasedOnce() {
         assumeTrue(
                 VulkanDrivers.handle(device).has(VulkanFeature.EXTERNAL_MEMORY_HOST),
                 "the driver imports no host memory");
@@ -100,7 +100,7 @@ class VulkanMemoryTest {
     }
 
     @Test
-    void importedMemoryThatIsFreedIsNotTouched() {
+    void freedImportedMemoryIsNotTouched() {
         assumeTrue(
                 VulkanDrivers.handle(device).has(VulkanFeature.EXTERNAL_MEMORY_HOST),
                 "the driver imports no host memory");
@@ -127,7 +127,7 @@ class VulkanMemoryTest {
     }
 
     @Test
-    void whatIsMappedCannotBeTouchedOnceItIsFreed() {
+    void mappedMemoryCannotBeTouchedOnceFreed() {
         Buffer large = device.allocator().allocate(BufferParams.DEFAULT, 20 << 20);
         assumeTrue(large.isMappable(MemoryAccess.ALL), "device memory is not host-visible");
         MemorySegment bytes = large.map(MemoryAccess.ALL, 0, Buffer.WHOLE);
@@ -137,7 +137,7 @@ class VulkanMemoryTest {
     }
 
     @Test
-    void freedMemoryIsOverwrittenWhereThatIsWanted() {
+    void freedMemoryIsOverwrittenOnRequest() {
         assumeTrue(StreamDevices.poisons(device), "freed memory is not overwritten: -Diree4j.memory.poison=true");
         try (TimelineSemaphore timeline = device.createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
             Buffer first = queue.alloca(null, Fence.at(timeline, 1), BufferParams.DEFAULT, 4096, 0);
@@ -166,7 +166,7 @@ class VulkanMemoryTest {
         }
     }
 
-    /** A file whose read blocks. */
+    /** A file with a blocking read. */
     private static final class SlowFile extends HalFile {
         private final long length;
         final CountDownLatch begun = new CountDownLatch(1);
@@ -200,10 +200,10 @@ class VulkanMemoryTest {
         protected void destroy() {}
     }
 
-    // BUF-1: storage is not freed while an operation has it pinned.
+    // BUF-1: storage is not freed while pinned by an operation.
     @Test
-    void memoryStaysWhileAnOperationUsesItThatTheDeallocationDidNotWaitFor() throws InterruptedException {
-        long size = 20 << 20; // its own slab
+    void memoryStaysDuringAUseNotAwaitedByTheDeallocation() throws InterruptedException {
+        long size = 20 << 20; // a separate slab
         try (StreamDevice two = VulkanDrivers.open(DeviceOptions.builder().queueCount(2));
                 TimelineSemaphore timeline = two.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
                 TimelineSemaphore reader = two.createSemaphore(0, Device.SEMAPHORE_DEFAULT);
@@ -268,7 +268,7 @@ class VulkanMemoryTest {
     }
 
     @Test
-    void onlyMemoryThatWasMadeForItIsExported() {
+    void onlyMemoryMadeForExportIsExported() {
         try (Buffer pooled = device.allocator().allocate(BufferParams.DEFAULT, 64)) {
             assertThatThrownBy(() -> device.allocator().exportMemory(pooled))
                     .isInstanceOfSatisfying(

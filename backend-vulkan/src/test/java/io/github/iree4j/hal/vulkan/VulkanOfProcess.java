@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.hal.spi.Availability;
 import org.junit.jupiter.api.Assumptions;
 
-/** The driver that runtimes use, for tests of other packages. Tests run with the validation layers, where they are installed. */
+/** The driver used by runtimes, for tests of other packages. Tests run with the validation layers, if installed. */
 public final class VulkanOfProcess {
     private VulkanOfProcess() {}
 
-    /** Skips the test where Vulkan is unavailable, with the reason, and discards earlier validation messages; fails it under {@code -Diree.require=vulkan}. */
+    /**
+     * Skips the test where Vulkan is unavailable, with the reason, and discards earlier validation messages; fails
+     * under {@code -Diree.require=vulkan}.
+     */
     public static void assume() {
         Availability vulkan = VulkanDriver.ofProcess().availability();
         if (!vulkan.available()) {

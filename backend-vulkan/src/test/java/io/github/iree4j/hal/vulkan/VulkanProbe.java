@@ -12,7 +12,9 @@ import io.github.iree4j.status.IreeException;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 
-/** A separate process, with its own drivers and file system: prints what the driver reports, and whether its devices work. */
+/**
+ * A separate process, with its own drivers and file system: prints the driver's reports, and whether its devices work.
+ */
 final class VulkanProbe {
     private VulkanProbe() {}
 

@@ -108,7 +108,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void everyHardwareQueueIsAQueueThoseThatOnlyCopyLast() {
+    void everyHardwareQueueIsAQueueCopyQueuesLast() {
         StreamDevice device = device("", 0);
         assertThat(device.queueCount()).isEqualTo(3);
         assertThat(List.of(
@@ -241,7 +241,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void aDeviceThatLacksSomethingIsListedAndSaysWhat() {
+    void aDeviceWithAMissingFeatureIsListedAndNamesTheFeature() {
         VulkanDriver made = driver("devices=discrete no_timeline");
         assertThat(made.availability().reason()).contains("'fake device 0' lacks the feature timelineSemaphore");
         assertThat(driver("api=1.1").availability().reason())
@@ -252,10 +252,10 @@ class VulkanQueuesTest {
     // ---- Failure.
 
     @Test
-    void memoryThatIsNotThereFailsWhatNeedsItAndNothingElse() {
+    void missingMemoryFailsItsUsersAndNothingElse() {
         VulkanDriver made = driver("oom_allocation=1");
         try (StreamDevice device = made.open("vulkan", DeviceOptions.DEFAULTS)) {
-            long size = 20 << 20; // a slab of its own: for less the driver is asked twice
+            long size = 20 << 20; // a separate slab: for less the driver is asked twice
             assertThatThrownBy(() -> device.allocator().allocate(BufferParams.DEFAULT, size))
                     .isInstanceOfSatisfying(
                             IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED));
@@ -265,7 +265,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void aSubmissionThatFindsTheDeviceLostFailsEverything() {
+    void aSubmissionFindingTheDeviceLostFailsEverything() {
         StreamDevice device = device("lost_submit=3", 2);
         TimelineSemaphore first = semaphore();
         TimelineSemaphore waiting = semaphore();
@@ -285,7 +285,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void aDeviceThatIsLostWhileItRunsFailsEverything() {
+    void aDeviceLostDuringItsWorkFailsEverything() {
         StreamDevice device = device("lost_execution=2", 2);
         TimelineSemaphore done = semaphore();
         TimelineSemaphore other = semaphore();
@@ -297,7 +297,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void aDeviceThatIsLostWhileNothingRunsIsFoundOut() {
+    void aDeviceLostWhileIdleIsFoundOut() {
         StreamDevice device = device("", 2);
         CountDownLatch end = new CountDownLatch(1);
         TimelineSemaphore done = semaphore();
@@ -312,15 +312,14 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void aDeviceThatIsDeclaredLostReleasesItsQueues() {
+    void aDeviceDeclaredLostReleasesItsQueues() {
         StreamDevice device = device("", 2);
         CountDownLatch end = new CountDownLatch(1);
         TimelineSemaphore done = semaphore();
         TimelineSemaphore other = semaphore();
         EmptyCommands.pause(device.queue(0), null, at(done, 1), end);
         EmptyCommands.run(device.queue(0), null, at(done, 2));
-        EmptyCommands.run(
-                device.queue(1), at(done, 2), at(other, 1)); // on the hardware, behind work that will not be submitted
+        EmptyCommands.run(device.queue(1), at(done, 2), at(other, 1)); // on the hardware, behind work never submitted
         StreamDevices.lose(device, IreeException.of(StatusCode.DATA_LOSS, "lost on purpose"));
         end.countDown();
         assertFails(other, StatusCode.DATA_LOSS, "lost on purpose");
@@ -328,7 +327,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void closingLetsQueuesGoThatWaitForWhatIsNotSubmitted() throws Exception {
+    void closingLetsGoQueuesWaitingForUnsubmittedWork() throws Exception {
         StreamDevice device = device("", 2);
         CountDownLatch end = new CountDownLatch(1);
         TimelineSemaphore done = semaphore();
@@ -336,9 +335,9 @@ class VulkanQueuesTest {
         CountDownLatch begun = EmptyCommands.pause(device.queue(0), null, at(done, 1), end);
         EmptyCommands.run(device.queue(0), null, at(done, 2));
         EmptyCommands.run(device.queue(1), at(done, 2), at(other, 1));
-        begun.await(); // a step that has not begun would be given up, and close() would not wait
+        begun.await(); // a step not begun would be given up, and close() would not wait
         Thread closer = Thread.ofPlatform().start(device::close);
-        while (closer.getState() != Thread.State.TIMED_WAITING) { // it has stopped the queues, and waits for them
+        while (closer.getState() != Thread.State.TIMED_WAITING) { // in the wait for the stopped queues
             assertThat(closer.isAlive()).isTrue();
             Thread.onSpinWait();
         }
@@ -349,7 +348,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void dispatchesAreRefusedOnQueuesThatOnlyCopy() {
+    void dispatchesAreRefusedOnCopyQueues() {
         StreamDevice device = device("unified", 0);
         Executable kernels = VulkanKernels.load(device);
         opened.add(kernels);
@@ -401,7 +400,7 @@ class VulkanQueuesTest {
         assertThat(source.isTainted(5)).isFalse();
     }
 
-    /** How a timeline that another device has imported may end; its value is 3. */
+    /** The possible ends of a timeline imported by another device; at value 3. */
     enum TheEnd {
         FAILED,
         CLOSED_BY_ITS_OWNER,
@@ -410,7 +409,7 @@ class VulkanQueuesTest {
 
     @ParameterizedTest
     @EnumSource(TheEnd.class)
-    void anImportedValueThatWasNotReachedWhenItsTimelineEndedFails(TheEnd end) {
+    void anUnreachedImportedValueOfAnEndedTimelineFails(TheEnd end) {
         VulkanDriver made = driver("devices=discrete+discrete");
         StreamDevice from = made.open("vulkan:0", DeviceOptions.DEFAULTS);
         StreamDevice to = made.open("vulkan:1", DeviceOptions.DEFAULTS);
@@ -432,7 +431,7 @@ class VulkanQueuesTest {
         }
         assertFails(dependent, StatusCode.ABORTED, "value 4 of an imported timeline is not known to be reached");
         assertFails(awaited, StatusCode.ABORTED, "at 3");
-        // Asked for late, the value that was reached is known to have been.
+        // A reached value is known as such even when asked for late.
         TimelineSemaphore reached = semaphore();
         to.importSemaphore(after, reached, 3);
         reached.await(3);
@@ -440,7 +439,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void sharedTimelinesCountBelowTheValuesThatStandForFailure() {
+    void sharedTimelinesCountBelowTheValuesForFailure() {
         StreamDevice device = device("", 1);
         TimelineSemaphore source = semaphore(SemaphoreScope.SYSTEM_WIDE);
         source.signal(Integer.MAX_VALUE - 1);
@@ -464,7 +463,7 @@ class VulkanQueuesTest {
     }
 
     @Test
-    void anOperationThatWaitsForAnImportThatIsRefusedWaitsForTheHost() {
+    void anOperationWaitingForARefusedImportWaitsForTheHost() {
         StreamDevice device = device("", 1);
         TimelineSemaphore timeline = semaphore();
         TimelineSemaphore done = semaphore();
@@ -476,7 +475,7 @@ class VulkanQueuesTest {
 
     @ParameterizedTest // STREAM-12
     @ValueSource(booleans = {true, false})
-    void anImportThatAnOperationWaitsForIsNotTakenBack(boolean isSubmittedBefore) {
+    void anImportAwaitedByAnOperationIsNotTakenBack(boolean isSubmittedBefore) {
         StreamDevice device = device("", 1);
         TimelineSemaphore source = semaphore(SemaphoreScope.SYSTEM_WIDE);
         TimelineSemaphore timeline = semaphore();

@@ -5,8 +5,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Without the validation layer, as in production. The layer, which all other tests use, makes handles unique, takes time and locks, and so
- * hides what depends on any of that.
+ * Without the validation layer, as in production. The layer, used by all other tests, makes handles unique, takes time
+ * and locks, and so hides everything that depends on these.
  */
 @Tag("nightly")
 @ExtendWith(NothingWrong.class)

@@ -9,16 +9,16 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A Vulkan library without hardware, for tests: several queues, memory that is not host-visible, injected failures, validation messages for
- * misuse. {@code native-shim/test/fake/fake_vulkan.h} documents the settings. Each instance has its own copy of the library, and so its own
- * settings and state.
+ * A Vulkan library without hardware, for tests: several queues, hidden memory, injected failures, validation messages
+ * for misuse. {@code native-shim/test/fake/fake_vulkan.h} documents the settings. Each instance has a private copy of
+ * the library, and so private settings and state.
  *
  * <pre>
  *   FakeVulkan fake = FakeVulkan.in(temporaryDirectory, "devices=discrete+cpu oom_allocation=3");
  *   try (VulkanApi api = VulkanApi.open(fake.library(), true)) { ... fake.loseDevice(); ... }
  * </pre>
  *
- * <p>Where the system property {@value VulkanApi#LIBRARY} selects the library, set it to {@link #library}.
+ * <p>Where the system property {@value VulkanApi#LIBRARY} selects the library, set the property to {@link #library}.
  */
 public final class FakeVulkan {
     private static final Path BUILT = Path.of(
@@ -50,7 +50,7 @@ public final class FakeVulkan {
         return library.toAbsolutePath().toString();
     }
 
-    /** Keeps its queues from starting submitted work until {@link #goOn}. */
+    /** Keeps the queues from starting submitted work until {@link #goOn}. */
     public void hang() {
         try {
             Files.createFile(Path.of(library + ".hang"));
@@ -59,7 +59,7 @@ public final class FakeVulkan {
         }
     }
 
-    /** Ends {@link #hang}; does nothing without it. */
+    /** Ends {@link #hang}; no effect without it. */
     public void goOn() {
         try {
             Files.deleteIfExists(Path.of(library + ".hang"));
@@ -68,7 +68,7 @@ public final class FakeVulkan {
         }
     }
 
-    /** Makes its devices lost from now on, which also ends waits in progress. */
+    /** Makes the devices lost from now on, and ends waits in progress. */
     public void loseDevice() {
         try {
             Files.createFile(Path.of(library + ".lost"));

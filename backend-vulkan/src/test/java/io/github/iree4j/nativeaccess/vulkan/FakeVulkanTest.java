@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Several queues, memory that is not host-visible, and failures: on a library without hardware. */
+/** Several queues, hidden memory, and failures: on a library without hardware. */
 class FakeVulkanTest {
     private static final long FOREVER = -1;
     private static final int DEVICE_MEMORY = 0;
@@ -39,7 +39,7 @@ class FakeVulkanTest {
         return opened;
     }
 
-    /** Two compute queues and one transfer queue by default. */
+    /** Two compute queues and a single transfer queue by default. */
     private VulkanHandle device(String settings, Integer... families) {
         VulkanHandle opened = library(settings).openDevice(0, VulkanDeviceRequest.of(List.of(families)));
         device = opened;
@@ -116,7 +116,7 @@ class FakeVulkanTest {
     }
 
     @Test
-    void devicesWithoutRequiredFeaturesAreListedAndNameThem() {
+    void devicesWithoutRequiredFeaturesAreListedAndNameTheFeatures() {
         failsWith(StatusCode.INCOMPATIBLE, "timelineSemaphore", () -> device("no_timeline", 0));
         assertThat(Objects.requireNonNull(api).devices()).hasSize(1);
         api.close();
@@ -285,7 +285,7 @@ class FakeVulkanTest {
     }
 
     @Test
-    void aLossDuringAWaitEndsIt() throws Exception {
+    void aLossDuringAWaitEndsTheWait() throws Exception {
         FakeVulkan fake = FakeVulkan.in(directory, "");
         VulkanApi opened = VulkanApi.open(fake.library(), true);
         api = opened;
@@ -346,7 +346,7 @@ class FakeVulkanTest {
             VulkanAllocation memory = d.allocate(4096, HOST_MEMORY, 0);
             commands.record(words(arena, FILL, memory.buffer(), 0, 4096, 7), 5);
             d.submit(0, words(arena, 1, 1, 1, timeline.handle(), 1, done.handle(), 1, commands.handle()));
-            // The runtime must never do this; the fake reports it.
+            // The runtime must never do this; reported by the fake.
             commands.record(words(arena), 0);
             timeline.signal(1);
             await(d, done, 1);

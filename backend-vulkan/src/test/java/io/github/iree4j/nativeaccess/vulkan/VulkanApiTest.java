@@ -473,7 +473,7 @@ class VulkanApiTest {
     }
 
     @Test
-    void aCloseDuringAWaitTakesEffectAfterIt() throws Exception {
+    void aCloseDuringAWaitTakesEffectAfterwards() throws Exception {
         VulkanTimeline timeline = device.createTimeline(0);
         VulkanTimeline wakeup = device.createTimeline(0);
         CountDownLatch waiting = new CountDownLatch(1);

@@ -17,7 +17,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Vulkan behaviour that needs no driver, and the shader of the tests. */
+/** Vulkan behaviour without a driver, and the shader of the tests. */
 class VulkanLibraryTest {
     static MemorySegment shader() throws IOException {
         try (InputStream file = VulkanLibraryTest.class.getResourceAsStream("/vulkan/shim/scale.spv")) {

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Numbers and names that exist in both C and Java agree. */
+/** Numbers and names in both C and Java agree. */
 class VulkanNamesTest {
     @BeforeAll
     static void bind() {

@@ -21,7 +21,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What the API server of Kubernetes does with leases, as far as stores use it: versions, conflicts, labels, tokens. */
+/** The part of Kubernetes' API server for leases, as far as stores use leases: versions, conflicts, labels, tokens. */
 public final class FakeKubernetes implements AutoCloseable {
     public static final String NAMESPACE = "vision";
     private static final String PATH = "/apis/coordination.k8s.io/v1/namespaces/" + NAMESPACE + "/leases";
@@ -56,7 +56,7 @@ public final class FakeKubernetes implements AutoCloseable {
         server.start();
     }
 
-    /** Its address. */
+    /** The address of the server. */
     public URI uri() {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }

@@ -36,7 +36,7 @@ class FileIdentityStoreTests extends IdentityStoreContract {
         return 1;
     }
 
-    /** It ends with its lock, or when the file is replaced. */
+    /** A lease ends with the lock, or when the file is replaced. */
     @Override
     void letEnd(IdentityLease lease) {
         lease.release();
@@ -64,7 +64,7 @@ class FileIdentityStoreTests extends IdentityStoreContract {
     }
 
     @Test
-    void theSessionIsOnDiskBeforeItIsGranted() throws IOException {
+    void theSessionIsOnDiskBeforeTheGrant() throws IOException {
         Consumer<String> steps = step -> {
             if (step.equals("grant")) {
                 try {
@@ -115,7 +115,7 @@ class FileIdentityStoreTests extends IdentityStoreContract {
 
     /** Session 20 of 200 would be granted again. */
     @Test
-    void aFileThatIsCutAnywhereIsRefused() throws IOException {
+    void aTruncatedFileIsRefused() throws IOException {
         for (int i = 0; i < 12; i++) {
             open().acquire(LEASE).release();
         }
@@ -130,7 +130,7 @@ class FileIdentityStoreTests extends IdentityStoreContract {
     }
 
     @Test
-    void aFileThatWasDeletedOrIsAnOlderCopyIsRefused() throws IOException {
+    void aDeletedOrOlderFileIsRefused() throws IOException {
         open().acquire(LEASE).release();
         String copy = Files.readString(file());
         open().acquire(LEASE).release();
@@ -198,7 +198,7 @@ class FileIdentityStoreTests extends IdentityStoreContract {
         assertThat(open().acquire(LEASE).identity().session()).isEqualTo(2);
     }
 
-    /** Another process, which holds a lease until it is killed. */
+    /** Another process, holding a lease until killed. */
     static final class Holder {
         public static void main(String[] arguments) throws IOException {
             IdentityLease lease = new FileIdentityStore(Path.of(arguments[0]), CLUSTER, 3).acquire(LEASE);

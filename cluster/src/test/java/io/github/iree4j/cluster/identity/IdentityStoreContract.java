@@ -16,21 +16,21 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What every store promises. */
+/** The contract of every store. */
 abstract class IdentityStoreContract {
 
     static final Duration LEASE = Duration.ofSeconds(30);
 
-    /** Opens a store on what earlier ones of this test wrote, as another node would. */
+    /** Opens a store on the data of earlier stores of this test, as another node would. */
     abstract IdentityStore open();
 
     /** How many machine indices the stores of this test have. */
     abstract int machines();
 
-    /** Lets a lease end as if its holder had not renewed it. */
+    /** Lets a lease end as if the holder had not renewed. */
     abstract void letEnd(IdentityLease lease);
 
-    /** How many sessions of each machine index the test has used before it begins. */
+    /** The number of sessions per machine index used before the test begins. */
     int usedAtStart() {
         return 0;
     }
@@ -94,7 +94,7 @@ abstract class IdentityStoreContract {
     }
 
     @Test
-    void aLeaseThatHasEndedIsNotRenewed() {
+    void anEndedLeaseIsNotRenewed() {
         IdentityLease ended = open().acquire(LEASE);
         letEnd(ended);
         assertThat(failure(ended::renew).code()).isEqualTo(StatusCode.ABORTED);

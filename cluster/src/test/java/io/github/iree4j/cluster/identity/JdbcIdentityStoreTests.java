@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** In H2, or in the database that {@code -Diree4j.test.database} gives the URL of; its driver must be on the class path. */
+/** In H2, or in the database of the URL {@code -Diree4j.test.database}; the driver must be on the class path. */
 class JdbcIdentityStoreTests extends IdentityStoreContract {
 
     private static int databases;
@@ -32,7 +32,7 @@ class JdbcIdentityStoreTests extends IdentityStoreContract {
 
     @BeforeEach
     void createTables() throws SQLException {
-        open = database.getConnection(); // H2 keeps it as long as there is a connection
+        open = database.getConnection(); // H2 keeps the data as long as there is a connection
         new JdbcIdentityStore(database, "test", 1).createTables();
         execute("delete from iree_cluster_slot");
         execute("delete from iree_cluster");
@@ -68,7 +68,7 @@ class JdbcIdentityStoreTests extends IdentityStoreContract {
     }
 
     @Test
-    void nodesThatStartAtOnceGetDifferentSlots() throws Exception {
+    void nodesStartedAtOnceGetDifferentSlots() throws Exception {
         int nodes = 16;
         Set<Integer> machines = new HashSet<>();
         Set<Long> incarnations = new HashSet<>();
@@ -101,7 +101,7 @@ class JdbcIdentityStoreTests extends IdentityStoreContract {
         assertThat(one.clusterId()).isNotEqualTo(other.clusterId());
     }
 
-    /** Runs grants that the database then loses, as a standby does that takes over without the last commits. */
+    /** Runs grants and then loses the grants, like a standby that takes over without the last commits. */
     private void lose(Runnable grants) {
         execute("create table kept_cluster as select * from iree_cluster");
         execute("create table kept_slot as select * from iree_cluster_slot");
@@ -138,7 +138,7 @@ class JdbcIdentityStoreTests extends IdentityStoreContract {
     }
 
     @Test
-    void aSessionThatTheDatabaseLosesIsNotGrantedAgainAfterItsNodeHasNoticed() {
+    void aSessionLostByTheDatabaseIsNotGrantedAgainAfterTheNodeNoticed() {
         for (int before = 0; before < 3; before++) {
             IdentityLease lost = lost(1);
             assertEnded(lost);
@@ -154,7 +154,7 @@ class JdbcIdentityStoreTests extends IdentityStoreContract {
     }
 
     @Test
-    void twoNodesOfASessionThatTheDatabaseLostBothEndAndDifferInTheIncarnation() {
+    void twoNodesOfASessionLostByTheDatabaseBothEndAndDifferInTheIncarnation() {
         IdentityLease lost = lost(1);
         IdentityLease again = open().acquire(LEASE);
         assertThat(slot(again)).isEqualTo(slot(lost));
@@ -172,8 +172,8 @@ class JdbcIdentityStoreTests extends IdentityStoreContract {
     }
 
     @Test
-    void aNodeOfAnEarlierSessionThatTheDatabaseLostEndsToo() {
-        IdentityLease lost = lost(machines() * 2); // the last has the second session of its index
+    void aNodeOfAnEarlierSessionLostByTheDatabaseEndsToo() {
+        IdentityLease lost = lost(machines() * 2); // the last node has the second session of its index
         assertThat(lost.identity().session()).isEqualTo(2);
         List<IdentityLease> again = new ArrayList<>();
         for (int i = 0; i < machines(); i++) {
@@ -199,7 +199,7 @@ class JdbcIdentityStoreTests extends IdentityStoreContract {
     }
 
     @Test
-    void aNodeWhoseIndexAnotherNodeHasTakenDoesNotDisturbThatNode() {
+    void aNodeWithAnIndexTakenByAnotherNodeDoesNotDisturbTheOther() {
         IdentityLease former = open().acquire(LEASE);
         letEnd(former);
         List<IdentityLease> others = new ArrayList<>();

@@ -43,7 +43,7 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
 
     private final FakeKubernetes kubernetes;
     private final ManualClock clock = new ManualClock();
-    private final List<IdentityLease> alive = new ArrayList<>(); // what their holders renew while time passes
+    private final List<IdentityLease> alive = new ArrayList<>(); // renewed by the holders while time passes
 
     KubernetesIdentityStoreTests() throws IOException {
         kubernetes = new FakeKubernetes();
@@ -62,7 +62,7 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
         return new KubernetesIdentityStore(options, "test", machines, "pod-1", clock, NOON, this::pass);
     }
 
-    /** Time goes by; holders that live renew often enough. */
+    /** Time goes by; living holders renew often enough. */
     private void pass(long nanos) {
         long left = nanos;
         while (left > 0) {
@@ -119,7 +119,7 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
     }
 
     @Test
-    void nodesThatStartAtOnceGetDifferentSlots() throws Exception {
+    void nodesStartedAtOnceGetDifferentSlots() throws Exception {
         int nodes = 8;
         Set<Integer> machines = new HashSet<>();
         Set<Long> incarnations = new HashSet<>();
@@ -142,7 +142,7 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
     }
 
     @Test
-    void aLeaseIsWrittenAsOthersReadIt() {
+    void aLeaseIsWrittenAsReadByOthers() {
         store(options(), 1).acquire(Duration.ofMillis(2500));
         JsonNode spec = lease(MACHINE_0).path("spec");
         assertThat(spec.path("holderIdentity").stringValue()).startsWith("pod-1/");
@@ -152,7 +152,7 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
     }
 
     @Test
-    void whatOthersWroteIntoALeaseStays() {
+    void othersFieldsInALeaseStay() {
         IdentityLease held = store(options(), 1).acquire(LEASE);
         ObjectNode changed = lease(MACHINE_0).deepCopy();
         changed.withObject("metadata").withObject("labels").put("team", "blue");
@@ -174,7 +174,7 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
     }
 
     @Test
-    void aHolderThatDiesIsFollowedAfterItsLeaseAsSeenFromHere() {
+    void aDeadHolderIsFollowedAfterItsLeaseAsSeenFromHere() {
         IdentityLease first = store(options(), 1).acquire(LEASE);
         long before = clock.getAsLong();
         IdentityLease next = store(options(), 1).acquire(LEASE);
@@ -185,12 +185,13 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
     }
 
     @Test
-    void aRenewalWhoseAnswerWasLostDoesNotEndTheLease() {
+    void aRenewalWithALostAnswerDoesNotEndTheLease() {
         IdentityLease held = store(options(), 1).acquire(LEASE);
         kubernetes.fault = exchange -> {
             if (exchange.getRequestMethod().equals("PUT")) {
                 kubernetes.put(
-                        MACHINE_0, lease(MACHINE_0).deepCopy()); // done, as a request whose connection then broke
+                        MACHINE_0,
+                        lease(MACHINE_0).deepCopy()); // done, like a request with a broken connection afterwards
                 exchange.close();
                 return true;
             }
@@ -227,7 +228,7 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
                 "1 0123456789abcdef 1 1 ",
                 "1 xyz 1 1"
             })
-    void countsThatAreDamagedGrantNothing(String counts) {
+    void damagedCountsGrantNothing(String counts) {
         store(options(), 2).acquire(LEASE);
         ObjectNode damaged = lease(CLUSTER).deepCopy();
         damaged.withObject("metadata").withObject("annotations").put(COUNTS, counts);
@@ -249,7 +250,7 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
     }
 
     @Test
-    void theTokenIsReadAgainWhenItChanges() throws IOException {
+    void theTokenIsReadAgainAfterAChange() throws IOException {
         Path token = Files.writeString(directory.resolve("token"), "first\n");
         KubernetesOptions options =
                 new KubernetesOptions(kubernetes.uri(), FakeKubernetes.NAMESPACE, token, null, Duration.ofSeconds(4));
@@ -269,7 +270,7 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
 
     @ParameterizedTest
     @ValueSource(ints = {429, 500, 502, 503, 504, 302})
-    void whatThePassingOfTimeMayMendIsUnavailable(int status) {
+    void troubleThatTimeMayMendIsUnavailable(int status) {
         IdentityLease held = store(options(), 1).acquire(LEASE);
         kubernetes.fault = FakeKubernetes.Fault.of(status, "<html>busy</html>");
         assertThat(failure(held::renew).code()).isEqualTo(StatusCode.UNAVAILABLE);
@@ -292,7 +293,7 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
                 "{\"items\":[{\"metadata\":{\"name\":\"..\",\"uid\":\"a\",\"resourceVersion\":\"7\"}}]}",
                 "{\"items\":[{\"metadata\":{\"name\":\"a b\",\"uid\":\"a\",\"resourceVersion\":\"7\"}}]}"
             })
-    void answersThatMakeNoSenseAreRefused(String body) {
+    void senselessAnswersAreRefused(String body) {
         store(options(), 1).acquire(LEASE).release();
         kubernetes.fault = FakeKubernetes.Fault.of(200, body);
         assertThat(failure(() -> store(options(), 1).acquire(LEASE)).code()).isEqualTo(StatusCode.DATA_LOSS);
@@ -305,7 +306,7 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
     }
 
     @Test
-    void anAnswerThatDoesNotEndIsCutOff() {
+    void anEndlessAnswerIsCutOff() {
         AtomicInteger sent = new AtomicInteger();
         kubernetes.fault = exchange -> {
             exchange.sendResponseHeaders(200, 0);
@@ -325,7 +326,7 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aServerThatDoesNotAnswerInTimeIsUnavailable(boolean headersFirst) {
+    void aServerWithoutATimelyAnswerIsUnavailable(boolean headersFirst) {
         CountDownLatch over = new CountDownLatch(1);
         kubernetes.fault = exchange -> {
             if (headersFirst) {
@@ -395,7 +396,7 @@ class KubernetesIdentityStoreTests extends IdentityStoreContract {
     }
 
     @Test
-    void aNameThatCannotBeInALeaseIsRefused() {
+    void aNameImpossibleInALeaseIsRefused() {
         IreeException failure = failure(() -> new KubernetesIdentityStore(options(), "My Cluster", 1, "pod"));
         assertThat(failure.code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
         assertThat(failure).hasMessageContaining("iree.cluster.name");

@@ -31,7 +31,7 @@ class LeaseKeeperTests {
     }
 
     @Test
-    void theLeaseIsRenewedAfterAThirdAndHeldForAsLongAsThatWorks() {
+    void theLeaseIsRenewedAfterAThirdAndHeldWhileRenewalsWork() {
         pass(Duration.ofSeconds(3));
         assertThat(clock.waiting()).isZero();
         pass(Duration.ofSeconds(1));
@@ -64,19 +64,19 @@ class LeaseKeeperTests {
     }
 
     @Test
-    void aRenewalThatHangsDoesNotKeepTheNodeFromBeingFenced() {
+    void aHangingRenewalDoesNotKeepTheNodeFromBeingFenced() {
         pass(Duration.ofSeconds(10));
         assertThat(clock.waiting()).isOne();
         assertThat(fences).hasSize(1);
         assertThat(fences.getFirst()).hasMessageContaining("the store has not answered for 6000 ms");
-        clock.runAll(); // it returns too late
+        clock.runAll(); // the return comes too late
         assertThat(keeper.state()).isEqualTo(State.FENCED);
         assertThat(fences).hasSize(1);
         assertThat(store.acquire(LEASE).identity().session()).isEqualTo(2);
     }
 
     @Test
-    void anOutageThatEndsInTimeIsNoticedByNobody() {
+    void anOutageEndingInTimeIsNoticedByNobody() {
         store.fail(IreeException.of(StatusCode.UNAVAILABLE, "no connection"));
         for (int second = 0; second < 8; second++) {
             pass(Duration.ofSeconds(1));
@@ -92,7 +92,7 @@ class LeaseKeeperTests {
 
     /** With the default duration and the looks of the auto-configuration; a failing renewal takes 3 s, as with a pool. */
     @Test
-    void aStoreThatComesBackShortlyBeforeTheEndIsUsed() {
+    void aStoreComingBackShortlyBeforeTheEndIsUsed() {
         keeper.release();
         Duration look = Duration.ofMillis(500);
         LeaseKeeper usual = LeaseKeeper.acquire(store, Duration.ofMinutes(1), clock, clock, fences::add);
@@ -133,7 +133,7 @@ class LeaseKeeperTests {
     }
 
     @Test
-    void aProcessThatWasPausedKnowsBeforeItLooks() {
+    void aPausedProcessKnowsBeforeItLooks() {
         clock.advance(Duration.ofHours(1));
         assertThat(keeper.state()).isEqualTo(State.FENCED);
         keeper.look();
@@ -142,7 +142,7 @@ class LeaseKeeperTests {
     }
 
     @Test
-    void aLeaseThatTheStoreNoLongerKnowsFencesAtOnce() {
+    void aLeaseForgottenByTheStoreFencesAtOnce() {
         clock.advance(Duration.ofSeconds(4));
         store.end(store.held().getFirst());
         keeper.look();
@@ -152,7 +152,7 @@ class LeaseKeeperTests {
     }
 
     @Test
-    void aLeaseThatTookLongToGetIsRenewedBeforeItCounts() {
+    void aSlowlyObtainedLeaseIsRenewedBeforeItCounts() {
         keeper.release();
         IdentityStore slow = duration -> {
             IdentityLease lease = store.acquire(duration);
@@ -169,7 +169,7 @@ class LeaseKeeperTests {
     }
 
     @Test
-    void aLeaseThatTookTooLongToGetIsGivenBack() {
+    void aLeaseObtainedTooSlowlyIsGivenBack() {
         keeper.release();
         IdentityStore slow = duration -> {
             IdentityLease lease = store.acquire(duration);

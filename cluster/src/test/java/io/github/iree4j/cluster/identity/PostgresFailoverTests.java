@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Identities in PostgreSQL, whose primary is lost and whose standby takes over. */
+/** Identities in PostgreSQL, across the loss of the primary to the standby. */
 @Tag("nightly")
 class PostgresFailoverTests {
 
@@ -57,7 +57,7 @@ class PostgresFailoverTests {
         Path programs = PostgresPair.programs();
         assumeTrue(programs != null, "no PostgreSQL in /usr/lib/postgresql; Debian's package 'postgresql' has it");
         PostgresPair started = new PostgresPair(directory, Objects.requireNonNull(programs));
-        pair = started; // also when it does not start
+        pair = started; // also without a start
         started.start(isSynchronous);
         return started;
     }
@@ -76,7 +76,7 @@ class PostgresFailoverTests {
         }
     }
 
-    /** A node that keeps its lease. */
+    /** A node with a kept lease. */
     private final class Node {
         final LeaseKeeper keeper;
         volatile @Nullable IreeException fenced;
@@ -101,7 +101,7 @@ class PostgresFailoverTests {
         return nodes;
     }
 
-    /** Leases one slot after the other, through failures; half of the leases end by themselves. */
+    /** Leases a slot after the other, through failures; half of the leases end by themselves. */
     private Void acquireOn(JdbcIdentityStore store, Queue<NodeIdentity> granted) throws InterruptedException {
         while (true) {
             try {
@@ -113,7 +113,7 @@ class PostgresFailoverTests {
             } catch (IreeException e) {
                 assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE);
             }
-            Thread.sleep(10); // ends it when interrupted
+            Thread.sleep(10); // ended by interruption
         }
     }
 
@@ -136,7 +136,7 @@ class PostgresFailoverTests {
     @ValueSource(booleans = {false, true})
     void aFailoverWithinHalfOfTheLeaseFencesNobodyAndGrantsNothingTwice(boolean hangs) throws Exception {
         PostgresPair servers = start(true);
-        // each attempt at a server that hangs takes the limit for an answer, so a short lease has a short limit
+        // each attempt at a hanging server takes the limit for an answer, so a short lease has a short limit
         JdbcIdentityStore store =
                 store(servers.url().replace("socketTimeout=10", "sslmode=disable&socketTimeout=2"), MACHINES);
         Duration lease = Duration.ofSeconds(16);
@@ -176,7 +176,7 @@ class PostgresFailoverTests {
         assertNothingIsGrantedTwice(granted);
     }
 
-    /** The nodes know the old primary only; the node that wants an index finds the new one. */
+    /** The nodes know the old primary only; the node in need of an index finds the new primary. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void nodesWithoutADatabaseAreFencedBeforeAnotherNodeGetsTheirIndex(boolean hangs) throws Exception {
@@ -213,7 +213,7 @@ class PostgresFailoverTests {
     }
 
     @Test
-    void aSessionThatAStandbyHasNotConfirmedIsNotGranted() throws Exception {
+    void aSessionUnconfirmedByTheStandbyIsNotGranted() throws Exception {
         PostgresPair servers = start(true);
         List<NodeIdentity> granted = new ArrayList<>();
         JdbcIdentityStore store = store(servers.url().replace("socketTimeout=10", "socketTimeout=30"), MACHINES);
@@ -221,7 +221,8 @@ class PostgresFailoverTests {
         servers.awaitStandby();
         servers.standby().crash();
 
-        // The statement ends after ten seconds and is committed on the primary alone, of which PostgreSQL only warns.
+        // The statement ends after ten seconds and is committed on the primary alone, with only a warning of
+        // PostgreSQL.
         IreeException failure = IdentityStoreContract.failure(() -> store.acquire(LIMIT));
         assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(failure).hasMessageContaining("synchronous replication");
@@ -234,7 +235,7 @@ class PostgresFailoverTests {
         assertNothingIsGrantedTwice(granted);
     }
 
-    /** Lets a standby that is not synchronous lose a grant. */
+    /** Makes an asynchronous standby lose a grant. */
     private static IdentityLease lostGrant(PostgresPair servers, JdbcIdentityStore store) {
         store.acquire(LIMIT);
         servers.awaitStandby();

@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** A primary of PostgreSQL and a standby that streams from it, both on this machine, with the programs of Debian's packages. */
+/** A primary of PostgreSQL and a streaming standby, both on this machine, with the programs of Debian's packages. */
 public final class PostgresPair implements AutoCloseable {
 
     private static final Path PACKAGES = Path.of("/usr/lib/postgresql");
@@ -31,12 +31,12 @@ public final class PostgresPair implements AutoCloseable {
 
     private final Path directory;
     private final Path programs;
-    private final @Nullable String user; // that PostgreSQL runs as; it refuses root
+    private final @Nullable String user; // the user of PostgreSQL; root is refused
     private final Server primary;
     private final Server standby;
     private Map<String, String> environment = Map.of(); // of the servers
 
-    /** A server, which may be stopped. */
+    /** A server, perhaps stopped. */
     public final class Server {
         private final Path data;
         private final int port = freePort();
@@ -60,12 +60,12 @@ public final class PostgresPair implements AutoCloseable {
                             .formatted(port, String.join(" ", options)));
         }
 
-        /** Ends all processes at once, with nothing written that was not. */
+        /** Ends all processes at once, without further writes. */
         void crash() {
             run("pg_ctl", "stop", "-w", "-m", "immediate", "-D", data.toString());
         }
 
-        /** Stops the process that accepts connections where it is: the system still accepts them, and nobody answers. */
+        /** Stops the accepting process in place: the system still accepts connections, and nobody answers. */
         void hang() {
             signal("STOP");
         }
@@ -178,7 +178,7 @@ public final class PostgresPair implements AutoCloseable {
                 "--pgdata=" + primary.data);
     }
 
-    /** Hands the folder to a user that PostgreSQL accepts. */
+    /** Hands the folder to a user accepted by PostgreSQL. */
     private static String owner(Path directory) throws IOException {
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx--x--x"));
         for (String name : List.of("postgres", "nobody")) {
@@ -255,13 +255,13 @@ public final class PostgresPair implements AutoCloseable {
         return standby;
     }
 
-    /** The URL that {@code docs/cluster.md} asks for: the driver connects to the host that is the primary. */
+    /** The URL form of {@code docs/cluster.md}: the driver connects to the primary of the hosts. */
     String url() {
         return "jdbc:postgresql://localhost:%d,localhost:%d/postgres?user=iree&targetServerType=primary&connectTimeout=3&socketTimeout=10"
                 .formatted(primary.port, standby.port);
     }
 
-    /** Waits until the standby has all that the primary has written. */
+    /** Waits until the standby has all writes of the primary. */
     void awaitStandby() {
         long deadline = System.nanoTime() + LIMIT.toNanos();
         String caughtUp =

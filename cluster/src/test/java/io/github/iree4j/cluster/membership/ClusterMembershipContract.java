@@ -16,18 +16,18 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What every membership promises. */
+/** The contract of every membership. */
 abstract class ClusterMembershipContract {
 
     private final List<ClusterMembership> opened = new ArrayList<>();
 
-    /** A node of the cluster of this test that has not joined; its number is its incarnation. */
+    /** A node of the cluster of this test, before the join; the number of the node is the incarnation. */
     abstract ClusterMembership node(int number);
 
     /** Carries the messages of the nodes. */
     final Wire wire = new Wire();
 
-    /** A node that has joined, and the views that it saw. */
+    /** A node after the join, and the views seen. */
     final class Joined implements ClusterMembership.Listener {
         final ClusterMembership membership;
         final BlockingQueue<ClusterView> views = new LinkedBlockingQueue<>();
@@ -82,7 +82,7 @@ abstract class ClusterMembershipContract {
     }
 
     @Test
-    void theLastReportOfANodeReachesAllMembersAndMembersThatComeLater() throws InterruptedException {
+    void theLastReportOfANodeReachesAllMembersAndLaterMembers() throws InterruptedException {
         List<Joined> nodes = new ArrayList<>(List.of(new Joined(1), new Joined(2)));
         for (Joined each : nodes) {
             each.await(1, 2);
@@ -99,7 +99,7 @@ abstract class ClusterMembershipContract {
     }
 
     @Test
-    void whoLeavesIsGoneAndHearsNoMore() throws InterruptedException {
+    void aLeaverIsGoneAndHearsNoMore() throws InterruptedException {
         Joined one = new Joined(1);
         Joined two = new Joined(2);
         one.await(1, 2);
@@ -112,7 +112,7 @@ abstract class ClusterMembershipContract {
     }
 
     @Test
-    void whoLeftJoinsAgainUnderAnotherIdentity() throws InterruptedException {
+    void aLeaverJoinsAgainUnderAnotherIdentity() throws InterruptedException {
         Joined one = new Joined(1);
         Joined two = new Joined(2);
         one.await(1, 2);

@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Signs of life over a wire of the test; times are of a clock moved by the test, besides those of the contract. */
+/** Signs of life over a wire of the test; times are of a clock moved by the test, also the times of the contract. */
 class HeartbeatMembershipTests extends ClusterMembershipContract {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(3);
@@ -126,7 +126,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
     }
 
     @Test
-    void nodesSeeEachOtherWhereOneOfThemCanConnect() {
+    void nodesSeeEachOtherIfEitherCanConnect() {
         Node one = start(1, 1, 2);
         Node two = start(2, 1, 2);
         for (int dialer = 1; dialer <= 2; dialer++) {
@@ -140,9 +140,9 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         }
     }
 
-    /** The silence is that of the paused node itself, and not of the others. */
+    /** The paused node was silent, not the others. */
     @Test
-    void aNodeThatWasPausedDropsNobody() {
+    void aPausedNodeDropsNobody() {
         Node one = start(1, 1, 2, 3);
         Node two = start(2, 1, 2, 3);
         start(3, 1, 2, 3);
@@ -160,7 +160,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
     }
 
     @Test
-    void aProcessThatTakesAnAddressReplacesTheFormerAtOnceAndForGood() {
+    void aProcessTakingAnAddressReplacesTheFormerAtOnceAndForGood() {
         Node one = start(1, 1, 2);
         start(2, 1, 2);
         ClusterMember next = new ClusterMember(new NodeIdentity(-5, 2, 2, 9), "host2", 7600);
@@ -175,7 +175,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
     }
 
     @Test
-    void aNodeThatSaidFarewellDoesNotComeBackWithALateMessage() {
+    void aNodeAfterItsFarewellDoesNotComeBackWithALateMessage() {
         Node one = start(1, 1, 2);
         Node two = start(2, 1, 2);
         two.membership.leave();
@@ -186,7 +186,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
 
     /** A lost file of the identity grants a session again. */
     @Test
-    void aSessionThatHasLeftAndComesAgainIsRefusedWithTheReason() {
+    void aLeftSessionComingAgainIsRefusedWithTheReason() {
         Node one = start(1, 1, 2);
         start(2, 1, 2).membership.leave();
         pass(TIMEOUT.plus(INTERVAL), List.of(one));
@@ -200,7 +200,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
     }
 
     @Test
-    void everyNodeKnowsWhoJoinedBeforeWhom() {
+    void everyNodeKnowsTheOrderOfJoins() {
         Node two = start(2);
         pass(Duration.ofSeconds(30));
         Node one = start(1, 2);
@@ -215,7 +215,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
     }
 
     @Test
-    void aSlowFirstSignOfLifeIsCorrectedByAFasterOne() {
+    void aSlowFirstSignOfLifeIsCorrectedByAFasterSign() {
         Node one = start(1);
         clock.advance(Duration.ofSeconds(100));
         one.membership.asked(member(2), new Heartbeat(false, 10_000, List.of(), Standing.PEACE).encode()); // took 20 s
@@ -250,9 +250,9 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         assertThat(one.sees()).as("not yet a member, and welcome").isEqualTo(members(1, 2, 3));
     }
 
-    /** A member is who has spoken to this node, and not who another has heard of. */
+    /** A member has spoken to this node; mention by another node is not enough. */
     @Test
-    void whoIsOnlyMentionedIsNoMember() {
+    void aMentionedNodeIsNoMember() {
         Node one = start(1);
         List<InetSocketAddress> mentioned = IntStream.range(0, Heartbeat.MOST)
                 .mapToObj(each -> InetSocketAddress.createUnresolved("ghost" + each, 7600))
@@ -264,7 +264,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         assertThat(one.sees()).hasSize(39);
         wire.messages.set(0);
         pass(TIMEOUT.plus(INTERVAL));
-        assertThat(one.sees()).as("nobody answers at their addresses").isEqualTo(members(1));
+        assertThat(one.sees()).as("nobody answers at the addresses").isEqualTo(members(1));
         pass(INTERVAL);
         wire.messages.set(0);
         pass(Duration.ofSeconds(10));
@@ -292,9 +292,9 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
         one.leave();
     }
 
-    /** A balancer in front of several nodes, or a name that moves. */
+    /** A balancer in front of several nodes, or a moving name. */
     @Test
-    void anAddressThatLedToThisNodeIsTriedAgain() {
+    void anAddressLeadingToThisNodeIsTriedAgain() {
         InetSocketAddress balanced = InetSocketAddress.createUnresolved("balanced", 7600);
         HeartbeatMembership membership = new HeartbeatMembership(
                 new MembershipOptions(new MembershipOptions.Discovery.Static(List.of(balanced)), TIMEOUT, INTERVAL),
@@ -344,7 +344,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
     }
 
     @Test
-    void aNodeThatLeasesItsIdentityElsewhereIsNoMemberAndIsNamed() {
+    void aNodeWithAnIdentityLeasedElsewhereIsNoMemberAndIsNamed() {
         ClusterMember elsewhere = new ClusterMember(new NodeIdentity(77, 2, 1, 2), "far", 7600);
         Node stranger = new Node(elsewhere, places());
         Node one = new Node(
@@ -376,7 +376,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
     }
 
     @Test
-    void messagesThatAreNoneAreRefused() {
+    void malformedMessagesAreRefused() {
         Node one = start(1);
         assertThatThrownBy(() -> one.membership.asked(member(2), new byte[3])).isInstanceOf(IreeException.class);
         one.membership.leave();
@@ -431,7 +431,7 @@ class HeartbeatMembershipTests extends ClusterMembershipContract {
                                         .toList());
                 }
             }
-            for (int each : list) { // or nobody is where they look
+            for (int each : list) { // or nobody is at the address
                 if (!living.containsKey(each)) {
                     ClusterMember next =
                             new ClusterMember(new NodeIdentity(-5, each, 1, ++incarnation), "host" + each, 7600);

@@ -42,12 +42,12 @@ final class Wire {
         nodes.remove(address(member));
     }
 
-    /** Cuts one direction. */
+    /** Cuts a direction. */
     void cut(ClusterMember from, ClusterMember to) {
         cuts.add(new Direction(address(from), address(to)));
     }
 
-    /** Lets connections of one direction fail; answers to the other direction pass. */
+    /** Lets connections of a direction fail; answers to the other direction pass. */
     void block(ClusterMember from, ClusterMember to) {
         blocks.add(new Direction(address(from), address(to)));
     }
@@ -90,7 +90,7 @@ final class Wire {
         }
     }
 
-    /** A carrier of a process that others do not reach. */
+    /** A carrier of an unreachable process. */
     static final ClusterMembership.Carrier NONE = (address, message, limit, reply) -> reply.failed(IreeException.of(
             StatusCode.UNAVAILABLE,
             "no answer from %s to %d bytes within %s"

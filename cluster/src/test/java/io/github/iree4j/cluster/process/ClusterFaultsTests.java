@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random faults that overlap, on three and five machines. When they are over, all nodes come together again in a while, pipelines through all
- * of them succeed, and what was accepted in between has ended once.
+ * Random overlapping faults, on three and five machines. After the faults, all nodes come together again in a while,
+ * pipelines through all nodes succeed, and all work accepted in between has ended once.
  */
 @Tag("nightly")
 class ClusterFaultsTests {
@@ -28,8 +28,9 @@ class ClusterFaultsTests {
     private Path directory;
 
     /**
-     * Not always the same ones: where the network was away for as long as connections last, one between two may have ended, which is no more the
-     * fault of either. And unless one that failed led the others, which leave what that takes for dead.
+     * Not always the same nodes: after an outage as long as a connection lasts, a connection between two nodes may have
+     * ended, through no fault of either. And unless a failed node led the others, which count the leader's contacts as
+     * dead.
      */
     @ParameterizedTest
     @ValueSource(ints = {3, 5})
@@ -70,7 +71,7 @@ class ClusterFaultsTests {
                 boolean misled = false;
                 for (int node = 0; node < count; node++) {
                     List<String> history = machines.nodes.get(node).history();
-                    int from = Math.min(told[node], history.size()); // another process, if it was killed
+                    int from = Math.min(told[node], history.size()); // another process after a kill
                     for (String line : history.subList(from, history.size())) {
                         if (line.startsWith("fenced") && !fenced.contains(node)) {
                             fenced.add(node);
@@ -83,7 +84,7 @@ class ClusterFaultsTests {
                                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - healed),
                                 fenced,
                                 victims,
-                                misled ? ", one of which led others" : ""));
+                                misled ? ", of which one led others" : ""));
                 if (minority && !misled) {
                     assertThat(fenced).hasSizeLessThanOrEqualTo(victims.size());
                 }
@@ -93,7 +94,7 @@ class ClusterFaultsTests {
         }
     }
 
-    /** Whether a line is a view, made by a victim, without one that is no victim. */
+    /** Whether a line is a view by a victim, with a non-victim missing. */
     private static boolean isExclusionBy(List<Integer> victims, String line, int count) {
         if (!line.startsWith("view ")) {
             return false;

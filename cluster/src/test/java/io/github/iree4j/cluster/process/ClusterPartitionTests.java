@@ -13,7 +13,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Three nodes on machines of their own, whose network is cut, healed and slowed down while pipelines go through all of them. */
+/**
+ * Three nodes on separate machines, with a network that is cut, healed and slowed down while pipelines go through all
+ * nodes.
+ */
 class ClusterPartitionTests {
     private static final int NODES = 3;
     private static final int SILENCE = 3;
@@ -50,7 +53,7 @@ class ClusterPartitionTests {
         long millis =
                 Long.parseLong(observer.await("failed " + incarnation + " ").split(" ")[2]) - since;
         System.out.println(
-                "random: node %d knew after %d ms that %d was lost".formatted(observer.index, millis, incarnation));
+                "random: node %d noticed after %d ms the loss of %d".formatted(observer.index, millis, incarnation));
         return millis;
     }
 
@@ -59,7 +62,7 @@ class ClusterPartitionTests {
     }
 
     @Test
-    void aNodeThatIsCutOffIsFencedWhenTheNetworkHealsAndComesBackUnderANewName() throws Exception {
+    void aCutOffNodeIsFencedWhenTheNetworkHealsAndComesBackUnderANewName() throws Exception {
         machines.startAll(PATIENT);
         NodeProcess lost = nodes.get(0);
         for (NodeProcess each : nodes) {
@@ -75,12 +78,15 @@ class ClusterPartitionTests {
         comesBackAlone(lost);
     }
 
-    /** It stands between the others, so it makes a view of its own without the first, in which there still is the last: until after the merge. */
+    /**
+     * The node stands between the others, so it makes a view without the first, and with the last: until after the
+     * merge.
+     */
     @Test
     @Tag("nightly")
-    void aNodeThatIsCutOffIsFencedAloneAlsoWhenItHasNotLostAllOthersYet() throws Exception {
+    void aCutOffNodeIsFencedAloneAlsoBeforeLosingAllOthers() throws Exception {
         int silence = 8; // longer than a merge takes
-        for (int node = 0; node < NODES; node++) { // so that they stand in this order
+        for (int node = 0; node < NODES; node++) { // to keep this order
             nodes.add(machines.start(node, silence));
             nodes.getLast().await("view " + (node + 1));
         }
@@ -91,7 +97,7 @@ class ClusterPartitionTests {
         }
         network.block(1, 2);
         network.block(2, 1);
-        TimeUnit.SECONDS.sleep(silence - 1); // by which it suspects the last one later
+        TimeUnit.SECONDS.sleep(silence - 1); // which delays the suspicion of the last node
         network.block(2, 3);
         network.block(3, 2);
         for (NodeProcess each : nodes) {
@@ -103,7 +109,7 @@ class ClusterPartitionTests {
         comesBackAlone(lost);
     }
 
-    /** One node is fenced, and no other; then all are together again. */
+    /** Exactly one node is fenced: then all are together again. */
     private void comesBackAlone(NodeProcess lost) throws InterruptedException {
         lost.awaitOnce("fenced");
         for (NodeProcess each : nodes) {
@@ -125,7 +131,7 @@ class ClusterPartitionTests {
         machines.checkHistories();
     }
 
-    /** Silence of one node, both ways and one way, and a link that flaps. */
+    /** Silence of a node, both ways and one way, and a flapping link. */
     @Test
     @Tag("nightly")
     void whateverTheNetworkDoesForAShortTimeNobodyFails() throws Exception {
@@ -210,7 +216,7 @@ class ClusterPartitionTests {
 
     @Test
     @Tag("nightly")
-    void twoNodesThatOnlyAThirdReachesBothOfComeTogetherAgain() throws Exception {
+    void twoNodesReachedByAThirdOnlyComeTogetherAgain() throws Exception {
         machines.startAll(SILENCE);
         for (NodeProcess each : nodes) {
             each.command("load 20000 rejoin");

@@ -14,10 +14,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Three nodes in processes of their own, which are killed and paused while pipelines go through all of them. */
+/** Three nodes in separate processes, killed and paused while pipelines go through all of them. */
 class ClusterProcessTests {
 
-    /** Longer than a loaded machine holds a process up: only the ends of connections tell that a node is dead. */
+    /** Longer than a loaded machine holds a process up: only the ends of connections show the death of a node. */
     private static final int PATIENT = 30;
 
     @TempDir
@@ -37,7 +37,7 @@ class ClusterProcessTests {
         return node;
     }
 
-    /** Starts three nodes that have sessions with each other. */
+    /** Starts three nodes with sessions to each other. */
     private void startAll(int silence) throws IOException, InterruptedException {
         for (int node = 0; node < 3; node++) {
             start(node, silence);
@@ -83,7 +83,7 @@ class ClusterProcessTests {
         victim.signal("KILL");
         for (NodeProcess each : nodes.subList(0, 2)) {
             long millis = millisUntilFailed(each, incarnation(2, 1), killed);
-            System.out.println("random: node %d knew after %d ms that one was killed".formatted(each.index, millis));
+            System.out.println("random: node %d noticed after %d ms a killed node".formatted(each.index, millis));
             assertThat(millis).isLessThan(10_000); // 73 to 773 were measured; this is a machine under load
             each.await("ran 4000");
         }
@@ -98,7 +98,7 @@ class ClusterProcessTests {
 
     @Test
     @Tag("nightly")
-    void aNodeThatWasPausedIsFailedAndFenced() throws Exception {
+    void aPausedNodeIsFailedAndFenced() throws Exception {
         startAll(3);
         for (NodeProcess each : nodes) {
             each.command("load 15000");
@@ -109,7 +109,7 @@ class ClusterProcessTests {
         paused.signal("STOP");
         for (NodeProcess each : nodes.subList(1, 3)) {
             long millis = millisUntilFailed(each, incarnation(0, 1), stopped);
-            System.out.println("random: node %d knew after %d ms that one was silent".formatted(each.index, millis));
+            System.out.println("random: node %d noticed after %d ms a silent node".formatted(each.index, millis));
             assertThat(millis).isLessThan(6_000 + 4_000);
         }
         paused.signal("CONT");

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Clocks are off and disks are full for the processes that the tests of faults start. */
+/** Clocks are off and disks are full for the processes started by fault tests. */
 @EnabledOnOs(OS.LINUX)
 class FaultToolsTests {
     @TempDir
@@ -33,7 +33,7 @@ class FaultToolsTests {
     }
 
     @Test
-    void theClockOfAProcessIsOffByWhatItIsSetTo() throws IOException {
+    void theClockOfAProcessIsOffAsSet() throws IOException {
         SkewedClocks clocks = SkewedClocks.make(directory);
         assumeTrue(clocks != null, "no C compiler");
         for (long seconds : new long[] {0, 86_400, -86_400}) {
@@ -45,7 +45,7 @@ class FaultToolsTests {
     }
 
     @Test
-    void nothingFitsOnAFullDiskUntilItIsFreed() throws IOException {
+    void nothingFitsOnAFullDiskUntilFreed() throws IOException {
         try (SmallDisks disks = SmallDisks.make(directory, 2)) {
             assumeTrue(disks != null, "no namespaces");
             Path file = Objects.requireNonNull(disks).folder(0).resolve("file");

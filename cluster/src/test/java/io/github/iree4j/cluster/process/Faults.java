@@ -8,15 +8,15 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-/** Faults of machines and the links between them, which begin and end at random moments and may overlap. */
+/** Faults of machines and links, beginning and ending at random moments and perhaps overlapping. */
 final class Faults {
     private final Machines machines;
     private final int count;
     private final int silence;
     private final Random random;
     private final List<Event> events = new ArrayList<>();
-    private final int[][] blocks; // faults because of which a machine does not reach another
-    private final int[] cuts; // faults because of which a machine is off the network
+    private final int[][] blocks; // faults that hide a machine from another
+    private final int[] cuts; // faults that take a machine off the network
     private final int[] stops;
     private final boolean[] down;
     private long end; // when the load ends, by System.nanoTime()
@@ -38,7 +38,7 @@ final class Faults {
         down = new boolean[count];
     }
 
-    /** Adds a fault of each of some nodes: it is off the network, mute, deaf, paused or dead for all others. */
+    /** Adds a fault of each of some nodes: off the network, mute, deaf, paused or dead for all others. */
     void addOf(List<Integer> victims) {
         for (int victim : victims) {
             addOf(victim, random.nextInt(3000), random.nextInt(6));
@@ -86,7 +86,7 @@ final class Faults {
         }
     }
 
-    /** Adds faults of any nodes and of links between two of them, in one direction or both, or between two parts. */
+    /** Adds faults of any nodes and of links between two nodes, in one direction or both, or between two parts. */
     void addAny() {
         for (int fault = 2 + random.nextInt(4); fault > 0; fault--) {
             long begin = random.nextInt(8000);
@@ -122,7 +122,7 @@ final class Faults {
         }
     }
 
-    /** Often about as long as it takes to suspect a node. */
+    /** Often about as long as a suspicion takes. */
     private int duration() {
         return switch (random.nextInt(4)) {
             case 0 -> random.nextInt(1500);
@@ -142,7 +142,7 @@ final class Faults {
             network().cut(node + 1);
         } else if (cuts[node] == 0) {
             network().heal(node + 1);
-            for (int other = 0; other < count; other++) { // which healing has undone
+            for (int other = 0; other < count; other++) { // undone by healing
                 if (blocks[node][other] > 0) {
                     network().block(node + 1, other + 1);
                 }
@@ -214,7 +214,10 @@ final class Faults {
         node.command("load " + millis + " rejoin 20");
     }
 
-    /** Lets happen what was added while all nodes send pipelines through all, those that are fenced under new names. In the end all is healed. */
+    /**
+     * Runs the added faults while all nodes send pipelines through all nodes, fenced nodes under new names. In the end
+     * all is healed.
+     */
     void run() throws IOException, InterruptedException {
         events.sort(Comparator.comparingLong(Event::millis));
         long begin = System.nanoTime();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A node with little memory, and peers that send more than they may, or read nothing. */
+/** A node with little memory, and peers that send beyond their limits, or read nothing. */
 class FloodTests {
     private static final int PATIENT = 30;
     private static final int SUBSCRIBE = 16; // types of frames, see docs/cluster-protocol.md
@@ -114,7 +114,7 @@ class FloodTests {
         return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Before the conflict between the peer and the node that has failed it is decided, for the older one: the peer. */
+    /** Before the decision of the conflict between the peer and the node, for the older node: the peer. */
     private void leave() {
         members.removeLast().leave();
     }
@@ -131,13 +131,13 @@ class FloodTests {
         do {
             nodes.getFirst().command("state");
             state = nodes.getFirst().await("state");
-        } while (state.startsWith("state 3")); // until it sees that the peer has left
+        } while (state.startsWith("state 3")); // until the peer is seen to have left
         assertThat(state).isEqualTo("state 2 1");
     }
 
     @Test
     @Tag("nightly") // 64 MiB of short answers take long where others use the machine too
-    void aPeerThatAsksAndReadsNoAnswersIsFailed() throws Exception {
+    void aPeerAskingWithoutReadingAnswersIsFailed() throws Exception {
         try (RawPeer peer = greeted(9)) {
             int sent = flood(
                     peer,
@@ -156,7 +156,7 @@ class FloodTests {
     }
 
     @Test
-    void peersThatTakeWithoutEndAreFailed() throws Exception {
+    void peersTakingWithoutEndAreFailed() throws Exception {
         try (RawPeer peer = greeted(9)) {
             int sent = flood(
                     peer,
@@ -189,7 +189,7 @@ class FloodTests {
     }
 
     @Test
-    void workForAPeerThatStandsStillIsHeldBackAndEnds() throws Exception {
+    void workForAStandstillPeerIsHeldBackAndEnds() throws Exception {
         NodeProcess sender = nodes.getFirst();
         NodeProcess still = nodes.getLast();
         still.signal("STOP");

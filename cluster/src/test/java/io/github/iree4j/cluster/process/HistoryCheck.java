@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What the histories of all nodes must have in common: every accepted operation ends exactly once, no frontier claims what has not completed,
- * stages end in order, and no point of a timeline is issued twice, by whichever node.
+ * The common rules for the histories of all nodes: every accepted operation ends exactly once, no frontier claims an
+ * incomplete epoch, stages end in order, and no point of a timeline is issued twice, by any node.
  */
 final class HistoryCheck {
     private final Set<String> points = new HashSet<>(); // of all nodes
@@ -18,9 +18,9 @@ final class HistoryCheck {
     int operations;
     int failed;
 
-    /** Adds the history of one process. One that was killed may have pipelines without an end. */
+    /** Adds the history of a process. A killed process may have pipelines without an end. */
     void add(int node, List<String> history, boolean complete) {
-        Map<String, Integer> ended = new HashMap<>(); // stages that ended, by pipeline
+        Map<String, Integer> ended = new HashMap<>(); // ended stages, by pipeline
         Map<String, Boolean> broken = new HashMap<>(); // whether a stage has failed
         Set<String> submitted = new HashSet<>();
         for (String line : history) {
@@ -73,7 +73,7 @@ final class HistoryCheck {
             return;
         }
         if (broken.containsKey(pipeline)) {
-            faults.add("node %d: stage %s of pipeline %s succeeded after an earlier one failed"
+            faults.add("node %d: stage %s of pipeline %s succeeded after an earlier stage failed"
                     .formatted(node, words[2], pipeline));
         }
         if (!words[4].equals("-") && !points.add(words[4] + "@" + words[5])) {

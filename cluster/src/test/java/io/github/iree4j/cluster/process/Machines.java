@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Nodes on machines of their own, and the network between them. */
+/** Nodes on separate machines, and the network between them. */
 final class Machines implements AutoCloseable {
     private static final int PORT = 7600;
 
@@ -23,7 +23,7 @@ final class Machines implements AutoCloseable {
     private final Path directory;
     private final String addresses;
 
-    /** Makes machines without nodes, whose identities are in a directory. */
+    /** Makes machines without nodes, with identities in a directory. */
     Machines(int count, Path directory) throws IOException, InterruptedException {
         this.count = count;
         this.directory = directory;
@@ -53,19 +53,19 @@ final class Machines implements AutoCloseable {
         }
     }
 
-    /** Ends a node; another one has to be started in its place. */
+    /** Ends a node; another node has to be started in place. */
     void kill(int index) {
         nodes.get(index).signal("KILL");
         dead.add(nodes.get(index));
     }
 
-    /** All nodes see each other and have sessions again, those that were fenced under new names. */
+    /** All nodes see each other and have sessions again, fenced nodes under new names. */
     void awaitWhole() throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
         String whole = "state %d %d".formatted(count, count - 1);
         List<String> states = new ArrayList<>();
         do {
-            TimeUnit.MILLISECONDS.sleep(200); // processes of their own, which cannot be waited for otherwise
+            TimeUnit.MILLISECONDS.sleep(200); // separate processes, with no other way to wait
             states.clear();
             for (NodeProcess each : nodes) {
                 each.command("state");

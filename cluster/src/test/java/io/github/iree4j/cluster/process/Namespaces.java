@@ -8,8 +8,9 @@ import java.util.concurrent.TimeUnit;
 import org.opentest4j.TestAbortedException;
 
 /**
- * Machines of a network that this process makes, as network namespaces of Linux: each has one interface, on the bridge of another namespace, and
- * no way to the outside. Needs no root where users may have namespaces of their own. They end with this process, however it ends.
+ * Machines of a network made by this process, as network namespaces of Linux: each has a single interface, on the
+ * bridge of another namespace, and no way to the outside. Needs no root on systems with user namespaces for everybody.
+ * The namespaces end with this process, in every way.
  */
 final class Namespaces implements AutoCloseable {
     private static final String READY = "ready";
@@ -18,9 +19,9 @@ final class Namespaces implements AutoCloseable {
     private final List<Process> holders = new ArrayList<>(); // of the bridge, then of the machines
 
     /**
-     * Makes machines that reach each other.
+     * Makes machines with links to each other.
      *
-     * @throws TestAbortedException where that is not possible, with the cause
+     * @throws TestAbortedException where impossible, with the cause
      * @throws IOException instead, with {@code -Diree4j.test.namespaces=true}: on machines where it must be possible
      */
     Namespaces(int machines) throws IOException, InterruptedException {
@@ -75,7 +76,7 @@ final class Namespaces implements AutoCloseable {
         return "machine" + machine;
     }
 
-    /** What runs a command on a machine, from 1; the process that it begins with becomes the command. */
+    /** The prefix for a command on a machine, from 1; the process of the prefix becomes the command. */
     List<String> in(int machine) {
         return new ArrayList<>(List.of(
                 "nsenter",
@@ -95,7 +96,7 @@ final class Namespaces implements AutoCloseable {
         run(0, "ip", "link", "set", link(machine), "nomaster");
     }
 
-    /** Takes the cable out: as a cut, and the machine knows that it has no carrier. */
+    /** Takes the cable out: as a cut, and the machine sees the carrier gone. */
     void unplug(int machine) throws IOException, InterruptedException {
         run(0, "ip", "link", "set", link(machine), "down");
     }
@@ -107,7 +108,9 @@ final class Namespaces implements AutoCloseable {
         }
     }
 
-    /** Makes vanish what a machine sends to another one, which it is not told; what comes from there still arrives. */
+    /**
+     * Drops frames from a machine to another, without notice to the sender; frames of the other direction still arrive.
+     */
     void block(int machine, int other) throws IOException, InterruptedException {
         String nowhere = "02:00:00:00:00:01";
         run(machine, "ip", "neighbor", "replace", address(other), "lladdr", nowhere, "nud", "permanent", "dev", "eth0");
@@ -118,7 +121,7 @@ final class Namespaces implements AutoCloseable {
         run(machine, "ip", "neighbor", "delete", address(other), "dev", "eth0");
     }
 
-    /** Limits what a machine receives and sends, for example "20mbit"; each way a queue of 50 ms. */
+    /** Limits the rate of a machine, both ways, for example "20mbit"; each way a queue of 50 ms. */
     void slow(int machine, String rate) throws IOException, InterruptedException {
         String[] limit = {"root", "tbf", "rate", rate, "burst", "64kb", "latency", "50ms"};
         List<String> receives = new ArrayList<>(List.of("tc", "qdisc", "replace", "dev", link(machine)));
@@ -129,7 +132,7 @@ final class Namespaces implements AutoCloseable {
         run(machine, sends.toArray(String[]::new));
     }
 
-    /** Undoes what was done to the links of a machine and what it sends, except its rate. */
+    /** Undoes all changes to the links and the sending of a machine, except the rate. */
     void heal(int machine) throws IOException, InterruptedException {
         run(0, "ip", "link", "set", link(machine), "master", "bridge", "up");
         run(0, "ip", "link", "set", link(machine), "type", "bridge_slave", "isolated", "off");

@@ -29,7 +29,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A node in a process of its own, which a test commands through its standard input and whose history it reads from its standard output:
+ * A node in a separate process, commanded by a test through standard input and with the history on standard output:
  *
  * <pre>{@code
  * load MILLIS         -> pipelines through all nodes, one after the other, for so long; "ran" when done
@@ -91,14 +91,14 @@ final class NodeMain {
             try {
                 pipeline(id, node.places());
             } catch (IreeException e) {
-                say("refused", id, e.code()); // while it was being submitted
+                say("refused", id, e.code()); // during its submission
             }
             TimeUnit.MILLISECONDS.sleep(pause);
         }
         say("ran", millis);
     }
 
-    /** Submits a pipeline at once, waits for its end, and says how each stage ended. */
+    /** Submits a pipeline at once, waits for its end, and reports the end of each stage. */
     private void pipeline(long id, List<TestNode.Place> places) {
         List<TimelineSemaphore> timelines = new ArrayList<>();
         List<AutoCloseable> opened = new ArrayList<>();
@@ -168,7 +168,10 @@ final class NodeMain {
         }
     }
 
-    /** Sends bytes to each other node and takes them back, as long as there are some; says how much, and whether any came back wrong. */
+    /**
+     * Sends bytes to each other node and takes the bytes back, as long as there are other nodes; says how much, and
+     * whether any came back wrong.
+     */
     private void bulk(int millis, int bytes) {
         long end = System.nanoTime() + millis * 1_000_000L;
         long carried = 0;
@@ -193,7 +196,7 @@ final class NodeMain {
         say("carried", carried, failed);
     }
 
-    /** Memory returned with the last use: transfers of a node that is cut off fail faster than a collector collects. */
+    /** Memory returned with the last use: transfers of a cut-off node fail faster than a collector collects. */
     private static final class Memory extends Resource {
         private final Arena arena = Arena.ofShared();
         private final MemorySegment bytes;
@@ -253,7 +256,7 @@ final class NodeMain {
                 code = e.code();
                 signal.close();
             }
-            timeline.close(); // the fence has it
+            timeline.close(); // or the fence
         }
         say("flooded", accepted.size(), refused, code);
         int failed = 0;

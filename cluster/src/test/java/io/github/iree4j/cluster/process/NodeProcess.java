@@ -17,20 +17,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** A node in a process of its own, whose lines for the test begin with "> ", and the history that it has told. */
+/** A node in a separate process, with lines for the test beginning with "> ", and the history told so far. */
 public final class NodeProcess implements AutoCloseable {
     final int index;
     private final Process process;
     private final PrintWriter commands;
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
     private final List<String> history = new ArrayList<>();
-    private final Thread thread; // that reads the lines
+    private final Thread thread; // of the reading thread
 
     /**
-     * Starts a {@link NodeMain} that suspects others that have been silent for so many seconds, and fails others whose connections are
-     * interrupted for longer.
+     * Starts a {@link NodeMain} that suspects others after so many seconds of silence, and fails others after longer
+     * interruptions of connections.
      *
-     * @param prefix a command that begins as another process and becomes the one that follows; empty for none
+     * @param prefix a command that begins as another process and becomes the following command; empty for none
      */
     static NodeProcess of(
             int index, List<String> prefix, String addresses, Path directory, int silence, int resumeMillis)
@@ -54,7 +54,7 @@ public final class NodeProcess implements AutoCloseable {
      *
      * @param prefix a command that begins as another process and becomes the one that follows; empty for none
      * @param environment variables besides the variables of this process
-     * @param reader takes lines, and returns false for those that become history; called by one thread
+     * @param reader takes lines, and returns false for lines of history; called by one thread
      */
     public NodeProcess(
             int index,
@@ -102,12 +102,12 @@ public final class NodeProcess implements AutoCloseable {
         commands.println(line);
     }
 
-    /** Waits for a line; all up to it become history. */
+    /** Waits for a line; all earlier lines become history. */
     String await(Predicate<String> wanted, String what) throws InterruptedException {
         for (; ; ) {
             String line = lines.poll(60, TimeUnit.SECONDS);
             assertThat(line)
-                    .as("node %d says %s; it said %s", index, what, tail())
+                    .as("node %d: %s; lines so far: %s", index, what, tail())
                     .isNotNull();
             history.add(line);
             if (wanted.test(line)) {
@@ -120,7 +120,7 @@ public final class NodeProcess implements AutoCloseable {
         return await(line -> line.startsWith(beginning), "'" + beginning + "'");
     }
 
-    /** The first line with a beginning, waited for unless it was said already. */
+    /** The first line with a beginning, waited for unless already here. */
     String awaitOnce(String beginning) throws InterruptedException {
         for (String line : history) {
             if (line.startsWith(beginning)) {

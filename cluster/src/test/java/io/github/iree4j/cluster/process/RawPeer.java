@@ -23,7 +23,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A peer that says what a test wants and reads nothing unless it wants to, on connections of its own. */
+/** A peer with connections of its own that sends frames of the test's choice and reads nothing unless asked. */
 final class RawPeer implements AutoCloseable {
     static final int CONTROL = 0;
     static final int QUEUE = 1;
@@ -76,7 +76,7 @@ final class RawPeer implements AutoCloseable {
         }
     }
 
-    /** One stream, which numbers its frames. */
+    /** A stream with numbered frames. */
     private final class Stream extends ClientCall.Listener<byte[]> {
         private final ClientCall<byte[], byte[]> call;
         private final int heads; // bytes before a frame

@@ -12,7 +12,9 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Clocks of the day of processes, each of which may be off and may jump, by a library that the processes are started with. */
+/**
+ * Clocks of the day of processes, perhaps off and perhaps jumping, by a library loaded at the start of the processes.
+ */
 public final class SkewedClocks {
     private final Path directory;
     private final Path library;
@@ -25,7 +27,7 @@ public final class SkewedClocks {
     /**
      * Makes the library.
      *
-     * @param directory a folder that the processes can read
+     * @param directory a folder readable by the processes
      * @return null where there is no C compiler, after printing so
      */
     public static @Nullable SkewedClocks make(Path directory) throws IOException {
@@ -56,7 +58,7 @@ public final class SkewedClocks {
         return directory.resolve("clock-of-" + name);
     }
 
-    /** Returns the variables to start a process with, whose clock is right until it is set. */
+    /** Returns the variables of a process with a settable clock, right at first. */
     public Map<String, String> environment(String name) throws IOException {
         if (Files.notExists(file(name))) {
             set(name, 0);
@@ -68,7 +70,7 @@ public final class SkewedClocks {
                 file(name).toString());
     }
 
-    /** Lets a clock be off by so many seconds from now on, also of a process that runs. */
+    /** Lets a clock be off by so many seconds from now on, also for a running process. */
     public void set(String name, long seconds) throws IOException {
         Files.write( // without truncating, since processes have mapped the file
                 file(name),

@@ -10,8 +10,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Folders on small disks, which can be full: file systems in memory, seen by processes that are started with {@link #prefix}. Need no root where
- * users may have namespaces of their own. They end with this process, however it ends.
+ * Folders on small disks, perhaps full: file systems in memory, seen by processes started with {@link #prefix}. Need no
+ * root on systems with user namespaces for everybody. The disks end with this process, in every way.
  */
 public final class SmallDisks implements AutoCloseable {
     private static final String READY = "ready";
@@ -27,7 +27,7 @@ public final class SmallDisks implements AutoCloseable {
     /**
      * Makes disks.
      *
-     * @return null where that is not possible, after printing the cause
+     * @return null where impossible, after printing the cause
      */
     public static @Nullable SmallDisks make(Path directory, int count) throws IOException {
         List<String> steps = new ArrayList<>();
@@ -59,12 +59,12 @@ public final class SmallDisks implements AutoCloseable {
         return directory.resolve("disk" + disk);
     }
 
-    /** Returns the folder that is a disk, from 0. */
+    /** Returns the folder of a disk, from 0. */
     public Path folder(int disk) {
         return folder(directory, disk);
     }
 
-    /** Returns a command that runs another one, which sees the disks, as the same process. */
+    /** Returns a command that runs another with a view of the disks, as the same process. */
     public List<String> prefix() {
         return List.of(
                 "nsenter", "--target", String.valueOf(holder.pid()), "--user", "--mount", "--preserve-credentials");
@@ -75,7 +75,7 @@ public final class SmallDisks implements AutoCloseable {
         run("cat /dev/zero > '%s'; true".formatted(folder(disk).resolve("fill")));
     }
 
-    /** Frees what {@link #fill} has filled. */
+    /** Frees the space taken by {@link #fill}. */
     public void free(int disk) throws IOException {
         run("rm -f '%s'".formatted(folder(disk).resolve("fill")));
     }

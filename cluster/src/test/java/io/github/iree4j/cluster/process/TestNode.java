@@ -40,7 +40,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** One incarnation of a {@link NodeMain}: a lease, a domain with a device, and a place in the cluster, which says what it learns. */
+/**
+ * An incarnation of a {@link NodeMain}: a lease, a domain with a device, and a place in the cluster with reports of its
+ * news.
+ */
 final class TestNode implements AutoCloseable {
     private static final Duration LEASE = Duration.ofSeconds(15);
 
@@ -57,7 +60,7 @@ final class TestNode implements AutoCloseable {
     private final Map<RemoteSession, Place> bulk = new ConcurrentHashMap<>();
     private final Place here;
 
-    /** A device, and memory of it to write to. */
+    /** A device, with memory to write to. */
     record Place(Device device, Buffer buffer) {
         static Place of(Device device, long bytes) {
             return new Place(
@@ -126,7 +129,7 @@ final class TestNode implements AutoCloseable {
                 Duration.ofMillis(500)));
     }
 
-    /** What the cluster tells, as lines. */
+    /** The notices of the cluster, as lines. */
     private static final class Told implements ClusterListener {
         @Override
         public void viewChanged(ClusterView view) {
@@ -191,7 +194,7 @@ final class TestNode implements AutoCloseable {
         return places;
     }
 
-    /** Devices of the other nodes, apart from those of {@link #places}, with memory of a size that does not change. */
+    /** Devices of the other nodes, besides the devices of {@link #places}, with memory of a fixed size. */
     List<Place> openFar(int bytes) {
         return open(bulk, bytes);
     }
@@ -215,13 +218,13 @@ final class TestNode implements AutoCloseable {
                                                 .build()),
                                 bytes)));
             } catch (IreeException e) {
-                NodeMain.say("lacking", peer.member().identity().incarnation(), e.code()); // it has failed since
+                NodeMain.say("lacking", peer.member().identity().incarnation(), e.code()); // failed since
             }
         }
         return places;
     }
 
-    /** Ends everything of this incarnation, so that another one can begin. */
+    /** Ends everything of this incarnation, before the next. */
     @Override
     public void close() {
         node().close();

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** What comes to the port of a node and is none. */
+/** Arrivals at the port of a node that are no nodes. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ConnectionScreenTests {
 
@@ -90,14 +90,14 @@ class ConnectionScreenTests {
         return transport.listen(identity(incarnation), HOST);
     }
 
-    /** Says something, and waits until the connection has ended. Returns the port that it came from. */
+    /** Says something, and waits until the connection has ended. Returns the origin's port. */
     private static int say(ClusterMember to, byte[] what) throws IOException {
         try (Socket stranger = new Socket(LOOPBACK, to.port())) {
             stranger.setSoTimeout(60_000);
             try {
                 stranger.getOutputStream().write(what);
                 while (stranger.getInputStream().read() >= 0) {
-                    // What the server answers before it closes.
+                    // The server's answer before the close.
                 }
             } catch (SocketException e) {
                 // Closed by a reset.
@@ -106,7 +106,7 @@ class ConnectionScreenTests {
         }
     }
 
-    private void allAreOneLine(ClusterMember to, boolean silent, byte[]... said) throws IOException {
+    private void allAreASingleLine(ClusterMember to, boolean silent, byte[]... said) throws IOException {
         Random random = new Random(7);
         byte[] garbage = new byte[4096];
         random.nextBytes(garbage);
@@ -117,13 +117,13 @@ class ConnectionScreenTests {
             }
             ports.add(say(to, garbage));
         }
-        opened.forEach(GrpcTransport::close); // and with it what was still being logged
+        opened.forEach(GrpcTransport::close); // and with it all pending log lines
         assertThat(traces).isEmpty();
         if (lines.isEmpty() && silent) {
             return;
         }
         assertThat(lines).singleElement().satisfies(line -> {
-            assertThat(ports) // any of them: it may see the end before the server says so
+            assertThat(ports) // any of them: the end may be seen before the server reports it
                     .anyMatch(port -> line.startsWith("connection from /%s:%d ended: Http2Exc".formatted(HOST, port)));
             assertThat(line.length()).isLessThan(300);
             assertThat(line).doesNotContain("\n");
@@ -131,8 +131,8 @@ class ConnectionScreenTests {
     }
 
     @Test
-    void otherProtocolsAreOneLineWithTheirAddress() throws IOException {
-        allAreOneLine(open(TransportOptions.of(LOOPBACK, 0), one, 1), false, HTTP, TLS_HELLO);
+    void otherProtocolsAreALineWithTheirAddress() throws IOException {
+        allAreASingleLine(open(TransportOptions.of(LOOPBACK, 0), one, 1), false, HTTP, TLS_HELLO);
     }
 
     @Test
@@ -140,11 +140,11 @@ class ConnectionScreenTests {
         TestCertificates authority = new TestCertificates(directory);
         TransportOptions tls =
                 TransportOptions.of(LOOPBACK, 0).withTls(TestCertificates.tls(authority.issue("near", "ip:127.0.0.1")));
-        allAreOneLine(open(tls, one, 1), true, HTTP, TLS_HELLO); // of which gRPC says nothing today
+        allAreASingleLine(open(tls, one, 1), true, HTTP, TLS_HELLO); // about which gRPC is silent today
     }
 
     @Test
-    void aLineCountsThoseThatHadNone() {
+    void aLineCountsTheUnloggedStrangers() {
         ManualClock clock = new ManualClock();
         ConnectionScreen door = new ConnectionScreen(clock);
         for (int port = 1; port <= 3; port++) {
@@ -159,7 +159,7 @@ class ConnectionScreenTests {
 
     @Test
     void theOldestOfTooManyStrangersGoesAndPeersConnect() throws Exception {
-        TransportOptions patient = connectingWithin(Duration.ofMinutes(5)); // no stranger goes since it is idle
+        TransportOptions patient = connectingWithin(Duration.ofMinutes(5)); // idle, without strangers
         open(patient, one, 1);
         ClusterMember there = open(patient, two, 2);
         List<Socket> strangers = new ArrayList<>();
@@ -167,7 +167,7 @@ class ConnectionScreenTests {
             Socket oldest = new Socket(LOOPBACK, there.port());
             strangers.add(oldest);
             oldest.setSoTimeout(60_000);
-            // The server speaks to it before the others come, which other threads of it let in.
+            // The server speaks first and other threads let the others in.
             assertThat(oldest.getInputStream().read()).isNotNegative();
             for (int i = 0; i < ConnectionScreen.MOST_STRANGERS; i++) {
                 strangers.add(new Socket(LOOPBACK, there.port()));
@@ -175,13 +175,13 @@ class ConnectionScreenTests {
             long full = System.nanoTime();
             try {
                 while (oldest.getInputStream().read() >= 0) {
-                    // What the server says at first.
+                    // The first bytes of the server.
                 }
             } catch (SocketException e) {
                 // Closed by a reset.
             }
             assertThat(Duration.ofNanos(System.nanoTime() - full))
-                    .as("an answer of the stranger is not waited for, which HTTP/2 would do for 10 s")
+                    .as("an answer of the stranger is not waited for, though HTTP/2 would for 10 s")
                     .isLessThan(Duration.ofSeconds(9));
             assertThat(lines)
                     .singleElement()

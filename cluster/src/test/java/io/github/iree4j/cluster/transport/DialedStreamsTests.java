@@ -25,7 +25,7 @@ class DialedStreamsTests {
     private final List<Call<?, ?>> calls = new ArrayList<>();
     private final List<IreeException> failures = new ArrayList<>();
 
-    /** A call of gRPC, which cannot be cancelled while it starts. */
+    /** A call of gRPC, not cancellable during its start. */
     private final class Call<T, R> extends ClientCall<T, R> {
         private final int number = calls.size();
         private boolean starting;

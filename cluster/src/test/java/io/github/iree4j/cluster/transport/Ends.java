@@ -52,7 +52,7 @@ class Ends implements PeerHandler {
         return taken;
     }
 
-    /** One side of a connection. */
+    /** A side of a connection. */
     static final class End implements PeerListener {
         final PeerConnection connection;
         final ClusterMember peer;

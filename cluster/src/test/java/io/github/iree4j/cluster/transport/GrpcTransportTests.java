@@ -136,7 +136,7 @@ class GrpcTransportTests {
     }
 
     @Test
-    void aTransportThatClosesEndsItsConnections() throws InterruptedException {
+    void aClosingTransportEndsItsConnections() throws InterruptedException {
         connect();
         End near = Ends.take(one.dialed);
         End far = Ends.take(two.accepted);
@@ -159,7 +159,7 @@ class GrpcTransportTests {
     }
 
     @Test
-    void aReceiverThatIsSlowMakesTheSenderWait() throws InterruptedException {
+    void aSlowReceiverMakesTheSenderWait() throws InterruptedException {
         connect();
         End near = Ends.take(one.dialed);
         End far = Ends.take(two.accepted);
@@ -236,7 +236,7 @@ class GrpcTransportTests {
     }
 
     @Test
-    void anotherNodeThanTheOneDialedIsNotConnected() throws InterruptedException {
+    void anotherNodeThanDialedIsNotConnected() throws InterruptedException {
         GrpcTransport from = open(one);
         from.listen(identity(1), HOST);
         ClusterMember there = open(two).listen(identity(2), HOST);
@@ -246,14 +246,14 @@ class GrpcTransportTests {
     }
 
     @Test
-    void whatSpeaksNoHttp2IsDroppedAndOthersConnect() throws Exception {
+    void strangersWithoutHttp2AreDroppedAndOthersConnect() throws Exception {
         ClusterMember there = connect();
         Ends.take(two.accepted);
         try (Socket stranger = new Socket(LOOPBACK, there.port())) {
             stranger.setSoTimeout(30_000);
             stranger.getOutputStream().write(new byte[4096]);
             while (stranger.getInputStream().read() >= 0) {
-                // What the server answers before it closes.
+                // The server's answer before the close.
             }
         } catch (SocketException e) {
             // Closed by a reset.
@@ -301,7 +301,7 @@ class GrpcTransportTests {
     }
 
     @Test
-    void aPeerThatDoesNotAnswerIsGivenUpHoweverShortTheTime() throws Exception {
+    void aSilentPeerIsGivenUpHoweverShortTheTime() throws Exception {
         TransportOptions hasty = connectingWithin(Duration.ofNanos(1));
         try (ServerSocket silent = new ServerSocket(0, 10, LOOPBACK);
                 GrpcTransport from = new GrpcTransport(hasty, one)) {
@@ -313,7 +313,7 @@ class GrpcTransportTests {
         }
     }
 
-    /** It speaks HTTP/2 and answers signs of life, so nothing but its idleness tells it from a peer. */
+    /** The peer speaks HTTP/2 and answers signs of life, so only idleness sets it apart. */
     @Test
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void aConnectionWithoutStreamsEnds() throws Exception {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Connections over a network that resets, passes nothing, or loses a node. */
+/** Connections over a network with resets, silence, or a lost node. */
 @Timeout(120)
 class LastingConnectionTests {
     private static final Duration FOR_EVER = Duration.ofHours(1);
@@ -74,7 +74,7 @@ class LastingConnectionTests {
         }
     }
 
-    /** One way of one stream: numbered frames of random lengths, checked on arrival. */
+    /** One way of a single stream: numbered frames of random lengths, checked on arrival. */
     private static final class Way {
         private final long seed;
         private final int frames;
@@ -159,7 +159,7 @@ class LastingConnectionTests {
     }
 
     @Test
-    void whoWasRefusedDuringAnInterruptionIsReadyAfterwards() throws Exception {
+    void aSenderRefusedDuringAnInterruptionIsReadyAfterwards() throws Exception {
         connect(FOR_EVER);
         relay.silence(true);
         from.doubt(near.peer, IreeException.of(StatusCode.UNAVAILABLE, "doubted"));
@@ -192,7 +192,7 @@ class LastingConnectionTests {
     }
 
     @Test
-    void aPeerThatClosesEndsTheConnectionAtOnce() throws Exception {
+    void aClosingPeerEndsTheConnectionAtOnce() throws Exception {
         connect(FOR_EVER);
         far.connection.close(IreeException.of(StatusCode.CANCELLED, "enough"));
         assertThat(Ends.take(near.closed)).hasMessageContaining("enough");
@@ -202,7 +202,7 @@ class LastingConnectionTests {
     }
 
     @Test
-    void aPeerThatClosesDuringAnInterruptionEndsTheConnectionSoon() throws Exception {
+    void aPeerClosingDuringAnInterruptionEndsTheConnectionSoon() throws Exception {
         IreeException enough = IreeException.of(StatusCode.CANCELLED, "enough");
         for (int round = 0; round < 10; round++) {
             connect(FOR_EVER);
@@ -214,7 +214,7 @@ class LastingConnectionTests {
     }
 
     @Test
-    void bothSidesNoticeThatTheOtherProcessIsGone() throws Exception {
+    void bothSidesNoticeTheEndOfTheOtherProcess() throws Exception {
         connect(FOR_EVER);
         relay.close(); // nobody listens there any more
         assertThat(Ends.take(near.closed)).hasMessageContaining("Connection refused");
@@ -244,7 +244,7 @@ class LastingConnectionTests {
     }
 
     @Test
-    void aPeerThatHasForgottenTheConnectionEndsIt() throws Exception {
+    void aForgetfulPeerEndsTheConnection() throws Exception {
         connect(FOR_EVER);
         CountDownLatch heard = new CountDownLatch(1);
         far.check = (_, _) -> heard.countDown();
@@ -261,7 +261,7 @@ class LastingConnectionTests {
     }
 
     @Test
-    void countsThatCannotBeEndTheConnection() throws Exception {
+    void impossibleCountsEndTheConnection() throws Exception {
         for (long count : new long[] {-1, 1, Long.MAX_VALUE, Long.MIN_VALUE}) {
             LastingStream stream = new LastingStream(PeerStream.QUEUE);
             assertThat(stream.attach(null, count))
@@ -282,7 +282,7 @@ class LastingConnectionTests {
 
     /** The streams end as by a reset, again with each carrier. */
     @Test
-    void aFrameOverTheLimitEndsAConnectionThatHasBegun() throws Exception {
+    void aFrameOverTheLimitEndsAnEstablishedConnection() throws Exception {
         ByteBuffer tooLong = ByteBuffer.wrap(
                 new byte[TransportOptions.of(GrpcTransportTests.LOOPBACK, 0).maximumFrameBytes() + 1]);
         for (boolean dialing : new boolean[] {true, false}) {
@@ -382,7 +382,7 @@ class LastingConnectionTests {
 
     /** The dialing side gave the first attempt up; the accepting side is late and sees both. */
     @Test
-    void anAttemptThatWasGivenUpDoesNotReplaceALaterOne() throws Exception {
+    void anAbandonedAttemptDoesNotReplaceALaterAttempt() throws Exception {
         ClusterMember peer = new ClusterMember(GrpcTransportTests.identity(1), GrpcTransportTests.HOST, 7);
         byte[] request = new byte[40];
         List<Nowhere> former = new ArrayList<>();
@@ -415,7 +415,7 @@ class LastingConnectionTests {
     }
 
     @Test
-    void onlyThePeerContinuesAConnectionThatThePeerHasDialed() {
+    void onlyTheDialingPeerContinuesAConnection() {
         ClusterMember peer = new ClusterMember(GrpcTransportTests.identity(1), GrpcTransportTests.HOST, 7);
         ClusterMember other = new ClusterMember(GrpcTransportTests.identity(3), GrpcTransportTests.HOST, 7);
         List<Nowhere> streams = new ArrayList<>();

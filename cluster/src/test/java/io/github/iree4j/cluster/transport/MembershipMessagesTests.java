@@ -70,7 +70,7 @@ class MembershipMessagesTests {
         return made;
     }
 
-    /** What comes of a message: the answer's sender, or the failure. */
+    /** The outcome of a message: the answer's sender, or the failure. */
     private Object ask(TransportOptions from, InetSocketAddress to) throws Exception {
         return ask(from, to, LIMIT, MESSAGE);
     }
@@ -129,7 +129,7 @@ class MembershipMessagesTests {
     }
 
     @Test
-    void certificatesThatAreNotAcceptedAreExplainedOnBothSides() throws Exception {
+    void unacceptedCertificatesAreExplainedOnBothSides() throws Exception {
         StatusCode refusal = StatusCode.FAILED_PRECONDITION;
         refuses(failure(near, expired), refusal, "its certificate has expired: NotAfter: ");
         refuses(
@@ -166,7 +166,7 @@ class MembershipMessagesTests {
         }
     }
 
-    /** As before it joins, or when it leaves. */
+    /** As before the join, or on leaving. */
     @Test
     void aNodeOutsideOfTheClusterRefusesNobody() throws Exception {
         PeerHandler outside = new Ends() {
@@ -222,7 +222,7 @@ class MembershipMessagesTests {
         assertThat(ask(PLAIN, address(there), LIMIT, new byte[500_000])).isEqualTo(there);
     }
 
-    /** A process that is closed with the port still bound cannot start again in the same JVM. */
+    /** A process closed with the port still bound cannot start again in the same JVM. */
     @Test
     void closingWhileMessagesWaitForConnectionsFreesThePort() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 10, LOOPBACK)) {
@@ -254,7 +254,7 @@ class MembershipMessagesTests {
     }
 
     @Test
-    void aPeerWithAHostThatIsNoneIsUnreachable() throws Exception {
+    void aPeerWithAnInvalidHostIsUnreachable() throws Exception {
         Ends ends = new Ends();
         GrpcTransport dialer = transport(PLAIN, ends);
         dialer.listen(identity(1), HOST);

@@ -28,7 +28,7 @@ public final class Relay implements AutoCloseable {
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), target));
     }
 
-    /** Passes connections to one address on to another one. */
+    /** Passes connections to an address on to another address. */
     public Relay(InetSocketAddress place, InetSocketAddress target) throws IOException {
         this.target = target;
         listening = listen(place);
@@ -45,7 +45,7 @@ public final class Relay implements AutoCloseable {
         return place.getPort();
     }
 
-    /** Resets all connections and refuses further ones, as a machine without the process does. */
+    /** Resets all connections and refuses further connections, like a machine without the process. */
     public synchronized void down() throws IOException {
         listening.close();
         try {
@@ -79,7 +79,7 @@ public final class Relay implements AutoCloseable {
         sockets.clear();
     }
 
-    /** Passes nothing on and resets nothing, or goes on. Bytes meanwhile are lost with their connections. */
+    /** Passes nothing on and resets nothing, or goes on. Bytes in between are lost with the connections. */
     public void silence(boolean silent) {
         this.silent = silent;
         if (silent) {
@@ -89,7 +89,7 @@ public final class Relay implements AutoCloseable {
         }
     }
 
-    /** Resets each connection after so many bytes, as a network that loses long packets. */
+    /** Resets each connection after so many bytes, like a network that loses long packets. */
     public void passAtMost(long bytes) {
         most = bytes;
     }

@@ -15,7 +15,7 @@ import java.util.List;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 
-/** An authority and the certificates that it issues, made by the JDK's keytool. */
+/** An authority and certificates of its own, made by the JDK's keytool. */
 public final class TestCertificates {
 
     /** Of all key stores. */
@@ -30,7 +30,10 @@ public final class TestCertificates {
         keytool(authority, "-genkeypair -keyalg EC -alias authority -dname CN=authority -ext bc:c");
     }
 
-    /** A key store with a key, its certificate for some hosts ("ip:127.0.0.1,dns:localhost"), and that of the authority. */
+    /**
+     * A key store with a key, a certificate for some hosts ("ip:127.0.0.1,dns:localhost"), and the certificate of the
+     * authority.
+     */
     public Path issue(String name, String hosts) {
         return issue(name, hosts, "-validity 90");
     }
@@ -58,7 +61,7 @@ public final class TestCertificates {
         return store;
     }
 
-    /** What a node with such a store shows and trusts. */
+    /** The certificates shown and trusted by a node with such a store. */
     public static Tls tls(Path store) {
         try {
             KeyStore keys = load(store);

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which nodes may connect where certificates are required. */
+/** Admission of nodes where certificates are required. */
 class TlsTransportTests {
 
     private static final TransportOptions PLAIN = TransportOptions.of(GrpcTransportTests.LOOPBACK, 0);
@@ -76,7 +76,7 @@ class TlsTransportTests {
     }
 
     @Test
-    void nodesOfOneAuthorityConnect() throws InterruptedException {
+    void nodesOfTheSameAuthorityConnect() throws InterruptedException {
         connect(near, near);
         Ends.take(one.dialed);
         Ends.take(two.accepted);
@@ -89,7 +89,7 @@ class TlsTransportTests {
     }
 
     @Test
-    void aDialerWhoseCertificateNamesAnotherHostIsRefused() throws InterruptedException {
+    void aDialerWithACertificateOfAnotherHostIsRefused() throws InterruptedException {
         connect(elsewhere, near);
         IreeException refusal = refusal();
         assertThat(refusal.code()).isEqualTo(StatusCode.PERMISSION_DENIED);
@@ -97,7 +97,7 @@ class TlsTransportTests {
     }
 
     @Test
-    void aListenerWhoseCertificateNamesAnotherHostIsRefused() throws InterruptedException {
+    void aListenerWithACertificateOfAnotherHostIsRefused() throws InterruptedException {
         connect(near, elsewhere);
         assertThat(refusal())
                 .hasMessageContaining("127.0.0.1 found") // No subject alternative names matching IP address
@@ -111,7 +111,7 @@ class TlsTransportTests {
         refusal();
     }
 
-    /** As while certificates are replaced one by one. */
+    /** As during a replacement of certificates one by one. */
     @Test
     void aConnectionContinuesOnceTheDialerHasItsCertificateAgain() throws Exception {
         SwitchedKeys keys = new SwitchedKeys(near);
@@ -204,7 +204,7 @@ class TlsTransportTests {
     }
 
     @Test
-    void namesMatchAsTheyDoInBrowsers() {
+    void namesMatchAsInBrowsers() {
         assertThat(CertificateNames.matches("Node1.example", "node1.EXAMPLE")).isTrue();
         assertThat(CertificateNames.matches("*.example.org", "a.example.org")).isTrue();
         assertThat(CertificateNames.matches("*.example.org", "a.b.example.org")).isFalse();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** The dashboard and the alert rules ask for what a node exposes to Prometheus. */
+/** The dashboard and the alert rules ask for meters exposed to Prometheus. */
 class ClusterDashboardTests {
     private static final Path DOCS = Path.of("../docs/grafana");
     private static final Pattern SERIES = Pattern.compile("\\biree_cluster_[a-z_]+");
@@ -38,7 +38,7 @@ class ClusterDashboardTests {
     }
 
     @Test
-    void panelsAndAlertsAskForWhatIsExposed() throws IOException {
+    void panelsAndAlertsAskForExposedMeters() throws IOException {
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What operators see of nodes that work for each other, and how one of them leaves. */
+/** The operators' view of nodes at work for each other, and of a leaving node. */
 @Timeout(120)
 class ClusterOperationTests {
 
@@ -105,7 +105,7 @@ class ClusterOperationTests {
     }
 
     @Test
-    void aStageOfARingIsFoundAtTheNodeThatSubmitsAndAtTheOneThatRunsIt() {
+    void aStageOfARingIsFoundAtTheSubmittingAndTheExecutingNode() {
         List<Frontier> stages = nodes.ring(6);
         ClusterDescriptor first = seenBy(1);
         for (int stage = 0; stage < stages.size(); stage++) {
@@ -126,7 +126,7 @@ class ClusterOperationTests {
     }
 
     @Test
-    void aSilentNodeIsShownWithItsQueuesAsLongAsItsSessionLasts() {
+    void aSilentNodeIsShownWithItsQueuesWhileItsSessionLasts() {
         nodes.ring(6);
         nodes.silence(2);
         Member silent = member(seenBy(1), 2);
@@ -202,7 +202,7 @@ class ClusterOperationTests {
     }
 
     @Test
-    void aNodeThatDrainsRefusesNewWorkAndItsPeersKnow() throws InterruptedException {
+    void aDrainingNodeRefusesNewWorkAndItsPeersKnow() throws InterruptedException {
         ClusterNode two = nodes.node(2);
         try (Buffer buffer = nodes.place(2)
                         .allocator()
@@ -224,7 +224,7 @@ class ClusterOperationTests {
                     .hasMessageContaining("the application stops");
             byte[] bytes = new byte[64];
             buffer.read(0, MemorySegment.ofArray(bytes));
-            assertThat(bytes).as("results of what was accepted").containsOnly(5);
+            assertThat(bytes).as("results of accepted calls").containsOnly(5);
             var session = nodes.node(1).remote().session(2);
             assertThatThrownBy(() -> session.openDevice("virtual", DeviceOptions.DEFAULTS))
                     .isInstanceOfSatisfying(

@@ -19,8 +19,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The properties in {@code docs/cluster.md} are those of the configuration metadata, which describes every one.
- * {@code -Diree4j.docs.update=true} writes the table anew.
+ * The properties in {@code docs/cluster.md} match the configuration metadata, with a description of each. {@code
+ * -Diree4j.docs.update=true} writes the table anew.
  */
 class ReferenceDocumentationTests {
 
@@ -45,7 +45,7 @@ class ReferenceDocumentationTests {
         return properties;
     }
 
-    /** The properties of the records, with their defaults; empty for none. */
+    /** The properties of the records, with defaults; empty for none. */
     private static void properties(String prefix, Class<?> type, Map<String, List<String>> found) {
         for (Parameter each : type.getDeclaredConstructors()[0].getParameters()) {
             Name named = each.getAnnotation(Name.class);
@@ -64,7 +64,7 @@ class ReferenceDocumentationTests {
     }
 
     @Test
-    void metadataThatTheBuildPackagesDescribesEveryProperty() throws IOException {
+    void metadataForTheBuildDescribesEveryProperty() throws IOException {
         Map<String, List<String>> declared = new TreeMap<>();
         properties("iree.cluster", IreeClusterProperties.class, declared);
         Map<String, JsonNode> packaged = metadata();
@@ -103,7 +103,7 @@ class ReferenceDocumentationTests {
             return;
         }
         assertThat(text.substring(begin, end))
-                .as("%s; write it anew with -Diree4j.docs.update=true".formatted(PAGE))
+                .as("%s; update with -Diree4j.docs.update=true".formatted(PAGE))
                 .isEqualTo(table.toString());
     }
 

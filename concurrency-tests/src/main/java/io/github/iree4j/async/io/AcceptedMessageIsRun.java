@@ -10,7 +10,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a message that arrives while the proactor is being closed is refused, or run before the close returns or its owner polls again.
+ * Claim: a message arriving during the close of the proactor is refused, or run before the close returns or the owner
+ * polls again.
  *
  * <p>PROACTOR-3: the owner does not end before the last sender has left.
  */

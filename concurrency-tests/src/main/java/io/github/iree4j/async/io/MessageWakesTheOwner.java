@@ -11,9 +11,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Claim: the owner runs a message that arrives while it falls asleep.
+ * Claim: the owner runs a message arriving while the owner falls asleep.
  *
- * <p>PROACTOR-1: the owner sees the message, or its sender sees that it sleeps.
+ * <p>PROACTOR-1: the owner sees the message, or the sender sees the owner asleep.
  */
 @JCStressTest
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "run")

@@ -11,9 +11,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a timer that is cancelled while it becomes due is either called or cancelled.
+ * Claim: a timer cancelled while becoming due is either called or cancelled.
  *
- * <p>PROACTOR-2: the thread that removes it from the set decides.
+ * <p>PROACTOR-2: the thread removing the timer from the set decides.
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "called; cancelled too late")
@@ -41,7 +41,7 @@ public class TimerIsCalledOrCancelled {
         cancelled = timer.cancel() ? 1 : 0;
     }
 
-    /** How often it was called and cancelled. */
+    /** Numbers of calls and of cancellations. */
     @Arbiter
     public void outcome(II_Result r) {
         r.r1 = called;

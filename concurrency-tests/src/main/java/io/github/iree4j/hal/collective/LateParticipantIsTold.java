@@ -10,16 +10,16 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: a participant that joins a collective while another leaves permanently is refused or told that it failed; no participant waits for
- * one that has left.
+ * Claim: a participant joining a collective while another leaves permanently is refused, or receives the failure; no
+ * participant waits for a participant gone.
  *
- * <p>GROUP-1: leaving checks for waiters, and taking a ticket checks for leavers, under one lock.
+ * <p>GROUP-1: leaving checks for waiters, and taking a ticket checks for leavers, under the same lock.
  */
 @JCStressTest
 @Outcome(
         id = "(refused|ABORTED), nothing",
         expect = Expect.ACCEPTABLE,
-        desc = "the late one was told, the other had not arrived")
+        desc = "the late participant received the failure, the other had not arrived")
 @Outcome(expect = Expect.FORBIDDEN, desc = "waits forever, or told twice")
 @State
 public class LateParticipantIsTold {
@@ -29,7 +29,7 @@ public class LateParticipantIsTold {
     /** For jcstress. */
     public LateParticipantIsTold() {}
 
-    /** One participant arrives. */
+    /** A participant arrives. */
     @Actor
     public void late() {
         try {

@@ -11,9 +11,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: all participants that have arrived at a collective get one and the same outcome when the last one arrives while the group fails.
+ * Claim: all participants arrived at a collective get the same outcome when the last participant arrives while the
+ * group fails.
  *
- * <p>GROUP-1: the thread that removes the meeting from the open ones, under the lock, reports the outcome.
+ * <p>GROUP-1: the thread removing the meeting from the open meetings, under the lock, reports the outcome.
  */
 @JCStressTest
 @Outcome(id = "met at 1, met at 1", expect = Expect.ACCEPTABLE, desc = "they met")
@@ -25,7 +26,7 @@ public class MeetingIsOverOnce {
 
     private final ToldParticipants participants = new ToldParticipants();
 
-    /** One has arrived, the other is on the way. */
+    /** The first participant has arrived, the other is on the way. */
     public MeetingIsOverOnce() {
         participants.arrive(0);
     }

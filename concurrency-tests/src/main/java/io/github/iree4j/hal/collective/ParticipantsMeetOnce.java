@@ -9,13 +9,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: participants that arrive concurrently meet once: exactly one of them does the work, in one epoch.
+ * Claim: participants that arrive concurrently meet once: exactly one participant does the work, in a single epoch.
  *
  * <p>GROUP-1: arrivals are counted under the lock.
  */
 @JCStressTest
 @Outcome(id = "met at 1, met at 1", expect = Expect.ACCEPTABLE, desc = "they met once")
-@Outcome(expect = Expect.FORBIDDEN, desc = "they met twice or missed one another")
+@Outcome(expect = Expect.FORBIDDEN, desc = "the participants met twice or missed each other")
 @State
 public class ParticipantsMeetOnce {
     private final ToldParticipants participants = new ToldParticipants();
@@ -23,7 +23,7 @@ public class ParticipantsMeetOnce {
     /** For jcstress. */
     public ParticipantsMeetOnce() {}
 
-    /** One participant arrives. */
+    /** A participant arrives. */
     @Actor
     public void one() {
         participants.arrive(0);

@@ -27,7 +27,7 @@ final class ToldParticipants {
     private final ConcurrentLinkedQueue<String> second = new ConcurrentLinkedQueue<>();
     private final int[] sums = new int[2];
 
-    /** Sums one element of each. */
+    /** Sums an element of each. */
     private static GroupWork begin(ChannelGroup group) {
         return meetings -> meetings.forEach(each -> {
             List<CollectiveArrival> all = Agreement.of(each);
@@ -52,7 +52,7 @@ final class ToldParticipants {
         }
     }
 
-    /** Arrives; throws when the group does not admit it. */
+    /** Arrives; throws unless the group admits the participant. */
     void arriveOnNewTicket(int rank) {
         CollectiveCommand command = new CollectiveCommand(0, null, SUM, 0, null, null, 1); // the channel is not used
         Arrival arrival = new CollectiveArrival(

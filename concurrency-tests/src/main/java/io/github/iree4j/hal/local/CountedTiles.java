@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 /**
- * A recording of dispatches that two actors and the arbiter execute several times, and counts of its tiles' runs. Each thread counts tiles
- * in its own plain fields, so that only the processor under test orders them.
+ * A recording of dispatches for several executions by two actors and the arbiter, with counts of runs per tile. Each
+ * thread counts tiles in plain fields, so only the processor under test orders the tiles.
  */
 final class CountedTiles extends BlockProcessor implements LoadedExecutable {
     private static final int DRAINS = 64; // per actor; the arbiter does the rest
@@ -34,7 +34,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
     /**
      * Begins the first execution.
      *
-     * @param executions the number of executions, each begun at the end of the previous one
+     * @param executions the number of executions, each begun at the end of the previous execution
      * @param regions the workgroups of each dispatch of each region
      */
     CountedTiles(int executions, int[]... regions) {
@@ -84,7 +84,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
         begin(recording, 0, recording.regionCount(), null, null, observer == null ? null : new Observed(observer));
     }
 
-    /** Runs some tiles, as one of two actors. */
+    /** Runs some tiles, as either actor. */
     void drainAs(int actor) {
         for (int i = 0; i < DRAINS && ends.getOpaque() < executions; i++) {
             drain(workers[actor], false);
@@ -166,7 +166,7 @@ final class CountedTiles extends BlockProcessor implements LoadedExecutable {
     @Override
     public void close() {}
 
-    /** The operation whose dispatches are reported. Never submitted: the actors run the tiles. */
+    /** The operation with reported dispatches. Never submitted: the actors run the tiles. */
     private final class Observed extends CommandOperation {
         Observed(DispatchObserver observer) {
             super("execute", new CallerRunners(ARBITER + 1, 2));

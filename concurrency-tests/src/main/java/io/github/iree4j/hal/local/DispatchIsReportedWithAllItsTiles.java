@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: each dispatch is reported once, in order, with all of its tiles, by the thread ending its region.
+ * Claim: each dispatch is reported once, in order, with all tiles, by the thread ending the region.
  *
  * <p>BLOCK-4: a thread notes a tile before subtracting the tile, and the reporting thread brings the undone tiles to 0.
  */

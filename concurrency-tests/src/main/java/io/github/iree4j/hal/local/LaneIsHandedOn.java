@@ -9,11 +9,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: the execution that waits for the only lane gets it when the previous one ends, on whichever thread, and sees its writes.
+ * Claim: the execution waiting for the only lane gets the lane when the previous execution ends, on any thread, and
+ * sees the previous writes.
  *
- * <p>LANE-1: the thread that takes the bit of a lane owns it exclusively.
+ * <p>LANE-1: the thread taking the bit of a lane owns the lane exclusively.
  *
- * <p>LANE-2: the queue announces that it wants a lane before its last check, and a thread that returns a lane checks for that.
+ * <p>LANE-2: the queue announces the need of a lane before the last check, and a thread returning a lane checks for the
+ * announcement.
  */
 @JCStressTest
 @Outcome(id = "6, 0, 3", expect = Expect.ACCEPTABLE, desc = "one after the other")
@@ -25,19 +27,19 @@ public class LaneIsHandedOn {
     /** For jcstress. */
     public LaneIsHandedOn() {}
 
-    /** The worker, which may fall asleep. */
+    /** The worker, free to fall asleep. */
     @Actor
     public void worker() {
         lane.work();
     }
 
-    /** A thread that waits for the work and helps. */
+    /** A helping thread in a wait for the work. */
     @Actor
     public void helper() {
         lane.help(5);
     }
 
-    /** Workgroups run, those that overlapped with another, executions ended. */
+    /** Workgroups run, workgroups overlapping with another, executions ended. */
     @Arbiter
     public void outcome(III_Result r) {
         lane.workWhileAwake();

@@ -9,11 +9,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * Claim: the thread that completes a region opens the next, exactly one thread does so, and the new tiles see earlier writes.
+ * Claim: the thread completing a region opens the next, exactly one thread does so, and the new tiles see earlier
+ * writes.
  *
  * <p>BLOCK-2: exactly one thread's subtraction takes the number of undone tiles to 0.
  *
- * <p>BLOCK-3: a claim reads what that thread published.
+ * <p>BLOCK-3: a claim reads the state published by this thread.
  */
 @JCStressTest
 @Outcome(id = "1, 1, 0, 1", expect = Expect.ACCEPTABLE, desc = "one region after the other")

@@ -21,8 +21,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * A queue with one lane, and executions of one recording on it: regions of one workgroup each, counted in plain fields, so that only the
- * lane orders them. One actor steps its only worker; the other actor is a waiting thread that helps.
+ * A queue with a single lane, and executions of the same recording: regions of a single workgroup each, counted in
+ * plain fields, so only the lane orders the counts. An actor steps the only worker; the other actor is a waiting thread
+ * that helps.
  */
 final class StressLane implements LoadedExecutable {
     /** Provides a name for messages. */
@@ -96,7 +97,7 @@ final class StressLane implements LoadedExecutable {
         }
     }
 
-    /** A thread helps at most that many times and leaves. */
+    /** A thread helps at most so many times and leaves. */
     void help(int times) {
         for (int i = 0; i < times; i++) {
             queue.help();
@@ -104,7 +105,7 @@ final class StressLane implements LoadedExecutable {
         queue.helperLeaves();
     }
 
-    /** The worker continues while it is awake. */
+    /** The worker continues while awake. */
     void workWhileAwake() {
         stepped.runUntilAsleep();
     }

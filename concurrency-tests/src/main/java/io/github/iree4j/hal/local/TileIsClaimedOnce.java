@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * Claim: two threads that claim tiles of one region claim each of them once.
+ * Claim: two threads claiming tiles of the same region claim each tile once.
  *
  * <p>BLOCK-1: a claim is a compare-and-set of the remaining tiles.
  */
@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 public class TileIsClaimedOnce {
     private final CountedTiles tiles = new CountedTiles(1, new int[] {3});
 
-    /** One region of three tiles. */
+    /** A region of three tiles. */
     public TileIsClaimedOnce() {}
 
     /** Claims tiles. */

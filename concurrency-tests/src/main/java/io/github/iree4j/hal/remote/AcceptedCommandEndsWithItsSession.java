@@ -10,13 +10,14 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: commands accepted while the session fails end once each: owned objects are released once, and no end is reported twice.
+ * Claim: commands accepted while the session fails end once each: the resources of a command are released once, and no
+ * end is reported twice.
  *
- * <p>REMOTE-5: a command is started or abandoned, by compare-and-set, and the lane takes none once it has failed.
+ * <p>REMOTE-5: a command is started or abandoned, by compare-and-set, and a failed lane takes no command.
  */
 @JCStressTest
 @Outcome(id = "(|1|1 2), 2", expect = Expect.ACCEPTABLE, desc = "each ended once")
-@Outcome(expect = Expect.FORBIDDEN, desc = "one is never released, or twice")
+@Outcome(expect = Expect.FORBIDDEN, desc = "a command is never released, or twice")
 @State
 public class AcceptedCommandEndsWithItsSession {
     private final StressPeer peer = new StressPeer();
@@ -47,7 +48,7 @@ public class AcceptedCommandEndsWithItsSession {
         lane.fail(StressPeer.LOST);
     }
 
-    /** The ends that were told, and how often memory was released. */
+    /** The reported ends, and the number of releases. */
     @Arbiter
     public void outcome(LL_Result r) {
         r.r1 = peer.sequences(FrameType.COMPLETED);

@@ -10,13 +10,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: two commands of a lane that are accepted while what the first one uses is being made end once each, in their order.
+ * Claim: two commands of a lane, accepted while a resource of the first command is being made, end once each, in order.
  *
- * <p>REMOTE-5: only the head is started, by one thread at a time, and the next once it has ended.
+ * <p>REMOTE-5: only the head is started, by one thread at a time, and the next command after the end of the head.
  */
 @JCStressTest
 @Outcome(id = "1 2, 2", expect = Expect.ACCEPTABLE, desc = "in order")
-@Outcome(expect = Expect.FORBIDDEN, desc = "one hangs, ends twice, or overtakes the other")
+@Outcome(expect = Expect.FORBIDDEN, desc = "a command hangs, ends twice, or overtakes the other")
 @State
 public class AcceptedCommandsEndInOrder {
     private final StressPeer peer = new StressPeer();
@@ -45,13 +45,13 @@ public class AcceptedCommandsEndInOrder {
         lane.accept(command(2));
     }
 
-    /** What the first one uses is made. */
+    /** The resource of the first command is made. */
     @Actor
     public void maker() {
         object.settle(null, null);
     }
 
-    /** The ends that were told, and how often memory was released. */
+    /** The reported ends, and the number of releases. */
     @Arbiter
     public void outcome(LL_Result r) {
         r.r1 = peer.sequences(FrameType.COMPLETED);

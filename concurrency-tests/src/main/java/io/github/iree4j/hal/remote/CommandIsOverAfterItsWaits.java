@@ -11,13 +11,14 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a command is over at its client after what it waited for, whichever end arrives first, and it is over once both have arrived.
+ * Claim: a command is over at the client after the awaited points, whichever end arrives first, and is over once both
+ * have arrived.
  *
- * <p>REMOTE-6: the head of a lane looks whether its points are reached, and is called when they are.
+ * <p>REMOTE-6: the head of a lane checks for reached points, and is called on reaching.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "the wait was over by then")
-@Outcome(id = "0, .*", expect = Expect.FORBIDDEN, desc = "over before what it waited for")
+@Outcome(id = "0, .*", expect = Expect.FORBIDDEN, desc = "over before the awaited point")
 @Outcome(expect = Expect.FORBIDDEN, desc = "never over")
 @State
 public class CommandIsOverAfterItsWaits {
@@ -29,7 +30,7 @@ public class CommandIsOverAfterItsWaits {
     private final RemoteLane second;
     private volatile int seen = -1; // how far the first lane was when the second was done
 
-    /** A command waits for one of another lane; both have been sent. */
+    /** A command waits for a command of another lane; both have been sent. */
     public CommandIsOverAfterItsWaits() {
         RemoteDriver driver = new RemoteDriver(peer.session, 0, 2);
         first = (RemoteLane) driver.lanes().get(0);

@@ -12,14 +12,15 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: once a transfer was given up, its memory stays as it is, also while a chunk arrives; and its end is reported once.
+ * Claim: after a transfer was given up, the memory stays unchanged, also while a chunk arrives; and the end is reported
+ * once.
  *
- * <p>REMOTE-3: chunks are copied under the lock of the transfer, and ending it takes that lock.
+ * <p>REMOTE-3: chunks are copied under the lock of the transfer, and ending takes the same lock.
  */
 @JCStressTest
 @Outcome(id = "0, 0, 1", expect = Expect.ACCEPTABLE, desc = "the chunk came late")
 @Outcome(id = "1, 1, 1", expect = Expect.ACCEPTABLE, desc = "the chunk was in time")
-@Outcome(expect = Expect.FORBIDDEN, desc = "written after its end, or ended twice")
+@Outcome(expect = Expect.FORBIDDEN, desc = "written after the end, or ended twice")
 @State
 public class EndedTransferWritesNothing {
     private static final int BYTES = 256;
@@ -30,7 +31,7 @@ public class EndedTransferWritesNothing {
     private final FrameReader chunk;
     private final AtomicInteger ends = new AtomicInteger();
 
-    /** A transfer of which a chunk is about to arrive. */
+    /** A transfer with a chunk about to arrive. */
     public EndedTransferWritesNothing() {
         byte[] ones = new byte[BYTES];
         Arrays.fill(ones, (byte) 1);
@@ -44,14 +45,14 @@ public class EndedTransferWritesNothing {
         transfers.data(chunk);
     }
 
-    /** The receiver gives up, and uses its memory. */
+    /** The receiver gives up, and uses the memory. */
     @Actor
     public void receiver(III_Result r) {
         transfers.cancel(2);
         r.r1 = target[BYTES - 1];
     }
 
-    /** What is in the memory. */
+    /** The content of the memory. */
     @Arbiter
     public void outcome(III_Result r) {
         r.r2 = target[BYTES - 1];

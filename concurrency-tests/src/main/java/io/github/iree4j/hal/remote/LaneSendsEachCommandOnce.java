@@ -12,9 +12,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
 /**
- * Claim: commands that are submitted while the stream gets room are sent once each, in their order, and none is left over.
+ * Claim: commands submitted while the stream gets room are sent once each, in order, and none is left over.
  *
- * <p>REMOTE-4: one thread at a time sends, and looks again when another asked it to.
+ * <p>REMOTE-4: one thread at a time sends, and looks again on the request of another.
  */
 @JCStressTest
 @Outcome(id = "1 2", expect = Expect.ACCEPTABLE, desc = "in order")
@@ -41,7 +41,7 @@ public class LaneSendsEachCommandOnce {
         ((RemoteLane) lane).advance();
     }
 
-    /** What was sent. */
+    /** The commands sent. */
     @Arbiter
     public void outcome(L_Result r) {
         r.r1 = peer.sequences(FrameType.COMMAND);

@@ -11,14 +11,14 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
 /**
- * Claim: an axis that a frame names while its node fails has failed, or stays unknown.
+ * Claim: an axis named by a frame while the node fails has failed, or stays unknown.
  *
- * <p>REMOTE-2: axes are learned under the lock that the failure takes once it is set.
+ * <p>REMOTE-2: axes are learned under the lock taken by the failure after the failure is set.
  */
 @JCStressTest
 @Outcome(id = "failed", expect = Expect.ACCEPTABLE, desc = "learned before the failure")
 @Outcome(id = "unknown", expect = Expect.ACCEPTABLE, desc = "the failure came first")
-@Outcome(id = "alive", expect = Expect.FORBIDDEN, desc = "who waits for it hangs")
+@Outcome(id = "alive", expect = Expect.FORBIDDEN, desc = "a waiter of the axis hangs")
 @State
 public class LearnedAxisFailsWithItsNode {
     private final StressPeer peer = new StressPeer();
@@ -42,7 +42,7 @@ public class LearnedAxisFailsWithItsNode {
         }
     }
 
-    /** What became of the axis. */
+    /** State of the axis. */
     @Arbiter
     public void outcome(L_Result r) {
         r.r1 = !peer.tracker.isRegistered(StressPeer.AXIS)

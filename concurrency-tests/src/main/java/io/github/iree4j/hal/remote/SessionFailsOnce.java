@@ -14,9 +14,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: a session that two threads fail for different reasons fails once, and each of its parts with the same reason.
+ * Claim: a session failed by two threads for different reasons fails once, and every part with the same reason.
  *
- * <p>REMOTE-1: the failure is set once, and the thread that sets it tells the parts.
+ * <p>REMOTE-1: the failure is set once, and the setting thread fails the parts.
  */
 @JCStressTest
 @Outcome(id = "1 told, 1 end of each, one cause", expect = Expect.ACCEPTABLE, desc = "failed once")
@@ -34,7 +34,7 @@ public class SessionFailsOnce {
         peer.session.transfers().receive(2, 0, MemorySegment.ofArray(new byte[8]), false, () -> null, ends::add);
     }
 
-    /** One reason. */
+    /** The first reason. */
     @Actor
     public void one() {
         peer.session.fail(StressPeer.LOST);
@@ -46,7 +46,7 @@ public class SessionFailsOnce {
         peer.session.fail(OTHER);
     }
 
-    /** Who was told what. */
+    /** The outcomes by recipient. */
     @Arbiter
     @SuppressWarnings("ReferenceEquality")
     public void outcome(LL_Result r) {

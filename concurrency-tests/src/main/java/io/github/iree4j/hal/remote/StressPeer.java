@@ -17,11 +17,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
-/** A node with an open session whose peer says what a test has it say, and takes whatever it is sent. */
+/** A node with an open session whose peer sends frames of a test's choice and takes every frame. */
 final class StressPeer implements PeerConnection, SessionListener {
     static final IreeException LOST = IreeException.of(StatusCode.UNAVAILABLE, "lost on purpose");
 
-    /** An axis of the peer, which the node does not know yet. */
+    /** An axis of the peer, unknown to the node. */
     static final long AXIS = Axis.of(1, 2, CausalDomain.QUEUE, 0);
 
     private static final NodeIdentity SELF = new NodeIdentity(7, 1, 1, 1);
@@ -52,7 +52,7 @@ final class StressPeer implements PeerConnection, SessionListener {
         session = node.session(PEER.incarnation());
     }
 
-    /** A frame as it arrives, after its head. */
+    /** A frame on arrival, after the head. */
     static FrameReader frame(FrameWriter frame) {
         return new FrameReader(frame.type.stream, frame.finish());
     }
@@ -68,7 +68,7 @@ final class StressPeer implements PeerConnection, SessionListener {
         return true;
     }
 
-    /** The sequence numbers of frames that were sent, in that order. */
+    /** The sequence numbers of frames sent, in order. */
     String sequences(FrameType type) {
         ConcurrentLinkedQueue<Long> sent = sequences.get(type);
         return sent == null ? "" : sent.stream().map(String::valueOf).collect(Collectors.joining(" "));

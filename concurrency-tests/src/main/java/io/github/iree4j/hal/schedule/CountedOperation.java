@@ -5,7 +5,7 @@ import io.github.iree4j.async.TimelineSemaphore;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An operation that counts its callbacks, and signals its own timeline. */
+/** An operation counting callbacks and signalling a timeline. */
 final class CountedOperation extends QueueOperation {
     final TimelineSemaphore done = TimelineSemaphore.create(0);
     final Fence signal = Fence.at(done, 1);

@@ -9,9 +9,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: a deferred host call that the host completes while the queue is still busy with it ends once, and signals.
+ * Claim: a deferred host call completed by the host while the queue is still busy ends once, and signals.
  *
- * <p>SCHED-6: the thread that sets the second of two marks under one lock ends the operation.
+ * <p>SCHED-6: the thread setting the second of two marks under one lock ends the operation.
  */
 @JCStressTest
 @Outcome(id = "ran, ran", expect = Expect.ACCEPTABLE, desc = "both calls signalled once")
@@ -33,14 +33,14 @@ public class DeferredCallEndsOnce {
         unordered.submit(null, onWorkers);
     }
 
-    /** The code that began the calls has returned. */
+    /** The code of the calls has returned. */
     @Actor
     public void queue() {
         stream.complete(null);
         unordered.complete(null);
     }
 
-    /** Completes them. */
+    /** Completes the calls. */
     @Actor
     public void host() {
         first.complete();

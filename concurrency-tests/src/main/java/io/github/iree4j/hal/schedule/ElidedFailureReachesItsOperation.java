@@ -12,9 +12,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: an operation whose wait was elided fails with the operation it waits for, whichever completion the host receives first.
+ * Claim: an operation with an elided wait fails with the awaited operation, whichever completion the host receives
+ * first.
  *
- * <p>SCHED-4: the wait is checked again when the operation retires; an unresolved wait holds it back.
+ * <p>SCHED-4: the wait is checked again when the operation retires; an unresolved wait holds the operation back.
  */
 @JCStressTest
 @Outcome(

@@ -11,9 +11,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: an operation whose queue is closed while its wait is reached is issued at most once and ends exactly once.
+ * Claim: an operation is issued at most once and ends exactly once, although the queue is closed while the wait is
+ * reached.
  *
- * <p>SCHED-1: the thread that takes the count of its deferral to zero or below owns it.
+ * <p>SCHED-1: the thread taking the count of the deferral to zero or below owns the operation.
  */
 @JCStressTest
 @Outcome(
@@ -33,7 +34,7 @@ public class HeldOperationIsIssuedOrAborted {
     /** For jcstress. */
     public HeldOperationIsIssuedOrAborted() {}
 
-    /** Reaches what the operations wait for; the hardware completes at once. */
+    /** Reaches the awaited points; the hardware completes at once. */
     @Actor
     public void signaller() {
         awaited.signal(1);

@@ -13,16 +13,16 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: an operation that is cancelled while its wait is reached is issued at most once and ends exactly once.
+ * Claim: an operation cancelled while the wait is reached is issued at most once and ends exactly once.
  *
- * <p>SCHED-1: the thread that takes the count of its deferral to zero or below owns it.
+ * <p>SCHED-1: the thread taking the count of the deferral to zero or below owns the operation.
  */
 @JCStressTest
 @Outcome(
         id =
                 "(ran|ran but failed: CANCELLED|did not run: CANCELLED), (ran|ran but failed: CANCELLED|did not run: CANCELLED)",
         expect = Expect.ACCEPTABLE,
-        desc = "each of the two ended in one way")
+        desc = "each of the two ended in exactly one way")
 @Outcome(expect = Expect.FORBIDDEN, desc = "twice, never, or half")
 @State
 public class HeldOperationIsIssuedOrCancelled {
@@ -38,7 +38,7 @@ public class HeldOperationIsIssuedOrCancelled {
     /** For jcstress. */
     public HeldOperationIsIssuedOrCancelled() {}
 
-    /** Reaches what the operations wait for; the hardware completes at once. */
+    /** Reaches the awaited points; the hardware completes at once. */
     @Actor
     public void signaller() {
         awaited.signal(1);

@@ -14,9 +14,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: an operation of which one wait is reached while the other fails is not issued and fails once; reached first, it runs.
+ * Claim: an operation is not issued and fails once if a wait is reached while the other fails; if reached first, the
+ * operation runs.
  *
- * <p>SCHED-1: the thread that takes the count of its deferral to zero or below owns it.
+ * <p>SCHED-1: the thread taking the count of the deferral to zero or below owns the operation.
  */
 @JCStressTest
 @Outcome(
@@ -39,7 +40,7 @@ public class HeldOperationIsIssuedOrFails {
     /** For jcstress. */
     public HeldOperationIsIssuedOrFails() {}
 
-    /** Reaches both waits unless one has failed. */
+    /** Reaches both waits unless a wait has failed. */
     @Actor
     public void signaller() {
         good.signal(1);
@@ -52,7 +53,7 @@ public class HeldOperationIsIssuedOrFails {
         unordered.complete(null);
     }
 
-    /** Fails one of the waits. */
+    /** Fails a wait. */
     @Actor
     public void failer() {
         bad.fail(CAUSE);

@@ -13,12 +13,14 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
 /**
- * Claim: a queue that joins a timeline while its home promises finds every promise, dropped ones and the new one.
+ * Claim: a queue joining a timeline while the home queue promises finds every promise, the dropped promises and the new
+ * promise.
  *
- * <p>SCOPE-2: the history is extended before the home recalls its promises, and an operation is on the home's list before it promises.
+ * <p>SCOPE-2: the history is extended before the home recalls promises, and an operation is on the home's list before
+ * promising.
  */
 @JCStressTest
-@Outcome(id = "1 2 3", expect = Expect.ACCEPTABLE, desc = "each value has its own operation's promise")
+@Outcome(id = "1 2 3", expect = Expect.ACCEPTABLE, desc = "each value has the promise of the right operation")
 @Outcome(expect = Expect.FORBIDDEN, desc = "a promise was lost")
 @State
 public class LeftOutPromiseIsFound {
@@ -40,7 +42,7 @@ public class LeftOutPromiseIsFound {
         }
     }
 
-    /** The home promises one more. */
+    /** The home makes another promise. */
     @Actor
     public void promising() {
         signal(home, null, 3);

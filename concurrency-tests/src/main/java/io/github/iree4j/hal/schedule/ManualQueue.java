@@ -10,7 +10,7 @@ import io.github.iree4j.hal.virtual.VirtualDevice;
 import io.github.iree4j.status.IreeException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** A queue whose hardware completes operations on command. */
+/** A queue with hardware completing operations on command. */
 final class ManualQueue {
     /** Provides a name for messages. */
     private static final VirtualDevice DEVICE =
@@ -49,7 +49,7 @@ final class ManualQueue {
         onHardware.add(operation);
     }
 
-    /** A stream that cannot wait for other streams. */
+    /** A stream unable to wait for other streams. */
     private final class Stream implements FifoBackend {
         @Override
         public boolean issue(Issue next) {

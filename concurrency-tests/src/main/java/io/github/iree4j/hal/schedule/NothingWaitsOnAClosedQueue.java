@@ -11,9 +11,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: an operation that is submitted while its queue is being closed, and whose wait is never reached, is refused or aborted.
+ * Claim: an operation submitted while the queue is being closed, with a wait never reached, is refused or aborted.
  *
- * <p>SCHED-3: nothing is added to the list of waiting operations once its last scan has begun.
+ * <p>SCHED-3: nothing is added to the list of waiting operations after the start of the last scan.
  */
 @JCStressTest
 @Outcome(

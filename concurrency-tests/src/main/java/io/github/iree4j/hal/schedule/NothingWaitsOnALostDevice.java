@@ -13,9 +13,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: an operation that is submitted while its device is lost, and whose wait is never reached, fails.
+ * Claim: an operation submitted while the device is lost, with a wait never reached, fails.
  *
- * <p>SCHED-3: once the loss is known, the list of waiting operations is scanned, and nothing is added to it.
+ * <p>SCHED-3: after the loss is known, the list of waiting operations is scanned and takes no addition.
  */
 @JCStressTest
 @Outcome(id = "did not run: DATA_LOSS, did not run: DATA_LOSS", expect = Expect.ACCEPTABLE, desc = "both failed")

@@ -11,13 +11,14 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIZ_Result;
 
 /**
- * Claim: of two owners that discard an allocation one is the last; while it is lent neither is, and one owner stays.
+ * Claim: of two owners discarding an allocation, one is the last; during a loan neither is the last, and an owner
+ * stays.
  *
- * <p>BUF-3: owners and loans are one word, so that no decision about one is made while the other changes.
+ * <p>BUF-3: owners and loans share a word, so no decision about one falls while the other changes.
  */
 @JCStressTest
 @Outcome(id = "0, 1, false", expect = Expect.ACCEPTABLE, desc = "the second came after the loan and was the last")
-@Outcome(id = "0, 0, true", expect = Expect.ACCEPTABLE, desc = "the last came during the loan: one owner stays")
+@Outcome(id = "0, 0, true", expect = Expect.ACCEPTABLE, desc = "the last came during the loan: an owner stays")
 @Outcome(expect = Expect.FORBIDDEN, desc = "an allocation was freed while lent, or twice, or never can be")
 @State
 public class OneDiscardIsTheLast {
@@ -31,16 +32,16 @@ public class OneDiscardIsTheLast {
         protected void destroy() {}
     };
 
-    /** Two owners, and a call that borrows the allocation. */
+    /** Two owners, and a call borrowing the allocation. */
     public OneDiscardIsTheLast() {
         buffer.preserve();
         buffer.lend();
     }
 
     /**
-     * The borrower, which is also an owner.
+     * The borrower, also an owner.
      *
-     * @param r whether it was the last
+     * @param r whether this owner was the last
      */
     @Actor
     public void borrower(IIZ_Result r) {
@@ -51,7 +52,7 @@ public class OneDiscardIsTheLast {
     /**
      * The other owner.
      *
-     * @param r whether it was the last
+     * @param r whether this owner was the last
      */
     @Actor
     public void owner(IIZ_Result r) {
@@ -59,7 +60,7 @@ public class OneDiscardIsTheLast {
     }
 
     /**
-     * Whether one owner is left.
+     * Whether an owner is left.
      *
      * @param r whether the next discard is the last
      */

@@ -10,8 +10,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
 /**
- * Claim: a draft that is rejected while it completes is over or cancelled; in either case its dependents are cancelled unless they ran
- * before, and its verifier is never cancelled by itself. A second rejection finds nothing that the first missed.
+ * Claim: a draft rejected while completing is over or cancelled; in either case the dependents are cancelled unless run
+ * before, and the verifier never cancels itself. A second rejection finds nothing missed by the first.
  *
  * <p>SPEC-1: the rejection and the end of the draft are ordered.
  */
@@ -20,7 +20,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
 @Outcome(
         id = "ran, (ran but failed|did not run): CANCELLED, 0",
         expect = Expect.ACCEPTABLE,
-        desc = "the draft ended before the rejection, its dependent did not")
+        desc = "the draft ended before the rejection, the dependent did not")
 @Outcome(
         id = "ran but failed: CANCELLED, did not run: CANCELLED, 0",
         expect = Expect.ACCEPTABLE,
@@ -40,7 +40,7 @@ public class RejectionMeetsCompletion {
     /** For jcstress. */
     public RejectionMeetsCompletion() {}
 
-    /** The hardware completes the draft, and its dependent if issued. */
+    /** The hardware completes the draft, and the dependent if issued. */
     @Actor
     public void hardware() {
         drafts.complete(null);
@@ -53,7 +53,7 @@ public class RejectionMeetsCompletion {
         scope.reject(1);
     }
 
-    /** The outcomes of the draft and its dependent, and how many another rejection finds. */
+    /** The outcomes of the draft and the dependent, and the finds of another rejection. */
     @Arbiter
     public void outcome(LLL_Result r) {
         users.complete(null);

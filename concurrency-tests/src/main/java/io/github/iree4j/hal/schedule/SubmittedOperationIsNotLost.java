@@ -11,9 +11,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: an operation that is submitted while its wait is reached runs, once.
+ * Claim: an operation submitted while the wait is reached runs, once.
  *
- * <p>SCHED-2: the timeline is checked again when the deferral registers with it.
+ * <p>SCHED-2: the timeline is checked again when the deferral registers.
  */
 @JCStressTest
 @Outcome(id = "ran, ran", expect = Expect.ACCEPTABLE, desc = "both ran once")
@@ -30,7 +30,7 @@ public class SubmittedOperationIsNotLost {
     /** For jcstress. */
     public SubmittedOperationIsNotLost() {}
 
-    /** Reaches what the operations wait for. */
+    /** Reaches the awaited points. */
     @Actor
     public void signaller() {
         awaited.signal(1);

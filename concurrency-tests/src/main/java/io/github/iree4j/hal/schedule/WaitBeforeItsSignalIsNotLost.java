@@ -10,9 +10,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: an operation that waits for an operation that another thread submits to the same stream is issued by the latter's promise, once.
+ * Claim: an operation waiting for an operation submitted by another thread to the same stream is issued by the latter's
+ * promise, once.
  *
- * <p>SCHED-2: the promise is made, and the deferral registers, under the lock under which the other side checks.
+ * <p>SCHED-2: the promise is made, and the deferral registers, under the lock of the other side's check.
  */
 @JCStressTest
 @Outcome(id = "ran, ran", expect = Expect.ACCEPTABLE, desc = "both ran once")

@@ -14,12 +14,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.Z_Result;
 
 /**
- * Claim: a thread that sees the place of an allocation on a stream finds the storage of the allocation.
+ * Claim: a thread seeing the place of an allocation on a stream finds the storage of the allocation.
  *
  * <p>BUF-5: the storage is written before the place.
  */
 @JCStressTest
-@Outcome(id = "false", expect = Expect.ACCEPTABLE, desc = "no place was seen, or its storage was found")
+@Outcome(id = "false", expect = Expect.ACCEPTABLE, desc = "no place was seen, or the storage was found")
 @Outcome(id = "true", expect = Expect.FORBIDDEN, desc = "an allocation with a place had no storage")
 @State
 public class PlacedAllocationHasItsStorage {
@@ -69,13 +69,13 @@ public class PlacedAllocationHasItsStorage {
     private final Memory memory = new Memory();
     private final Allocation allocation = new Allocation();
 
-    /** The thread that issues the allocation. */
+    /** The issuing thread of the allocation. */
     @Actor
     public void issuer() {
         allocation.reserve(memory, PLACE);
     }
 
-    /** A thread that frees the allocation. */
+    /** A freeing thread of the allocation. */
     @Actor
     public void owner() {
         if (allocation.hasPlace()) {
@@ -86,7 +86,7 @@ public class PlacedAllocationHasItsStorage {
     /**
      * Whether the owner found no storage.
      *
-     * @param r whether it was missing
+     * @param r whether the storage was missing
      */
     @Arbiter
     public void missing(Z_Result r) {

@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: a listener that falls asleep while something comes looks at it.
+ * Claim: a listener falling asleep while an entry arrives looks at the entry.
  *
  * <p>GPU-5: the listener sees the ring, or the ringing thread sees the sleeping listener.
  */

@@ -5,9 +5,9 @@ public final class StressSubmissions {
     private StressSubmissions() {}
 
     /**
-     * Returns a submission that waits for nothing and does nothing.
+     * Returns a submission without waits and without work.
      *
-     * @param ticket to which it raises its lane
+     * @param ticket the ticket to raise the lane to
      * @return the submission
      */
     public static Submission plain(long ticket) {
@@ -15,11 +15,11 @@ public final class StressSubmissions {
     }
 
     /**
-     * Returns a submission that waits for a point and does nothing.
+     * Returns a submission with a wait for a point and without work.
      *
-     * @param ticket to which it raises its lane
-     * @param timeline what it waits for
-     * @param value its value
+     * @param ticket the ticket to raise the lane to
+     * @param timeline the timeline waited for
+     * @param value the value waited for
      * @return the submission
      */
     public static Submission after(long ticket, DriverTimeline timeline, long value) {

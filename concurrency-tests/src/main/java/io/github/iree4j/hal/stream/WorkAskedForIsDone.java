@@ -10,12 +10,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: what threads add and ask for is done, once each, by one thread at a time, which sees what earlier ones did.
+ * Claim: work added and requested by threads is done, once each, by one thread at a time, with the earlier work seen.
  *
- * <p>GPU-1: the first thread that asks does it until it has seen that no thread asks.
+ * <p>GPU-1: the first requesting thread works until no thread requests.
  */
 @JCStressTest
-@Outcome(id = "4, 0", expect = Expect.ACCEPTABLE, desc = "all was done, by one at a time")
+@Outcome(id = "4, 0", expect = Expect.ACCEPTABLE, desc = "all was done, by one thread at a time")
 @Outcome(expect = Expect.FORBIDDEN, desc = "something was left, or done by two at once")
 @State
 public class WorkAskedForIsDone {
@@ -43,7 +43,7 @@ public class WorkAskedForIsDone {
         } while (requests.again());
     }
 
-    /** Adds one, and one more. */
+    /** Adds a piece of work, and another. */
     @Actor
     public void first() {
         add();

@@ -11,12 +11,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Claim: what threads leave to the giver of a device is done, once each, and by one thread at a time for each lane.
+ * Claim: work left by threads to the giver of a device is done, once each, and by one thread at a time for each lane.
  *
- * <p>GPU-9: a thread adds before it looks for a giver, and a giver that has ended looks at all lanes once more.
+ * <p>GPU-9: a thread adds before looking for a giver, and an ending giver looks at all lanes once more.
  */
 @JCStressTest
-@Outcome(id = "3, 0", expect = Expect.ACCEPTABLE, desc = "all was done, by one at a time")
+@Outcome(id = "3, 0", expect = Expect.ACCEPTABLE, desc = "all was done, by one thread at a time")
 @Outcome(expect = Expect.FORBIDDEN, desc = "something was left, or done by two at once")
 @State
 public class WorkLeftToAGiverIsDone {
@@ -61,7 +61,7 @@ public class WorkLeftToAGiverIsDone {
         second.feed();
     }
 
-    /** Gives what is there, and ends. */
+    /** Gives everything present, and ends. */
     @Actor
     public void giver() {
         if (giver.compareAndSet(false, true)) {
@@ -71,14 +71,14 @@ public class WorkLeftToAGiverIsDone {
         }
     }
 
-    /** Adds one to each lane. */
+    /** Adds a piece of work to each lane. */
     @Actor
     public void both() {
         add(first);
         add(second);
     }
 
-    /** Adds one to a lane. */
+    /** Adds a piece of work to a lane. */
     @Actor
     public void one() {
         add(second);

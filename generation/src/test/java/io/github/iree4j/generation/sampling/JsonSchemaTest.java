@@ -155,7 +155,7 @@ class JsonSchemaTest {
         assertThat(accepts(both, "\"x\"")).isFalse();
     }
 
-    /** What Java reads. */
+    /** The value read by Java. */
     @Test
     void durationsAndAddressesAreReadByJava() {
         SplittableRandom random = new SplittableRandom(SEED);
@@ -280,7 +280,7 @@ class JsonSchemaTest {
     }
 
     @Test
-    void schemasThatGrowAreRefusedWithNumbers() {
+    void growingSchemasAreRefusedWithNumbers() {
         StringBuilder doubling = new StringBuilder("{\"$ref\":\"#/$defs/a30\",\"$defs\":{\"a0\":{\"type\":\"null\"}");
         StringBuilder alternatives = new StringBuilder(doubling);
         for (int i = 1; i <= 30; i++) {

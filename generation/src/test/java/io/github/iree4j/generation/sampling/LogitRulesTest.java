@@ -80,7 +80,7 @@ class LogitRulesTest {
     }
 
     @Test
-    void aBiasOfATokenThatTheModelDoesNotHaveIsRejected() {
+    void aBiasOfATokenMissingInTheModelIsRejected() {
         Sampler sampler = sampler(SamplingOptions.builder().logitBias(Map.of(3, 1f)), 0);
         assertThatThrownBy(() -> sampler.choose(new float[3], 3))
                 .isInstanceOf(IreeException.class)
@@ -88,7 +88,7 @@ class LogitRulesTest {
     }
 
     @Test
-    void aRequestThatWaitsKeepsNoTokens() {
+    void aWaitingRequestKeepsNoTokens() {
         GenerationRequest request = GenerationRequest.of(
                         1, IntStream.range(0, 9_000).map(i -> i / 3).toArray())
                 .sampling(SamplingOptions.builder().repetitionPenalty(2).build());

@@ -28,7 +28,7 @@ class RegularExpressionTest {
     }
 
     @Test
-    void randomPatternsMatchWhatTheJdkMatches() {
+    void randomPatternsMatchLikeTheJdk() {
         int refused = 0;
         for (int round = 0; round < ROUNDS; round++) {
             SplittableRandom random = new SplittableRandom(SEED + round);
@@ -226,7 +226,7 @@ class RegularExpressionTest {
                 "(a{0,5000}|b{0,5000}|c{0,5000})*d{0,10000}",
                 "(x+x+)+y(.*z){300}",
             })
-    void expressionsThatGrowAreRefusedOrSmall(String pattern) {
+    void growingExpressionsAreRefusedOrSmall(String pattern) {
         try {
             assertThat(whole(pattern).size()).isLessThan(1 << 15);
         } catch (IreeException e) {

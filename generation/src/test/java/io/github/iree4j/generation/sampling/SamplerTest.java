@@ -178,7 +178,7 @@ class SamplerTest {
 
     /** Logits by hand: probabilities 1/2, 1/4, 1/8 and 1/8 with temperature 1. */
     @Test
-    void filtersKeepTheTokenThatReachesTheShare() {
+    void filtersKeepTheTokenReachingTheShare() {
         float[] logits = {(float) Math.log(1), (float) Math.log(4), (float) Math.log(2), (float) Math.log(1)};
         SamplingOptions.Builder options = SamplingOptions.builder().temperature(1);
         assertThat(drawn(logits, options.topP(0.45f))).containsExactly(1);

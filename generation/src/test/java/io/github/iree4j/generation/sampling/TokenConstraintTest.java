@@ -208,7 +208,7 @@ class TokenConstraintTest {
     }
 
     @Test
-    void aCompleteTextThatNoCandidateContinuesEnds() {
+    void aCompleteTextWithoutACandidateEnds() {
         Sampler sampler = sampler(TokenConstraint.regex(vocabulary("a", "b", "c", "d"), "([ab]b)*"));
         int[] others = {2, 3};
         assertThatThrownBy(() -> sampler.choose(new float[2], others, 2))

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Two devices that are configured to have no memory in common. */
+/** Two devices configured to have no memory in common. */
 class CopyingDeviceTest {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
     private static final long LIMIT = 1 << 20;
@@ -119,13 +119,13 @@ class CopyingDeviceTest {
     }
 
     @Test
-    void devicesThatReachOneAnotherAreLeftAlone() {
+    void devicesInReachOfEachOtherAreLeftAlone() {
         assertThat(CopyingDevice.of(plain, "")).isSameAs(plain);
         assertThat(CopyingDevice.indexOfShared(plain)).isZero();
     }
 
     @Test
-    void sharedMemoryIsThatWhichAllCanUse() {
+    void sharedMemoryIsUsableByAll() {
         Device first = plain.getFirst();
         List<Device> views = CopyingDevice.of(
                 plain,
@@ -141,7 +141,7 @@ class CopyingDeviceTest {
     }
 
     @Test
-    void devicesThatTheProgramDoesNotKnowAreAskedFor() {
+    void devicesUnknownToTheProgramAreAskedFor() {
         Device third = closed(new LocalDriverProvider().open("local", DeviceOptions.DEFAULTS));
         List<Device> views = CopyingDevice.of(
                 plain,
@@ -195,9 +195,9 @@ class CopyingDeviceTest {
         assertThat(contents(in)).containsExactly(1, 2, 3);
     }
 
-    /** One slot writes what another reads: both are parts of one allocation, one of them a subspan. */
+    /** A slot writes the input of another slot: both are parts of the same allocation, and one is a subspan. */
     @Test
-    void slotsThatShareAnAllocationShareItsCopy() {
+    void slotsSharingAnAllocationShareItsCopy() {
         Buffer yours = buffer(b, 1, 2, 3, 4, 5, 6);
         Buffer part = closed(yours.subspan(4, 16));
         Buffer mine = buffer(a, 0, 0);
@@ -215,9 +215,9 @@ class CopyingDeviceTest {
         }
     }
 
-    /** Both devices write parts of one buffer concurrently: each copies back only the ranges that it may have written. */
+    /** Both devices write parts of the same buffer concurrently: each copies back only ranges perhaps written. */
     @Test
-    void bytesThatAreNotUsedBelongToOthersMeanwhile() {
+    void unusedBytesBelongToOthersMeanwhile() {
         Buffer shared = buffer(b, 0, 0, 0, 0);
         try (TimelineSemaphore gate = a.createSemaphore(0, 0);
                 CommandBuffer commands = a.createCommandBuffer(CommandBuffer.ONE_SHOT, CommandBuffer.TRANSFER, -1, 0)) {
@@ -235,7 +235,7 @@ class CopyingDeviceTest {
     }
 
     @Test
-    void whatIsRecordedIsKept() {
+    void recordedObjectsAreKept() {
         Buffer mine = a.allocator().allocate(BufferParams.DEFAULT, 4);
         Buffer yours = b.allocator().allocate(BufferParams.DEFAULT, 4);
         Buffer result = buffer(a, 0);
@@ -262,7 +262,7 @@ class CopyingDeviceTest {
     }
 
     @Test
-    void anUpdateHasTheBytesAsTheyWereWhenItWasRecorded() {
+    void anUpdateHasTheBytesOfTheRecording() {
         Buffer yours = buffer(b, 0);
         int[] bytes = {1};
         try (CommandBuffer commands = a.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 0)) {
@@ -274,7 +274,7 @@ class CopyingDeviceTest {
         assertThat(contents(yours)).containsExactly(1);
     }
 
-    /** A caller that keeps the buffers of the table alive does not keep their copies alive. */
+    /** A caller keeping the buffers of the table alive does not keep the copies alive. */
     @Test
     void copiesAreKeptWhereTheTableIsNot() {
         Buffer yours = buffer(b, 0);
@@ -298,7 +298,7 @@ class CopyingDeviceTest {
     }
 
     @Test
-    void nothingIsBroughtBackToWhatIsReadOnly() {
+    void nothingIsBroughtBackToReadOnlyMemory() {
         Buffer out = buffer(a, 0, 0);
         try (Arena arena = Arena.ofShared()) {
             MemorySegment bytes = arena.allocate(64, 64);
@@ -351,7 +351,7 @@ class CopyingDeviceTest {
 
     /** The source's slot determines the length; later bytes of the target are unchanged. */
     @Test
-    void aCopyOfAllOfASlotLeavesTheRestOfItsTarget() {
+    void aCopyOfAWholeSlotLeavesTheRestOfItsTarget() {
         Buffer mine = buffer(a, 1, 2);
         Buffer yours = buffer(b, 7, 7, 7, 7, 7);
         try (CommandBuffer commands = a.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 2)) {
@@ -381,7 +381,7 @@ class CopyingDeviceTest {
     }
 
     @Test
-    void whatCannotBeReadCannotBeCopied() {
+    void unreadableMemoryCannotBeCopied() {
         Buffer yours = closed(b.allocator().allocate(BufferParams.DEFAULT.withAccess(MemoryAccess.WRITE), 8));
         Buffer mine = buffer(a, 1, 2);
         BindingTable table = BindingTable.of(mine, yours);
@@ -402,7 +402,7 @@ class CopyingDeviceTest {
     }
 
     @Test
-    void aRecordingHasItsLimitsBeforeItIsFinished() {
+    void aRecordingHasItsLimitsBeforeTheFinish() {
         Buffer yours = buffer(b, new int[16384]);
         MemorySegment bytes = MemorySegment.ofArray(new byte[65536]);
         try (CommandBuffer commands = a.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 0)) {
@@ -420,9 +420,9 @@ class CopyingDeviceTest {
                 .withMessageContaining("queue");
     }
 
-    /** Copies of one execution are one allocation, so that two executions do not deadlock. */
+    /** Copies of an execution are a single allocation, so two executions do not deadlock. */
     @Test
-    void executionsThatNeedSeveralCopiesEachEndOneAfterTheOther() {
+    void executionsNeedingSeveralCopiesEachEndOneAfterTheOther() {
         int words = (int) LIMIT / 12;
         Buffer first = buffer(b, new int[words]);
         Buffer second = buffer(b, new int[words]);
@@ -443,7 +443,7 @@ class CopyingDeviceTest {
     }
 
     @Test
-    void aCommandBufferThatIsNotFinishedKeepsNothing() {
+    void anUnfinishedCommandBufferKeepsNothing() {
         Buffer yours = buffer(b, 1);
         CommandBuffer commands = a.createCommandBuffer(0, CommandBuffer.TRANSFER, -1, 0);
         commands.fillBuffer(BufferRef.of(yours), 1, 4, 0);
@@ -469,7 +469,7 @@ class CopyingDeviceTest {
     }
 
     @Test
-    void whatIsWrongFailsTheSignal() {
+    void errorsFailTheSignal() {
         Buffer mine = buffer(a, 1);
         Buffer yours = buffer(b, 2);
         fails(StatusCode.OUT_OF_RANGE, "copy", done -> a.queue(0).copy(null, done, yours, 0, mine, 0, 8, 0));
@@ -495,7 +495,7 @@ class CopyingDeviceTest {
     }
 
     @Test
-    void aKernelThatFailsLeavesNoCopy() {
+    void aFailingKernelLeavesNoCopy() {
         Buffer yours = buffer(b, 2);
         Executable kernels = kernels(a);
         try (CommandBuffer commands = a.createCommandBuffer(0, 3, -1, 0)) {
@@ -509,7 +509,7 @@ class CopyingDeviceTest {
         assertThat(a.allocator().statistics().bytesLive()).isZero();
     }
 
-    /** A request that can never fit is refused; memory waiters are served when memory is released. */
+    /** An impossible request is refused; memory waiters are served when memory is released. */
     @Test
     void copiesStayWithinTheBudgetOfTheDevice() {
         Buffer large = closed(b.allocator().allocate(BufferParams.DEFAULT, LIMIT - 4096));

@@ -37,7 +37,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Compiled programs for several devices, where no device can use memory of another: everything passed between them is copied. */
+/**
+ * Compiled programs for several devices, where no device can use memory of another: everything passed between them is
+ * copied.
+ */
 @Timeout(300)
 class ProgramsOfDevicesApartTest {
     private final List<AutoCloseable> toClose = new ArrayList<>();
@@ -109,7 +112,7 @@ class ProgramsOfDevicesApartTest {
         }
     }
 
-    /** Shapes are known at the call, so that each step records its commands with the buffers in it. */
+    /** Shapes are known at the call, so each step records commands with their buffers. */
     @Test
     void recordedInEachStepOfALoop() {
         cpu();
@@ -155,9 +158,9 @@ class ProgramsOfDevicesApartTest {
         }
     }
 
-    /** The device cannot run shaders; a program for it is no longer refused because of its memory. */
+    /** The device cannot run shaders; a program is no longer refused because of the memory. */
     @Test
-    void memoryThatTheHostDoesNotSeeIsNoReasonToRefuseAProgram(@TempDir Path directory) {
+    void hiddenMemoryIsNoReasonToRefuseAProgram(@TempDir Path directory) {
         cpu();
         plain.add(closed(FakeDriver.deviceWithHiddenMemory(directory)));
         assertThat(plain.getFirst().memoryObstacle(plain.getLast()).orElseThrow())

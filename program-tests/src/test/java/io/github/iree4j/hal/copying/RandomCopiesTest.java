@@ -36,8 +36,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random work of devices that have no memory in common, on buffers of all of them, against arrays. Concurrent submissions share
- * buffers but no bytes; slots of one execution share allocations arbitrarily.
+ * Random work of devices without memory in common, on buffers of all devices, against arrays. Concurrent submissions
+ * share buffers but no bytes; slots of an execution share allocations arbitrarily.
  */
 @Tag("long")
 @Timeout(1800)
@@ -48,7 +48,7 @@ class RandomCopiesTest {
     /** Words of a buffer. */
     private record Range(int buffer, int first, int count) {}
 
-    /** A command as known to the model, and how it is recorded. */
+    /** A command as known to the model, and the way of recording. */
     private record Command(Kind kind, @Nullable Range source, Range target, int[] words) {}
 
     private enum Kind {
@@ -58,7 +58,7 @@ class RandomCopiesTest {
         SCALE
     }
 
-    /** A part of a buffer that slots hold. */
+    /** A part of a buffer held by slots. */
     private record Window(Range range, boolean whole) {}
 
     private Random random;
@@ -68,7 +68,7 @@ class RandomCopiesTest {
     private final List<@Nullable Executable> kernels = new ArrayList<>();
 
     @Test
-    void cpusThatShareNothing() {
+    void cpusSharingNothing() {
         for (long seed : all(400, 40_000, 3300)) {
             random = new Random(seed);
             List<Device> plain = List.of(cpu(), cpu(), cpu());
@@ -78,9 +78,12 @@ class RandomCopiesTest {
         }
     }
 
-    /** The cards use memory of the CPU in place; the CPU cannot use theirs, nor can they use each other's. */
+    /**
+     * The cards use memory of the CPU in place; the CPU cannot use the cards' memory, nor can the cards use each
+     * other's.
+     */
     @Test
-    void aCpuAndCardsWhoseMemoryTheHostDoesNotSee(@TempDir Path first, @TempDir Path second) {
+    void aCpuAndCardsWithHiddenMemory(@TempDir Path first, @TempDir Path second) {
         for (long seed : all(100, 2000, 4400)) {
             random = new Random(seed);
             List<Device> plain =
@@ -149,12 +152,12 @@ class RandomCopiesTest {
         return list.get(random.nextInt(list.size()));
     }
 
-    /** Rounds of concurrent work, each after the one before, all submitted before anything begins. */
+    /** Rounds of concurrent work, each after the previous round, all submitted before anything begins. */
     private void submit() {
         int rounds = 1 + random.nextInt(5);
         try (TimelineSemaphore order = views.getFirst().createSemaphore(0, Device.SEMAPHORE_DEFAULT)) {
             for (int round = 1; round <= rounds; round++) {
-                List<BitSet> taken = new ArrayList<>(); // words that this round writes or reads, by buffer
+                List<BitSet> taken = new ArrayList<>(); // words written or read in this round, by buffer
                 for (int i = 0; i < BUFFERS; i++) {
                     taken.add(new BitSet());
                 }
@@ -186,7 +189,7 @@ class RandomCopiesTest {
         return new Range(buffer, first, 1 + random.nextInt(Math.min(words - first, 16)));
     }
 
-    /** One submission, or a barrier if its words are in use. */
+    /** A submission, or a barrier if the words are in use. */
     private void work(List<BitSet> taken, Fence wait, Fence signal) {
         int which = random.nextInt(views.size());
         boolean recorded = random.nextInt(3) > 0;
@@ -352,7 +355,7 @@ class RandomCopiesTest {
         }
     }
 
-    /** Through a slot that contains the range, if there is one, otherwise directly. */
+    /** Through a slot around the range, if present, otherwise directly. */
     private BufferRef ref(Range range, List<Window> windows) {
         for (int i = 0; i < windows.size(); i++) {
             Range held = windows.get(i).range;

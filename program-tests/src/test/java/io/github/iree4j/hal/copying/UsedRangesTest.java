@@ -14,7 +14,7 @@ class UsedRangesTest {
     private static final int BYTES = 64;
 
     @Test
-    void exactlyWhatWasNotedIsUsed() {
+    void exactlyTheNotedRangesAreUsed() {
         Random random = new Random(Effort.seed(UsedRangesTest.class, "ranges", 2000));
         for (int round = 0; round < Effort.rounds(2000); round++) {
             UsedRanges ranges = new UsedRanges();
@@ -47,7 +47,7 @@ class UsedRangesTest {
         long last = -1;
         for (UsedRanges.Range each : ranges) {
             assertThat(each.offset())
-                    .as("disjoint from and not adjacent to the previous one")
+                    .as("disjoint from and not adjacent to the previous range")
                     .isGreaterThan(last);
             last = each.offset() + each.length();
             seen.set((int) each.offset(), (int) last);

@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.io.TempDir;
 
-/** GPU-2, GPU-3: the random graphs on a CPU, CUDA and HIP together, in the CPU's memory; one of them has more queues than streams. */
+/**
+ * GPU-2, GPU-3: the random graphs on a CPU, CUDA and HIP together, in the CPU's memory; one device has more queues than
+ * streams.
+ */
 class CpuWithGpusRandomGraphTest extends RandomGraphContract {
     @TempDir
     private static Path directory;

@@ -35,7 +35,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Pipelines over a CPU, CUDA, HIP, and Vulkan where it is there, in memory that all see, submitted at once behind a gate. */
+/**
+ * Pipelines over a CPU, CUDA, HIP, and Vulkan where present, in memory visible to all, submitted at once behind a gate.
+ */
 @Tag("long")
 @Timeout(300)
 class MixedGpuTest {
@@ -46,11 +48,11 @@ class MixedGpuTest {
     private static final BufferParams PARAMS = new BufferParams(
             MemoryType.DEVICE_VISIBLE | MemoryType.HOST_VISIBLE, BufferUsage.DEFAULT | BufferUsage.MAPPING);
 
-    /** In which order stages are submitted. */
+    /** The order of submitting stages. */
     enum Order {
-        /** Each after what it waits for. */
+        /** Each after the stages waited for. */
         OF_DEPENDENCE,
-        /** Each before what it waits for. */
+        /** Each before the stages waited for. */
         REVERSE,
         RANDOM
     }
@@ -97,11 +99,11 @@ class MixedGpuTest {
 
     @ParameterizedTest
     @EnumSource(Order.class)
-    void stagesOnAllDevicesGiveWhatOneAfterTheOtherGives(Order order) {
+    void stagesOnAllDevicesGiveTheSequentialResults(Order order) {
         List<Executable> kernels =
                 devices.stream().map(each -> closed(MixedDevices.kernels(each))).toList();
         List<Buffer> buffers = new ArrayList<>();
-        for (int i = 0; i < BUFFERS; i++) { // small ones, which share pages
+        for (int i = 0; i < BUFFERS; i++) { // small blocks, sharing pages
             buffers.add(closed(devices.getFirst().allocator().allocate(PARAMS, 4L * ELEMENTS)));
         }
         long first = Effort.seed(getClass(), Effort.rounds(400, 4000) + " pipelines, " + order, 20261122);

@@ -21,8 +21,8 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Draws what a node does to bytes, among what its waits permit: any range, unaligned and partly overlapping others, of which all accesses in
- * conflict {@linkplain Precedence must have} ended.
+ * Draws the effects of a node on bytes, within the permission of its waits: any range, unaligned and partly overlapping
+ * others, with all conflicting accesses {@linkplain Precedence ended for sure}.
  */
 final class EffectGenerator {
     private final Random random;
@@ -33,7 +33,7 @@ final class EffectGenerator {
     /** An access of memory by a node. */
     record Access(Range range, int node, boolean writes) {}
 
-    /** A block with its accesses so far. */
+    /** A block with the accesses so far. */
     static final class Memory {
         final int index;
         final int device;
@@ -54,7 +54,7 @@ final class EffectGenerator {
             this.alloca = alloca;
         }
 
-        /** The nodes that access it, the last first. */
+        /** The accessing nodes, the last first. */
         List<Integer> users() {
             return accesses.reversed().stream().map(Access::node).toList();
         }
@@ -65,7 +65,7 @@ final class EffectGenerator {
         this.devices = devices;
     }
 
-    /** Adds memory that a node allocates. */
+    /** Adds memory allocated by a node. */
     Memory memory(int device, int size, int consumer, int alloca) {
         Memory memory = new Memory(memories.size(), device, size, random.nextInt(4) > 0, consumer, alloca);
         memories.add(memory);
@@ -84,7 +84,7 @@ final class EffectGenerator {
         return recordings;
     }
 
-    /** The memory as it is in the program. */
+    /** The memory as listed in the program. */
     List<Block> blocks() {
         return memories.stream()
                 .map(m -> new Block(
@@ -92,7 +92,7 @@ final class EffectGenerator {
                 .toList();
     }
 
-    /** Records commands that nodes share. */
+    /** Records commands shared by nodes. */
     void record(int device) {
         for (int i = random.nextInt(3); i > 0; i--) {
             List<Effect> effects = new ArrayList<>();
@@ -112,7 +112,7 @@ final class EffectGenerator {
         }
     }
 
-    /** Binds a recording to memory that the node may access, and adds its effects; null when that is not found. */
+    /** Binds a recording to memory accessible to the node, and adds the effects; null if none is found. */
     @Nullable
     Integer execute(int device, BitSet past, List<Range> bindings, List<Effect> effects) {
         List<Recording> own =
@@ -156,7 +156,7 @@ final class EffectGenerator {
         };
     }
 
-    /** Draws an effect that the node may have; null when none is found. */
+    /** Draws an effect for the node; null when none is found. */
     @Nullable
     Effect effect(int device, BitSet past, boolean byHost) {
         for (int tries = 0; tries < 6; tries++) {
@@ -166,7 +166,7 @@ final class EffectGenerator {
                 return null;
             }
             Effect effect = effect(target, source, byHost);
-            boolean foreign = !byHost && effect instanceof Update && target.device != device; // which devices refuse
+            boolean foreign = !byHost && effect instanceof Update && target.device != device; // refused by devices
             if (!foreign && isFree(past, effect)) {
                 return effect;
             }
@@ -201,7 +201,7 @@ final class EffectGenerator {
         return new Range(memory.index, alignment * random.nextInt(places), length);
     }
 
-    /** Any memory that is there and that a device, or the host, can use; null for none. */
+    /** Any present memory that a device, or the host, can use; null for none. */
     private @Nullable Memory accessible(int device, BitSet past, boolean byHost) {
         List<Memory> there = memories.stream()
                 .filter(m -> m.dealloca < 0 && past.get(m.alloca))
@@ -210,7 +210,10 @@ final class EffectGenerator {
         return there.isEmpty() ? null : there.get(random.nextInt(there.size()));
     }
 
-    /** Whether a device can use memory in place: its own, or what the host sees. Vulkan here uses only its own, and nobody's GPU does. */
+    /**
+     * Whether a device can use memory in place: the device's own, or memory visible to the host. Vulkan here uses only
+     * its own, and no device uses memory of a GPU.
+     */
     boolean isUsable(int device, Memory memory) {
         Backend user = devices.get(device).backend();
         Backend owner = devices.get(memory.device).backend();
@@ -218,7 +221,7 @@ final class EffectGenerator {
                 || memory.shown && (user == Backend.CPU || user != Backend.VULKAN && owner == Backend.CPU);
     }
 
-    /** Whether whatever conflicts with an effect, which is not empty and does not conflict with itself, must be over. */
+    /** Whether everything in conflict with an effect, nonempty and without a conflict inside, must be over. */
     private boolean isFree(BitSet past, Effect effect) {
         Range read = effect.read();
         Range written = effect.written();
@@ -233,7 +236,7 @@ final class EffectGenerator {
                                 .noneMatch(a -> (writes || a.writes) && a.range.overlaps(range) && !past.get(a.node));
     }
 
-    /** Notes what the next node accesses. */
+    /** Notes the accesses of the next node. */
     void add(Node node) {
         boolean misused = node.fault() == Fault.AFTER_DEALLOCA || node.fault() == Fault.OUT_OF_RANGE;
         for (Effect effect : misused ? List.<Effect>of() : node.effects()) {

@@ -12,15 +12,15 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * How much memory a program needs so that waiting for it always ends. Passing blocks are freed without any memory that was not there
- * before them, so one of them at a time is enough; all others may be there together.
+ * The memory needed by a program for every wait for memory to end. Passing blocks are freed without any new memory, so
+ * one block at a time is enough; all others may be there together.
  */
 final class MemoryNeed {
     private static final long PAGE = 4096;
 
     private MemoryNeed() {}
 
-    /** The devices of a program with budgets of so many times its need. */
+    /** The devices of a program with budgets of so many times the need. */
     static List<DeviceSetup> budgets(QueueProgram program, Precedence order, double factor) {
         List<DeviceSetup> limited = new ArrayList<>();
         for (int i = 0; i < program.setup().devices().size(); i++) {
@@ -29,18 +29,18 @@ final class MemoryNeed {
             long budget = (long) (of(program, order, i) * factor);
             boolean keeps = each.backend() != Backend.CPU
                     && program.recordings().stream().anyMatch(r -> r.device() == index);
-            budget += keeps ? 2 * Math.max(PAGE, budget / 14) : 0; // slabs for bytes of recordings, a 16th of it each
+            budget += keeps ? 2 * Math.max(PAGE, budget / 14) : 0; // slabs for bytes of recordings, a 16th each
             limited.add(new DeviceSetup(each.backend(), each.queues(), each.workers(), budget));
         }
         return limited;
     }
 
-    /** The bytes that are needed on a device, in whole pages. */
+    /** The bytes needed on a device, in whole pages. */
     private static long of(QueueProgram program, Precedence order, int device) {
         Verdicts verdicts = new Verdicts(program);
         Node[] allocas = new Node[program.blocks().size()];
         Node[] deallocas = new Node[allocas.length];
-        List<BitSet> cones = new ArrayList<>(); // all that a node may have to wait for, by node
+        List<BitSet> cones = new ArrayList<>(); // all possible waits of a node, by node
         for (Node node : program.nodes()) {
             BitSet cone = new BitSet();
             for (Point wait : node.waits()) {

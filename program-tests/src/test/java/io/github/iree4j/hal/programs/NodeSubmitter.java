@@ -41,15 +41,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
 
-/** Turns nodes into operations of queues. Safe from any thread; an operation is submitted once the handles that it needs are there. */
+/**
+ * Turns nodes into operations of queues. Safe from any thread; an operation is submitted once all needed handles are
+ * there.
+ */
 final class NodeSubmitter implements AutoCloseable {
     private static final BufferParams SHOWN = new BufferParams(
             MemoryType.HOST_VISIBLE | MemoryType.DEVICE_VISIBLE, BufferUsage.DEFAULT | BufferUsage.MAPPING);
     private static final BufferParams HIDDEN = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
 
-    /** Runs work of the host on threads of its own. */
+    /** Runs work of the host on separate threads. */
     interface Host {
-        /** Runs it so many microseconds later. */
+        /** Runs the work so many microseconds later. */
         void later(int micros, Runnable what);
     }
 
@@ -125,17 +128,17 @@ final class NodeSubmitter implements AutoCloseable {
         return MemorySegment.ofArray(bytes);
     }
 
-    /** The handle of a block; waits until it is there. */
+    /** The handle of a block; waits until present. */
     Buffer handle(int block) {
         return handles.get(block).join();
     }
 
-    /** What an effect of a node looked at; null when it did not run. */
+    /** The bytes seen by an effect of a node; null when not run. */
     byte @Nullable [] seen(int node, int effect) {
         return seen.get(List.of(node, effect));
     }
 
-    /** The failure of a node that fails by itself. */
+    /** The failure of a node by itself. */
     static IreeException fault(Node node) {
         return IreeException.of(StatusCode.DATA_LOSS, node.token());
     }
@@ -234,7 +237,7 @@ final class NodeSubmitter implements AutoCloseable {
         }
     }
 
-    /** What the host does. */
+    /** The host's part. */
     private void act(Node node) {
         for (int i = 0; i < node.effects().size(); i++) {
             switch (node.effects().get(i)) {

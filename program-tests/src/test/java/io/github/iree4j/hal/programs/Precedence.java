@@ -7,18 +7,19 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * What must have succeeded before a node may begin, by the rules for timelines alone. A value is reached by whoever signals it or a
- * greater one first, so a wait for it proves only what all of these have in common.
+ * The nodes with certain success before the begin of a node, by the rules for timelines alone. A value is reached by
+ * the first signal of the value or a greater value, so a wait proves only the common part of all these signallers.
  *
- * <p>The signallers of a line follow one another, except for racing ones. A racing one follows the last that does not race, and proves
- * no more than that: a later signaller need not follow it, and may be quicker.
+ * <p>The signallers of a line follow each other, except for racing signallers. A racing signaller follows the last
+ * non-racing signaller, and proves no more: a later signaller need not wait for the racing signaller, and may be
+ * quicker.
  */
 final class Precedence {
     private record Signal(long value, BitSet proves) {}
 
     private static final class Line {
         final List<Signal> signals = new ArrayList<>(); // values ascend
-        int last = -1; // the last signaller that does not race
+        int last = -1; // the last non-racing signaller
         BitSet lastProves = new BitSet();
 
         long top() {
@@ -29,7 +30,7 @@ final class Precedence {
     private final List<Line> lines = new ArrayList<>();
     private final List<BitSet> past = new ArrayList<>(); // by node
 
-    /** Adds a timeline and returns its number. */
+    /** Adds a timeline and returns the number. */
     int newLine() {
         lines.add(new Line());
         return lines.size() - 1;
@@ -39,12 +40,12 @@ final class Precedence {
         return lines.size();
     }
 
-    /** The greatest value that has a signaller; 0 for none. */
+    /** The greatest value with a signaller; 0 for none. */
     long top(int line) {
         return lines.get(line).top();
     }
 
-    /** The greatest value below that has a signaller; 0 for none. */
+    /** The greatest smaller value with a signaller; 0 for none. */
     long below(Point point) {
         long below = 0;
         for (Signal signal : lines.get(point.line()).signals) {
@@ -53,13 +54,13 @@ final class Precedence {
         return below;
     }
 
-    /** Whether something that follows these may signal the line next. */
+    /** Whether a node behind these may signal the line next. */
     boolean maySignal(int line, BitSet following) {
         int last = lines.get(line).last;
         return last < 0 || following.get(last);
     }
 
-    /** What must have succeeded when the value, which has a signaller, is reached. */
+    /** The certain successes when a value with a signaller is reached. */
     BitSet before(Point point) {
         BitSet common = null;
         for (Signal signal : lines.get(point.line()).signals) {
@@ -74,7 +75,7 @@ final class Precedence {
         return common == null ? new BitSet() : common;
     }
 
-    /** What must have succeeded before a node. */
+    /** The certain successes before a node. */
     BitSet past(int node) {
         return past.get(node);
     }

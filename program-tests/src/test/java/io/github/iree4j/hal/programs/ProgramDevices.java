@@ -30,12 +30,12 @@ final class ProgramDevices {
         this.hip = GpuDrivers.fake(directory, GpuKind.HIP, "");
     }
 
-    /** Opens the devices of a program; the caller closes them. */
+    /** Opens the devices of a program; closed by the caller. */
     Opened open(Setup setup) {
         return new Opened(setup);
     }
 
-    /** The devices of one program; closed in reverse order, the tracker last. */
+    /** The devices of a program; closed in reverse order, the tracker last. */
     final class Opened implements AutoCloseable {
         final FrontierTracker tracker = FrontierTracker.create();
         final List<Device> devices = new ArrayList<>();

@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Makes programs: the same from the same seed.
  *
- * <p>Other generators here draw accesses to memory and derive the waits that these need. This one draws waits and signals first, where
- * several nodes share a timeline and a node signals several, computes what they {@linkplain Precedence prove}, and then lets a node access
- * whatever bytes that permits. So most orders follow from long detours, no wait is there for an access in particular, and no timeline
- * belongs to one operation or one invocation.
+ * <p>Other generators here draw accesses to memory and derive the needed waits. This generator draws waits and signals
+ * first, with several nodes per timeline and several signals per node, computes what these {@linkplain Precedence
+ * prove}, and then lets a node access any permitted bytes. So most orders follow from long detours, no wait is there
+ * for a particular access, and no timeline belongs to a single operation or invocation.
  */
 final class ProgramGenerator {
     private static final int PAGE = 4096;
@@ -42,7 +42,7 @@ final class ProgramGenerator {
     private final boolean tight; // memory is short
     private final int pages; // of each block then, or at most
     private final int width; // the most waits, usually
-    private final int sharing; // of ten signals, those of lines that exist
+    private final int sharing; // of ten signals, the share on existing lines
     private int faults; // still to be made
 
     /** A node in the making. */
@@ -57,7 +57,7 @@ final class ProgramGenerator {
             past.or(order.before(point));
         }
 
-        /** Waits for a node, by any of the values that it alone can have reached. */
+        /** Waits for a node, by any value reached by this node alone. */
         void waitFor(int node) {
             if (past.get(node)) {
                 return;
@@ -99,7 +99,7 @@ final class ProgramGenerator {
     /**
      * Makes a program of anything, in any order.
      *
-     * @param present what devices there are; a CPU takes the place of others
+     * @param present the devices present; a CPU takes the place of others
      */
     static QueueProgram mix(long seed, Set<Backend> present) {
         ProgramGenerator generator = new ProgramGenerator(seed, present);
@@ -107,7 +107,10 @@ final class ProgramGenerator {
         return generator.program(generator.tight);
     }
 
-    /** Makes a program in which small requests for memory follow one another without a gap, and one for all of it must have its turn. */
+    /**
+     * Makes a program with small requests for memory following each other without a gap, and a request for all memory
+     * due for a turn.
+     */
     static QueueProgram crowd(long seed, Set<Backend> present) {
         ProgramGenerator generator = new ProgramGenerator(seed, present);
         generator.crowd();
@@ -185,7 +188,7 @@ final class ProgramGenerator {
         add(free, device, Kind.DEALLOCA, memory.index, -1, List.of(), null);
     }
 
-    /** Operations in any order in which the handles that they need are there. */
+    /** Operations in any order with all needed handles present. */
     private List<Integer> submission() {
         List<Integer> any = new ArrayList<>();
         nodes.stream().filter(n -> n.kind() != Kind.BY_HAND).forEach(n -> any.add(n.index()));
@@ -248,7 +251,7 @@ final class ProgramGenerator {
         return draft;
     }
 
-    /** Memory for a few steps, which need no more: however little there is, others get it after them. */
+    /** Memory for a few steps, without further needs: however little is left, others get the memory afterwards. */
     private void episode() {
         Memory memory = alloca(anyDraft());
         for (int i = 1 + random.nextInt(3); i > 0; i--) {
@@ -259,7 +262,10 @@ final class ProgramGenerator {
         dealloca(memory, 0);
     }
 
-    /** The host signals, or fails, timelines: late, in any order, some values in vain, perhaps once it has waited itself. */
+    /**
+     * The host signals, or fails, timelines: late, in any order, some values in vain, perhaps after a wait of the
+     * thread itself.
+     */
     private void byHand() {
         Draft draft = new Draft();
         boolean racing = random.nextBoolean();
@@ -295,7 +301,7 @@ final class ProgramGenerator {
 
     private void step() {
         Draft draft = anyDraft();
-        if (random.nextInt(3) > 0) { // else what it may do is a matter of luck
+        if (random.nextInt(3) > 0) { // otherwise the outcome is a matter of luck
             Memory memory = effects.anyMemory();
             draft.waitFor(memory.alloca);
             List<Integer> users = memory.users();
@@ -337,7 +343,7 @@ final class ProgramGenerator {
         }
     }
 
-    /** Makes an operation that must fail by itself; false when it is not time for that, or there is no memory. */
+    /** Makes an operation with a certain failure of its own; false at the wrong time, or without memory. */
     private boolean misuse(Draft draft) {
         Memory memory = effects.anyMemory();
         if (!effects.isUsable(draft.device, memory) || !fails(12)) {

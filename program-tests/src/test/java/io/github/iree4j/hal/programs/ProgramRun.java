@@ -28,15 +28,15 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Executes one program: submits its operations from several threads, in its order of submission, while other threads signal by hand and
- * complete deferred calls; waits until nothing is left; and observes. Has the program judged, frees its memory and checks that nothing
- * stays.
+ * Executes a program: submits operations from several threads, in the order of submission, while other threads signal
+ * by hand and complete deferred calls; waits until nothing is left; and observes. Judges the program, frees the memory
+ * and checks for leftovers.
  */
 final class ProgramRun implements SequentialOracle.Observation {
-    /** Of others who got memory while a request waited: more than pools intend, for any of them. */
+    /** Grants to others while a request waited: more than intended by pools, for any request. */
     private static final int MOST_OVERTAKINGS = 80;
 
-    /** Those who signal by hand and complete deferred calls. */
+    /** The threads that signal by hand and complete deferred calls. */
     private static final ScheduledExecutorService HOST =
             Executors.newScheduledThreadPool(3, Thread.ofPlatform().daemon().factory());
 
@@ -47,7 +47,7 @@ final class ProgramRun implements SequentialOracle.Observation {
     private final Queue<String> wrong = new ConcurrentLinkedQueue<>();
     private final AtomicInteger busy = new AtomicInteger(); // activities of the host
     private final AtomicInteger clock = new AtomicInteger();
-    private final AtomicIntegerArray ready; // when nodes that allocate could do so, and when they had
+    private final AtomicIntegerArray ready; // the earliest and the actual time of allocating nodes
     private final AtomicIntegerArray granted;
     private long waited;
 
@@ -69,7 +69,7 @@ final class ProgramRun implements SequentialOracle.Observation {
     }
 
     /**
-     * What became of a program.
+     * The outcome of a program.
      *
      * @param wrong nothing, if all is well
      * @param waited how many requests waited for memory
@@ -79,13 +79,13 @@ final class ProgramRun implements SequentialOracle.Observation {
     /**
      * Executes a program.
      *
-     * @param intended what it is judged as: the same, unless the checker itself is tested
+     * @param intended the expected judgement: the same, unless the checker itself is tested
      */
     static Outcome run(QueueProgram program, QueueProgram intended, ProgramDevices devices)
             throws InterruptedException {
         ProgramRun run = new ProgramRun(program, devices);
         run.start();
-        if (run.settle()) { // else its devices are left alone
+        if (run.settle()) { // otherwise the devices are left alone
             run.wrong.addAll(new SequentialOracle(intended, new Verdicts(intended), run).judge());
             run.judgeTurns();
             run.free();
@@ -221,7 +221,7 @@ final class ProgramRun implements SequentialOracle.Observation {
                 .toList();
     }
 
-    /** Waits for something that nothing reports. */
+    /** Waits for an event without reports. */
     private static boolean comes(BooleanSupplier what) {
         long limit = System.nanoTime() + ProgramDevices.PATIENCE.toNanos();
         while (!what.getAsBoolean()) {
@@ -233,7 +233,7 @@ final class ProgramRun implements SequentialOracle.Observation {
         return true;
     }
 
-    /** Nobody waits for memory while very many get some who asked for it later. */
+    /** Nobody waits for memory while very many later requests get some. */
     private void judgeTurns() {
         List<Node> allocas =
                 program.nodes().stream().filter(n -> granted.get(n.index()) > 0).toList();
@@ -244,12 +244,16 @@ final class ProgramRun implements SequentialOracle.Observation {
                     .filter(n -> granted.get(n.index()) < granted.get(first.index()))
                     .count();
             if (overtaking > MOST_OVERTAKINGS) {
-                wrong.add("node " + first.index() + " waited for memory while " + overtaking + " later ones got some");
+                wrong.add("node " + first.index() + " waited for memory while " + overtaking
+                        + " later requests got memory");
             }
         }
     }
 
-    /** What no deallocation has freed goes with its handle; then nothing is left, although the other handles are open. */
+    /**
+     * Memory without a deallocation is freed with its handle; then nothing is left, although the other handles are
+     * open.
+     */
     private void free() {
         List<Integer> freed = program.nodes().stream()
                 .filter(n ->
@@ -298,7 +302,7 @@ final class ProgramRun implements SequentialOracle.Observation {
             submitter.handle(block).read(0, MemorySegment.ofArray(bytes));
             return bytes;
         } catch (IreeException e) {
-            if (e.code() != StatusCode.RESOURCE_EXHAUSTED) { // reading what the host does not see takes memory too
+            if (e.code() != StatusCode.RESOURCE_EXHAUSTED) { // reading hidden memory takes memory too
                 wrong.add("block " + block + " cannot be read in the end: " + e);
             }
             return null;

@@ -5,16 +5,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program of queue operations and work of the host: what {@link ProgramGenerator} makes, {@link SequentialOracle} foretells and
- * {@link ProgramRun} executes. A value: nothing in it changes, and all of it follows from the seed.
+ * A program of queue operations and work of the host: made by {@link ProgramGenerator}, foretold by {@link
+ * SequentialOracle} and executed by {@link ProgramRun}. A value: nothing inside changes, and everything follows from
+ * the seed.
  *
- * @param seed what it was generated from
- * @param setup its devices, and how they are opened
+ * @param seed the seed of the generation
+ * @param setup the devices, and the way of opening
  * @param lines how many timelines there are
- * @param blocks memory that its nodes allocate
- * @param recordings command buffers, shared by the nodes that execute them
- * @param nodes what happens, in an order that its waits allow
- * @param submission the order in which operations are submitted, dealt to the submitting threads in turn
+ * @param blocks memory allocated by nodes
+ * @param recordings command buffers, shared by executing nodes
+ * @param nodes the nodes, in an order permitted by the waits
+ * @param submission the order of submitting operations, dealt to the submitting threads in turn
  */
 record QueueProgram(
         long seed,
@@ -25,7 +26,7 @@ record QueueProgram(
         List<Node> nodes,
         List<Integer> submission) {
 
-    /** Whose driver. */
+    /** The driver's owner. */
     enum Backend {
         CPU,
         CUDA,
@@ -37,7 +38,7 @@ record QueueProgram(
      * A device.
      *
      * @param workers of a CPU
-     * @param budget most bytes of its memory; 0 for what the device has
+     * @param budget most bytes of memory; 0 for the device's amount
      */
     record DeviceSetup(Backend backend, int queues, int workers, long budget) {}
 
@@ -51,11 +52,11 @@ record QueueProgram(
     record Setup(int capacity, int history, int threads, List<DeviceSetup> devices) {}
 
     /**
-     * Memory that a queue allocates.
+     * Memory allocated by a queue.
      *
-     * @param shown whether the host sees it
-     * @param closed whether its handle is closed as soon as the last use is submitted; else when all is over
-     * @param consumer who its bytes are charged to
+     * @param shown whether visible to the host
+     * @param closed whether the handle is closed as soon as the last use is submitted; else when all is over
+     * @param consumer the account of the bytes
      */
     record Block(int device, int size, boolean shown, boolean closed, String consumer) {}
 
@@ -70,14 +71,14 @@ record QueueProgram(
         }
     }
 
-    /** What a node does to bytes. */
+    /** The effect of a node on bytes. */
     sealed interface Effect {
-        /** What is read; null for nothing. */
+        /** The bytes read; null for nothing. */
         default @Nullable Range read() {
             return null;
         }
 
-        /** What is written; null for nothing. */
+        /** The bytes written; null for nothing. */
         default @Nullable Range written() {
             return null;
         }
@@ -86,7 +87,7 @@ record QueueProgram(
     /** A pattern of so many bytes, repeated. */
     record Fill(Range written, long pattern, int width) implements Effect {}
 
-    /** Bytes that follow from a number, each different from its neighbours. */
+    /** Bytes derived from a number, each different from the neighbours. */
     record Update(Range written, long salt) implements Effect {
         byte at(int index) {
             long mixed = (salt + index) * 0x9E3779B97F4A7C15L;
@@ -100,10 +101,10 @@ record QueueProgram(
     /** Ints from elsewhere, multiplied and added to. */
     record Scale(Range read, Range written, int factor, int addend) implements Effect {}
 
-    /** Bytes that the host looks at. */
+    /** Bytes checked by the host. */
     record Look(Range read) implements Effect {}
 
-    /** A command buffer whose ranges are parts of its bindings, each of {@link #BINDING} bytes. */
+    /** A command buffer with ranges inside the bindings, each of {@link #BINDING} bytes. */
     record Recording(int device, int bindings, List<Effect> effects) {
         static final int BINDING = 512;
     }
@@ -111,7 +112,7 @@ record QueueProgram(
     /** A value of a timeline. */
     record Point(int line, long value) {}
 
-    /** What a node is. */
+    /** The kind of a node. */
     enum Kind {
         ALLOCA,
         DEALLOCA,
@@ -120,7 +121,7 @@ record QueueProgram(
         BARRIER,
         HOST_CALL,
         DEFERRED_CALL,
-        /** No operation of a queue: the host waits, if it does, and signals. */
+        /** No operation of a queue: the host waits, if at all, and signals. */
         BY_HAND
     }
 
@@ -128,27 +129,27 @@ record QueueProgram(
     enum Fault {
         /** The host call throws. */
         THROWS,
-        /** A deferred call is failed after it has begun. */
+        /** A deferred call is failed after the begin. */
         FAILED_LATER,
-        /** The host fails its timelines instead of signalling. */
+        /** The host fails the timelines instead of signalling. */
         BY_HAND,
-        /** The range is outside of the buffer, which the submission finds. */
+        /** The range is outside of the buffer, as found by the submission. */
         OUT_OF_RANGE,
         /** The memory has been deallocated. */
         AFTER_DEALLOCA
     }
 
     /**
-     * One thing that happens.
+     * A node of the program.
      *
      * @param device where; -1 for the host
-     * @param block what is allocated or deallocated; else -1
-     * @param recording what is executed; else -1
+     * @param block the block allocated or deallocated; else -1
+     * @param recording the recording executed; else -1
      * @param bindings of the recording
-     * @param effects what it does to bytes, one after the other
-     * @param pause microseconds between its begin and its end, for deferred calls; from the start, for the host
-     * @param racing whether its signals may come too late, which then is no error
-     * @param external whether it signals as foreign code does
+     * @param effects the effects on bytes, one after the other
+     * @param pause microseconds between begin and end, for deferred calls; from the start, for the host
+     * @param racing whether signals may come too late, which then is no error
+     * @param external whether signals come as from foreign code
      */
     record Node(
             int index,
@@ -184,12 +185,12 @@ record QueueProgram(
                     external);
         }
 
-        /** What its own failure says. */
+        /** The message of the node's own failure. */
         String token() {
             return "fault of node " + index + ";";
         }
 
-        /** The blocks whose handles it needs. */
+        /** The blocks with needed handles. */
         List<Integer> handles() {
             List<Integer> handles = new ArrayList<>();
             if (kind == Kind.DEALLOCA) {
@@ -214,7 +215,7 @@ record QueueProgram(
         return new QueueProgram(seed, other, lines, blocks, recordings, nodes, submission);
     }
 
-    /** The same, but commands begin as soon as their memory is there, and only their signals wait for what they should wait for. */
+    /** The same, but commands begin as soon as memory is there, and only the signals wait. */
     QueueProgram withEarlyCommands() {
         List<Node> all = new ArrayList<>(nodes);
         List<Integer> submitted = new ArrayList<>();

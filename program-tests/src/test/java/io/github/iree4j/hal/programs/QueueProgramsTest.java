@@ -17,25 +17,27 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Random programs of queue operations on real devices and threads do what a sequential interpretation of them gives, byte by byte.
+ * Random programs of queue operations on real devices and threads match a sequential interpretation, byte by byte.
  *
- * <p><b>Covered.</b> One to three devices in one program: CPUs with few workers, CUDA and HIP without hardware, Vulkan where there is a
- * driver; up to 20 queues each, with timelines across all of them. Memory allocated and freed in queue order, late or never, with all
- * handles closed early or late; fills, updates, copies, dispatches, shared command buffers, barriers, host calls, and deferred ones that
- * other threads end at any time. Values signalled by hand, with gaps, from outside, by threads that race; fences of up to eight points of
- * timelines that others continue at once. Frontiers of 1 to 255 entries, short histories. Failures: calls that throw, or fail later,
- * timelines failed by hand, ranges out of bounds, use after deallocation. Budgets from 1.05 times the need. Submission by up to four
- * threads, in any order.
+ * <p><b>Covered.</b> One to three devices per program: CPUs with few workers, CUDA and HIP without hardware, Vulkan
+ * where there is a driver; up to 20 queues each, with timelines across all of them. Memory allocated and freed in queue
+ * order, late or never, with all handles closed early or late; fills, updates, copies, dispatches, shared command
+ * buffers, barriers, host calls, and deferred calls with an end at any time on other threads. Values signalled by hand,
+ * with gaps, from outside, by racing threads; fences of up to eight points of timelines continued by others at once.
+ * Frontiers of 1 to 255 entries, short histories. Failures: throwing calls, later failures, timelines failed by hand,
+ * ranges out of bounds, use after deallocation. Budgets from 1.05 times the need. Submission by up to four threads, in
+ * any order.
  *
- * <p><b>Checked.</b> Every byte that a host call or the end sees; who must succeed, who must fail, and that nobody succeeds behind a
- * failure; that each failure has a root it depends on; that everything ends, leaving no operation and no byte; that nobody who waits for
- * memory is overtaken for ever.
+ * <p><b>Checked.</b> Every byte seen by a host call or at the end; required successes and failures, and no success
+ * behind a failure; a root for each failure among the node's dependencies; an end of everything, without a leftover
+ * operation or byte; no endless overtaking of anybody in a wait for memory.
  *
- * <p><b>Other habits.</b> {@code RandomGraphContract} and {@code MixedAllocationTest} derive waits from accesses, give each operation or
- * invocation its own timeline, and write whole buffers of one mark; the checkers in {@code hal.virtual} have no threads and no bytes of
- * devices. Nothing here is taken from them.
+ * <p><b>Other habits.</b> {@code RandomGraphContract} and {@code MixedAllocationTest} derive waits from accesses, give
+ * each operation or invocation a separate timeline, and write whole buffers of the same mark; the checkers in {@code
+ * hal.virtual} have no threads and no bytes of devices. nothing here is shared with them.
  *
- * <p>A failing program is printed with its seed; {@code -Diree4j.test.seed=S -Diree4j.test.rounds=1} repeats it.
+ * <p>A failing program is printed with the seed; {@code -Diree4j.test.seed=S -Diree4j.test.rounds=1} repeats the
+ * program.
  */
 @Tag("long")
 @ExtendWith(NothingWrong.class)
@@ -48,7 +50,7 @@ class QueueProgramsTest {
     private long waited;
 
     @Test
-    void programsDoWhatTheyDoOneAfterTheOther() throws Exception {
+    void programsMatchASequentialRun() throws Exception {
         runAll(EnumSet.complementOf(EnumSet.of(Backend.VULKAN)), Effort.rounds(1_600, 32_000));
     }
 
@@ -81,7 +83,7 @@ class QueueProgramsTest {
         assertThat(verdicts.values()).hasSize(3).allMatch(n -> n > count);
         assertThat(present).allMatch(b -> backends.getOrDefault(b, 0) > count / 20);
         // Fewer wait the faster the devices are: 5 to 20 in 50 programs.
-        assertThat(waited).as("requests that waited for memory").isGreaterThan(count / 25);
+        assertThat(waited).as("requests waiting for memory").isGreaterThan(count / 25);
     }
 
     private void run(QueueProgram program, ProgramDevices devices) throws Exception {

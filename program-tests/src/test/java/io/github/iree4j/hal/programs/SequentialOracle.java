@@ -22,14 +22,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges what was observed of a program. It runs the nodes that succeeded one after the other, in plain Java: each byte that the host saw
- * must be what it gives. Bytes that nobody wrote, or that a failed node may have written, are unknown.
+ * Judges the observations of a program. The oracle runs the succeeded nodes one after the other, in plain Java: each
+ * byte seen by the host must match. Bytes written by nobody, or perhaps written by a failed node, are unknown.
  *
- * <p>Who had to succeed or fail is in {@link Verdicts}. Whoever might have done either must have been consistent: a success has all its
- * waits reached, and a failure has a root that its timelines can have.
+ * <p>Required successes and failures are in {@link Verdicts}. Whoever might have done either must have been consistent:
+ * a success has all waits reached, and a failure has a root possible for its timelines.
  */
 final class SequentialOracle {
-    /** What was observed. */
+    /** The observations. */
     interface Observation {
         /** The last value of a timeline. */
         long value(int line);
@@ -38,10 +38,10 @@ final class SequentialOracle {
         @Nullable
         IreeException failure(int line);
 
-        /** What an effect of a node looked at; null when it did not run. */
+        /** The bytes seen by an effect of a node; null when not run. */
         byte @Nullable [] seen(int node, int effect);
 
-        /** What is in a block in the end; null when it cannot be read. */
+        /** The content of a block in the end; null when unreadable. */
         byte @Nullable [] contents(int block);
     }
 
@@ -60,7 +60,7 @@ final class SequentialOracle {
         this.known = program.blocks().stream().map(b -> new boolean[b.size()]).toArray(boolean[][]::new);
     }
 
-    /** Returns what is wrong; nothing, if all is well. */
+    /** Returns the fault found; nothing, if all is well. */
     List<String> judge() {
         boolean[] readable = new boolean[bytes.length];
         for (int line = 0; line < program.lines(); line++) {
@@ -95,7 +95,7 @@ final class SequentialOracle {
         if (failure == null || verdicts.causes(line).stream().anyMatch(n -> isOf(failure, n))) {
             return;
         }
-        wrong.add("t%d failed, from no fault that it depends on: %s".formatted(line, failure));
+        wrong.add("t%d failed, without a fault among its dependencies: %s".formatted(line, failure));
     }
 
     private static boolean isOf(IreeException failure, Node node) {
@@ -109,7 +109,7 @@ final class SequentialOracle {
         };
     }
 
-    /** Returns whether it has succeeded for sure. */
+    /** Returns whether the node has succeeded for sure. */
     private boolean judgeOutcome(Node node) {
         List<Point> reached = node.signals().stream().filter(this::isReached).toList();
         Verdict verdict = verdicts.of(node);
@@ -120,14 +120,14 @@ final class SequentialOracle {
             }
         }
         if (node.racing() || reached.isEmpty()) {
-            return false; // others may have reached it
+            return false; // others may have reached the value
         }
         if (verdict == Verdict.FAILS) {
             wrong.add("node " + node.index() + " had to fail and reached " + reached);
         }
         for (Point wait : node.waits()) {
             if (!isReached(wait)) {
-                wrong.add("node " + node.index() + " succeeded, and its wait " + wait + " was not reached");
+                wrong.add("node " + node.index() + " succeeded, and the wait " + wait + " was not reached");
             }
         }
         return true;

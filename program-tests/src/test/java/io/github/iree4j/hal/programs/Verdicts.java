@@ -7,11 +7,11 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * Which nodes of a program must succeed, and which must fail, whatever happens when. The others depend on that: a timeline fails as a
- * whole, so whoever waits for one of its values in time succeeds, and later does not.
+ * The nodes of a program with certain success, and with certain failure, in any timing. The others depend on timing: a
+ * timeline fails as a whole, so a timely wait for a value succeeds, and a later wait does not.
  */
 final class Verdicts {
-    /** What becomes of a node. */
+    /** The outcome of a node. */
     enum Verdict {
         SUCCEEDS,
         FAILS,
@@ -82,12 +82,12 @@ final class Verdicts {
                 : causesOfNode.get(node.index()).isEmpty() ? Verdict.SUCCEEDS : Verdict.DEPENDS;
     }
 
-    /** The nodes whose faults may fail a timeline. */
+    /** The nodes with faults that may fail a timeline. */
     List<Node> causes(int line) {
         return causesOfLine.get(line).stream().mapToObj(program.nodes()::get).toList();
     }
 
-    /** The first node that may reach a value. */
+    /** The first possible signaller of a value. */
     Node reacher(Point point) {
         return signals.get(point.line()).stream()
                 .filter(s -> s.value >= point.value())

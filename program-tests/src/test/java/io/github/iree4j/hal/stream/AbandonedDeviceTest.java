@@ -35,7 +35,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** STREAM-6: closing a device whose hardware hangs releases all waiters, and frees nothing that the hardware may use. */
+/**
+ * STREAM-6: closing a device with hanging hardware releases all waiters, and frees nothing in reach of the hardware.
+ */
 @Timeout(300)
 @ParameterizedClass
 @EnumSource(AbandonedDeviceTest.Library.class)
@@ -105,7 +107,7 @@ class AbandonedDeviceTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void whatIsInFlightFailsAndItsMemoryStays(int queues) {
+    void workInFlightFailsAndItsMemoryStays(int queues) {
         StreamDevice device = open(DeviceOptions.builder().queueCount(queues));
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence filled = Fence.at(timeline, 1);
@@ -125,7 +127,7 @@ class AbandonedDeviceTest {
             assertThat(device.failure().map(IreeException::code)).contains(StatusCode.ABORTED);
             device.close(); // repeated: no exception
             assertThat(fake.liveObjects(device).get("MEMORY"))
-                    .as("memory that the hardware may use")
+                    .as("memory in reach of the hardware")
                     .isPositive();
             assertEndsWithoutTrace(device);
         }
@@ -156,7 +158,7 @@ class AbandonedDeviceTest {
         assertEndsWithoutTrace(device);
     }
 
-    /** Its targets may still be written until the hardware has ended: failed, but not complete. */
+    /** The targets may still be written until the hardware has ended: failed, but not complete. */
     @Test
     void workOnAnAbandonedAxisHasFailedAndIsNotOver() {
         StreamDevice device = open(DeviceOptions.builder());
@@ -172,7 +174,7 @@ class AbandonedDeviceTest {
             assertThat(closeThatThrows(device)).isNotNull();
             assertThat(device.failure()).containsSame(tracker.failure(axis));
             assertThat(tracker.isComplete(own))
-                    .as("complete while the hardware has it")
+                    .as("complete in the hardware's hands")
                     .isFalse();
             CountDownLatch over = new CountDownLatch(1);
             tracker.whenOver(own, _ -> over.countDown());
@@ -188,7 +190,7 @@ class AbandonedDeviceTest {
     }
 
     @Test
-    void nothingIsGivenToADeviceThatIsAbandoned() {
+    void nothingIsGivenToAnAbandonedDevice() {
         StreamDevice device = open(DeviceOptions.builder());
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence filled = Fence.at(timeline, 1);
@@ -208,9 +210,9 @@ class AbandonedDeviceTest {
         assertEndsWithoutTrace(device);
     }
 
-    /** A point that another process was to reach: it is no longer polled. */
+    /** A point due from another process: no longer polled. */
     @Test
-    void whatWasImportedFails() {
+    void importedPointsFail() {
         assumeFalse(library == Library.CUDA || library == Library.HIP, "devices of CUDA and HIP share no semaphores");
         StreamDevice device = open(DeviceOptions.builder());
         try (TimelineSemaphore source =
@@ -228,9 +230,9 @@ class AbandonedDeviceTest {
         assertEndsWithoutTrace(device);
     }
 
-    /** A host call waits for another device, which waits for a value that this one forwards. */
+    /** A host call waits for another device, which waits for a value forwarded by this device. */
     @Test
-    void whatWasExportedFails() {
+    void exportedPointsFail() {
         assumeFalse(library == Library.CUDA || library == Library.HIP, "devices of CUDA and HIP share no semaphores");
         StreamDevice device = open(DeviceOptions.builder());
         CountDownLatch begun = new CountDownLatch(1);
@@ -261,7 +263,7 @@ class AbandonedDeviceTest {
 
     /** The driver finally reports the device lost, as drivers do. */
     @Test
-    void anAbandonedDeviceThatIsLostIsFreed() {
+    void anAbandonedLostDeviceIsFreed() {
         StreamDevice device = open(DeviceOptions.builder());
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence filled = Fence.at(timeline, 1)) {
@@ -279,7 +281,7 @@ class AbandonedDeviceTest {
 
     /** A hanging host step is not a fault of the hardware: close() does not throw, and dependents do not hang. */
     @Test
-    void aStepOfTheHostThatDoesNotEndFailsToo() {
+    void anEndlessStepOfTheHostFailsToo() {
         StreamDevice device = open(DeviceOptions.builder());
         CountDownLatch end = new CountDownLatch(1);
         CountDownLatch begun = new CountDownLatch(1);
@@ -304,9 +306,9 @@ class AbandonedDeviceTest {
         assertEndsWithoutTrace(device);
     }
 
-    /** Closing it on one of its own threads does not block; it is abandoned all the same. */
+    /** Closing the device on one of its own threads does not block; the device is abandoned all the same. */
     @Test
-    void aDeviceThatItsOwnThreadClosesIsAbandonedToo() {
+    void aDeviceClosedByItsOwnThreadIsAbandonedToo() {
         StreamDevice device = open(DeviceOptions.builder().queueCount(2));
         CountDownLatch closed = new CountDownLatch(1);
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
@@ -329,9 +331,11 @@ class AbandonedDeviceTest {
         assertEndsWithoutTrace(device);
     }
 
-    /** What is held back, for want of room or of an event, is given once the hardware goes on, and freed after that. */
+    /**
+     * Commands held back, for want of room or of an event, are given once the hardware goes on, and freed afterwards.
+     */
     @Test
-    void whatIsHeldBackIsFreedToo() {
+    void commandsHeldBackAreFreedToo() {
         StreamDevice device = open(DeviceOptions.builder().queueCount(3));
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 TimelineSemaphore other = TimelineSemaphore.create(0);

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Devices that cannot import each other's memory, and a CPU, in one program. */
+/** Devices without import of each other's memory, and a CPU, in one program. */
 @Timeout(300)
 @ExtendWith(NothingWrong.class)
 class DevicesApartTest {

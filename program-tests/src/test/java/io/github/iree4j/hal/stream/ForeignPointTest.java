@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Waits for points of other drivers, which are closed as soon as they are reached, whatever was decided about the waits. */
+/** Waits for points of other drivers, closed as soon as reached, whatever was decided about the waits. */
 @Timeout(300)
 class ForeignPointTest {
     @TempDir
@@ -60,7 +60,7 @@ class ForeignPointTest {
         foreign.close();
     }
 
-    /** Does nothing on a stream; reports when it has been decided and is about to be issued. */
+    /** Does nothing on a stream; reports after the decision, just before the issue. */
     private static final class Step extends StreamOperation {
         private final Runnable decided;
 
@@ -88,7 +88,7 @@ class ForeignPointTest {
     }
 
     @Test // PREM-3
-    void aPointThatIsReachedAndClosedBetweenDecidingAndIssuingDelaysNothing() {
+    void aPointReachedAndClosedBetweenDecidingAndIssuingDelaysNothing() {
         queue().scheduler().submit(wait, signal, () -> new Step(this::reachAndClose));
         assertThat(queue().counters().deviceWaits()).isOne();
         signal.await();
@@ -96,7 +96,7 @@ class ForeignPointTest {
     }
 
     @Test
-    void aPointThatIsClosedBeforeItsValueIsReachedIsWaitedForByTheHost() {
+    void aPointClosedBeforeItsValueIsReachedIsWaitedForByTheHost() {
         foreign.close();
         queue().scheduler().submit(wait, signal, () -> new Step(() -> {}));
         assertThat(queue().counters().deviceWaits()).isZero();

@@ -38,8 +38,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whether an operation comes before the allocation of what it uses, where its frontier has lost that: unknown is neither yes nor no. The hardware
- * hangs until all is submitted, so that nothing has completed when it is asked.
+ * Whether an operation comes before the allocation of its memory, for a frontier without the answer: unknown is neither
+ * yes nor no. The hardware hangs until all is submitted, so nothing has completed at the time of the question.
  */
 @Timeout(300)
 @ParameterizedClass
@@ -99,7 +99,7 @@ class ForgottenAllocationTest {
         return device.allocator().statistics().bytesLive();
     }
 
-    /** An allocation behind work that hangs. */
+    /** An allocation behind hanging work. */
     private Buffer allocate(Fence ready) {
         Fence busy = fence();
         Buffer other = closed(device.allocator().allocate(PARAMS, 64));
@@ -119,7 +119,7 @@ class ForgottenAllocationTest {
             Fence forgotten = fence();
             device.queue(1).barrier(closed(others.and(ready)), forgotten, 0);
             assertThat(frontier(forgotten).epochOf(device.queue(0).axis()))
-                    .as("known of the queue that allocates")
+                    .as("known of the allocating queue")
                     .isZero();
             Fence filled = fence();
             device.queue(1).fill(null, filled, buffer, 0, 64, 7, 1, 0);
@@ -128,7 +128,7 @@ class ForgottenAllocationTest {
             device.queue(2).copy(merged, copied, buffer, 0, result, 0, 64, 0);
             Fence freed = fence();
             device.queue(2).dealloca(copied, freed, buffer, 0);
-            assertThat(live()).as("passed on once it is unused").isEqualTo(before);
+            assertThat(live()).as("passed on once unused").isEqualTo(before);
             fake.goOn();
             freed.await(LONG);
             assertThat(result.map(MemoryAccess.READ, 0, 64).toArray(ValueLayout.JAVA_BYTE))
@@ -138,7 +138,7 @@ class ForgottenAllocationTest {
     }
 
     @Test
-    void memoryWhoseOrderIsKnownIsPassedOnWhenItsDeallocationIsIssued() {
+    void memoryOfAKnownOrderIsPassedOnWhenItsDeallocationIsIssued() {
         open(3);
         Fence ready = fence();
         Buffer buffer = allocate(ready);
@@ -151,7 +151,7 @@ class ForgottenAllocationTest {
     }
 
     @Test
-    void whatComesTooEarlyIsRefusedWhereNothingWasLost() {
+    void tooEarlyUsesAreRefusedIfNothingWasLost() {
         open(3);
         Fence ready = fence();
         Buffer buffer = allocate(ready);
@@ -169,9 +169,9 @@ class ForgottenAllocationTest {
         assertThat(live()).isEqualTo(before);
     }
 
-    /** An allocation that was never issued has no memory to use, whatever was lost. */
+    /** An allocation never issued has no memory to use, whatever was lost. */
     @Test
-    void whatComesBeforeAnAllocationThatWaitsIsRefusedAlsoWhereMuchWasLost() {
+    void usesBeforeAWaitingAllocationAreRefusedAlsoIfMuchWasLost() {
         open(3);
         try (ForgettingWaits others = new ForgettingWaits(domain)) {
             Fence gate = fence();
@@ -189,7 +189,7 @@ class ForgottenAllocationTest {
     }
 
     @Test
-    void memoryDeallocatedOnADeviceThatIsLostIsGoneOnceNothingUsesIt() {
+    void memoryDeallocatedOnALostDeviceIsGoneOnceUnused() {
         open(3);
         fake.goOn();
         Fence ready = fence();

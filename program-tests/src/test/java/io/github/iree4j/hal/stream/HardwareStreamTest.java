@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** STREAM-1, STREAM-2, STREAM-3, STREAM-4, STREAM-7: what streams submit to the hardware, and when. */
+/** STREAM-1, STREAM-2, STREAM-3, STREAM-4, STREAM-7: the submissions of streams to the hardware, in time. */
 @Timeout(300)
 class HardwareStreamTest {
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
@@ -48,7 +48,7 @@ class HardwareStreamTest {
         VulkanDrivers.assertNothingToComplainOf();
     }
 
-    /** Commands that do nothing. */
+    /** Commands without work. */
     private final class Commands extends StreamOperation implements StreamWork {
         private final TransferCommands commands;
         private final DriverCommands ready;
@@ -83,7 +83,7 @@ class HardwareStreamTest {
         protected void release() {}
     }
 
-    /** A step that ends on demand. */
+    /** A step with an end on demand. */
     private final class Pause extends StreamOperation implements HostStep {
         private final CountDownLatch begun = new CountDownLatch(1);
         private final CountDownLatch end = new CountDownLatch(1);
@@ -139,7 +139,7 @@ class HardwareStreamTest {
         return made;
     }
 
-    /** A point that blocks the hardware until the test signals it, and its timeline. */
+    /** A point that blocks the hardware until the test's signal, and the timeline. */
     private final class Gate {
         private final DriverTimeline timeline = device.driver().createTimeline(0, false);
         private final TimelineSemaphore semaphore = semaphore();
@@ -161,7 +161,7 @@ class HardwareStreamTest {
     }
 
     @Test
-    void whatNeedsNoHardwareIsOverWhenItIsSubmittedBehindNothing() {
+    void workWithoutHardwareIsOverWhenSubmittedBehindNothing() {
         TimelineSemaphore done = semaphore();
         queue(0).barrier(null, at(done, 1), 0);
         assertThat(done.value()).isEqualTo(1);
@@ -169,7 +169,7 @@ class HardwareStreamTest {
     }
 
     @Test
-    void commandsAreSubmittedAndTheirEndIsHeardOf() {
+    void commandsAreSubmittedAndTheirEndIsReported() {
         TimelineSemaphore done = semaphore();
         Commands commands = new Commands();
         queue(0).scheduler().submit(null, at(done, 1), () -> commands);
@@ -180,7 +180,7 @@ class HardwareStreamTest {
     }
 
     @Test
-    void aBarrierEndsWithTheSubmissionBeforeIt() {
+    void aBarrierEndsWithTheSubmissionBefore() {
         Gate gate = new Gate();
         TimelineSemaphore done = semaphore();
         queue(0).scheduler().submit(gate.closed(), at(done, 1), Commands::new);
@@ -215,7 +215,7 @@ class HardwareStreamTest {
     }
 
     @Test
-    void whatIsIssuedBehindAStepOfTheHostComesAfterIt() {
+    void workIssuedBehindAStepOfTheHostComesAfterTheStep() {
         TimelineSemaphore done = semaphore();
         Pause pause = new Pause();
         queue(0).scheduler().submit(null, at(done, 1), () -> pause);
@@ -231,7 +231,7 @@ class HardwareStreamTest {
     }
 
     @Test
-    void operationsThatAreOverTogetherAreToldTogetherUpToOneThatFails() {
+    void operationsOverTogetherAreReportedTogetherUpToAFailure() {
         TimelineSemaphore done = semaphore();
         TimelineSemaphore failing = semaphore();
         Pause pause = new Pause();
@@ -285,7 +285,7 @@ class HardwareStreamTest {
     }
 
     @Test
-    void aSharedHardwareQueueDoesNotWaitForWhatIsBehindAStep() {
+    void aSharedHardwareQueueDoesNotWaitForWorkBehindAStep() {
         TimelineSemaphore between = semaphore();
         TimelineSemaphore done = semaphore();
         Pause pause = new Pause();
@@ -301,7 +301,7 @@ class HardwareStreamTest {
     }
 
     @Test
-    void semaphoresOfOneQueueTakeNothingOfTheDevice() {
+    void semaphoresOfAQueueTakeNothingOfTheDevice() {
         long[] before = VulkanDrivers.handle(device).liveObjects();
         TimelineSemaphore local = semaphore(SemaphoreScope.QUEUE_LOCAL);
         for (int i = 1; i <= 100; i++) {
@@ -330,7 +330,7 @@ class HardwareStreamTest {
         queue(1).barrier(null, at(refused, 1), 0);
         assertThat(refused.failure()).cause().isSameAs(LOST);
         assertThat(device.failure().orElseThrow()).cause().isSameAs(LOST);
-        assertThat(running.failure()).as("the hardware still has it").isNull();
+        assertThat(running.failure()).as("still with the hardware").isNull();
         gate.open();
         assertFails(running, 1);
         assertFails(behind, 1);
@@ -347,7 +347,7 @@ class HardwareStreamTest {
     }
 
     @Test
-    void closingWaitsForTheHardwareAndFailsWhatWaits() throws Exception {
+    void closingWaitsForTheHardwareAndFailsWaitingWork() throws Exception {
         Gate gate = new Gate();
         TimelineSemaphore running = semaphore();
         TimelineSemaphore waiting = semaphore();
@@ -385,7 +385,7 @@ class HardwareStreamTest {
     }
 
     @Test
-    void aStepThatOutlivesTheClosingFreesWhatIsLeft() throws Exception {
+    void aStepOutlivingTheCloseFreesTheLeftovers() throws Exception {
         StreamDevice other = VulkanDrivers.open(DeviceOptions.builder());
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch end = new CountDownLatch(1);
@@ -405,7 +405,7 @@ class HardwareStreamTest {
         Thread closer = Thread.ofPlatform().start(other::close);
         while (other.failure().isEmpty()
                 || closer.getState() != Thread.State.WAITING && closer.getState() != Thread.State.TIMED_WAITING) {
-            Thread.onSpinWait(); // until it waits for the step
+            Thread.onSpinWait(); // until the wait for the step
         }
         end.countDown();
         closer.join();

@@ -42,9 +42,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The random allocations of {@code RandomAllocationTest} on a CPU and another device, where the driver or the limits leave too little memory for all:
- * invocations that allocate, write, check and free, on queues of both devices in turn, ordered or unordered. Each writes its own
- * mark and checks for any other. Memory that is reused too early shows.
+ * The random allocations of {@code RandomAllocationTest} on a CPU and another device, where the driver or the limits
+ * leave too little memory for all: allocating, writing, checking and freeing invocations, on queues of both devices in
+ * turn, ordered or unordered. Each writes a mark and checks for any other. Memory reused too early shows.
  */
 @Tag("long")
 @Timeout(300)
@@ -64,15 +64,12 @@ class MixedAllocationTest {
     @TempDir
     private Path directory;
 
-    /** The limit in MiB is the device's, or what its driver has. */
+    /** The limit in MiB is the limit of the device, or of its driver. */
     @ParameterizedTest
     @CsvSource({"VULKAN, '', 8", "CUDA, '', 8", "HIP, '', 8", "CUDA, heap_mib=10, 0", "HIP, heap_mib=10, 0"})
-    void noByteOfOneOwnerIsSeenOrOverwrittenByAnother(String library, String settings, int limit) throws Exception {
+    void noByteOfAnOwnerIsSeenOrOverwrittenByAnother(String library, String settings, int limit) throws Exception {
         if (library.equals("VULKAN")) {
-            runAll(
-                    VulkanDrivers::open,
-                    VulkanDrivers::assertNothingLeft,
-                    limit); // what is wrong is said after the class
+            runAll(VulkanDrivers::open, VulkanDrivers::assertNothingLeft, limit); // faults are reported after the class
         } else {
             GpuDrivers fake = GpuDrivers.fake(directory, GpuKind.valueOf(library), settings);
             runAll(fake::open, GpuDrivers::assertNothingLeft, limit);
@@ -104,7 +101,7 @@ class MixedAllocationTest {
         private final List<AutoCloseable> toClose = new ArrayList<>();
         private final Queue<String> wrong = new ConcurrentLinkedQueue<>();
         private final List<Fence> ends = new ArrayList<>();
-        private final Map<Buffer, Byte> seen = new LinkedHashMap<>(); // what hidden memory had
+        private final Map<Buffer, Byte> seen = new LinkedHashMap<>(); // the content of hidden memory
         private final boolean hidden; // from the host
         private final boolean failures;
 
@@ -142,8 +139,7 @@ class MixedAllocationTest {
                 each.close();
             }
             for (Device device : devices) {
-                // The buffers of a failed invocation are freed when the hardware is done with them, which its fence
-                // does not wait for.
+                // The buffers of a failed invocation are freed after the hardware's last use, not awaited by the fence.
                 long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
                 while (device.allocator().poolStatistics().bytesLive() != 0 && System.nanoTime() - limit < 0) {
                     Thread.onSpinWait();

@@ -8,7 +8,7 @@ import io.github.iree4j.hal.local.LocalBackend;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import io.github.iree4j.hal.vulkan.VulkanKernels;
 
-/** A CPU and devices of all drivers with streams, which run the same kernels. */
+/** A CPU and devices of all drivers with streams, for the same kernels. */
 public final class MixedDevices {
     private MixedDevices() {}
 

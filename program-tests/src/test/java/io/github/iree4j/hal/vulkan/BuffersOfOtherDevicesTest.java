@@ -39,7 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Work of one device on buffers of another, in place: a CPU and a Vulkan device, both ways. */
+/** Work of a device on buffers of another, in place: a CPU and a Vulkan device, both ways. */
 @ExtendWith(NothingWrong.class)
 class BuffersOfOtherDevicesTest {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
@@ -156,7 +156,7 @@ class BuffersOfOtherDevicesTest {
         }
     }
 
-    /** Allocated on one queue, used and freed on the other, without host threads in between. */
+    /** Allocated on a queue, used and freed on the other, without host threads in between. */
     @Test
     void memoryInQueueOrderIsUsedAndGivenBackByTheOther() {
         int value = 0;
@@ -182,7 +182,7 @@ class BuffersOfOtherDevicesTest {
         }
     }
 
-    /** Host transfers of a buffer run on its own device, whichever device is asked. */
+    /** Host transfers of a buffer run on the buffer's own device, whichever device is asked. */
     @Test
     void updatesAndFilesOfABufferOfTheOther() {
         int value = 0;
@@ -203,9 +203,9 @@ class BuffersOfOtherDevicesTest {
         }
     }
 
-    /** Memory that the other device imported is imported while it is used. */
+    /** Memory imported by the other device is imported while in use. */
     @Test
-    void memoryThatTheOtherImportedIsImportedWhileItIsUsed() {
+    void memoryImportedByTheOtherIsImportedWhileInUse() {
         try (Arena arena = Arena.ofShared()) {
             MemorySegment mine = arena.allocate(4096, 4096).fill((byte) 9);
             Buffer imported = closed(cpu.allocator().importHost(BufferParams.DEFAULT, mine, null));
@@ -245,7 +245,7 @@ class BuffersOfOtherDevicesTest {
     }
 
     @Test
-    void whatADeviceCannotDoIsNamed(@TempDir Path directory) {
+    void missingAbilitiesOfADeviceAreNamed(@TempDir Path directory) {
         FakeDriver fake = FakeDriver.in(directory, "");
         try (StreamDevice hidden = fake.open(DeviceOptions.builder());
                 Buffer unseen = hidden.allocator().allocate(BufferParams.DEFAULT, 64);

@@ -101,7 +101,7 @@ class CpuAndVulkanTest {
     /** Stages alternate between the devices, in shared memory: no copies, and no host thread waits in between. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void stagesAlternateInMemoryThatBothSee(boolean backwards) {
+    void stagesAlternateInMemoryVisibleToBoth(boolean backwards) {
         Executable[] kernels = {closed(MixedDevices.kernels(cpu)), closed(MixedDevices.kernels(gpu))};
         Buffer[][] seen = new Buffer[2][2];
         for (int b = 0; b < 2; b++) {
@@ -156,10 +156,10 @@ class CpuAndVulkanTest {
         }
     }
 
-    /** A failure on one device fails its dependents on the other, with the same cause, and nothing else. */
+    /** A failure on a device fails its dependents on the other, with the same cause, and nothing else. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void failuresCrossFromOneDeviceToTheOther(boolean fromCpu) {
+    void failuresCrossFromADeviceToTheOther(boolean fromCpu) {
         IreeException lost = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
         Device first = fromCpu ? cpu : gpu;
         Device second = fromCpu ? gpu : cpu;
@@ -186,9 +186,9 @@ class CpuAndVulkanTest {
         assertThat(bytes(buffer).get(INT, 4)).isEqualTo(7);
     }
 
-    /** A timeline of one device may be signalled by the other one, by the host, and by both in turn. */
+    /** A timeline of a device may be signalled by the other device, by the host, and by both in turn. */
     @Test
-    void oneTimelineIsSignalledByBothDevicesAndTheHost() {
+    void aTimelineIsSignalledByBothDevicesAndTheHost() {
         AtomicInteger host = new AtomicInteger();
         for (int i = 0; i < 60; i++) {
             switch (i % 3) {
@@ -208,10 +208,10 @@ class CpuAndVulkanTest {
         assertThat(host).hasValue(20);
     }
 
-    /** A device with dependents is closed: they fail, and the other device continues. */
+    /** A device with dependents is closed: the waits fail, and the other device continues. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void closingOneDeviceFailsWhatTheOtherWaitsFor(boolean closeCpu) throws Exception {
+    void closingADeviceFailsTheWaitsOfTheOther(boolean closeCpu) throws Exception {
         Device gone =
                 closeCpu ? MixedDevices.cpu(DeviceOptions.builder()) : VulkanDrivers.open(DeviceOptions.builder());
         Device stays = closeCpu ? gpu : cpu;

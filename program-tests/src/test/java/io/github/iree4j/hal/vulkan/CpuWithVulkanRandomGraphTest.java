@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** The random graphs on a CPU and Vulkan together, in the memory of either. */
 @ExtendWith(NothingWrong.class)
 class CpuWithVulkanRandomGraphTest {
-    /** A device with the memory, and one that imports it. */
+    /** A device with the memory, and a device importing the memory. */
     private record Mixed(
             String name, Function<DeviceOptions.Builder, Device> first, Function<DeviceOptions.Builder, Device> second)
             implements Backend {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Operations of programs on buffers that the host does not see. */
+/** Operations of programs on buffers hidden from the host. */
 class HalHiddenMemoryTest {
     @TempDir
     Path directory;

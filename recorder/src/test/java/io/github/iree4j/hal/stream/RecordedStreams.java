@@ -85,7 +85,10 @@ public final class RecordedStreams {
         }
     }
 
-    /** Two operations of one stream and one of another that waits for them, while the hardware holds still and then goes on. */
+    /**
+     * Two operations of a stream and an operation of another behind them, while the hardware holds still and then goes
+     * on.
+     */
     public static void assertBeginsAndEndsAreRecorded(TestDriver driver) throws Exception {
         check(driver, 2, RecordedStreams::assertBeginsAndEndsAreRecorded);
     }
@@ -140,7 +143,7 @@ public final class RecordedStreams {
         LongestPath.assertIsCriticalPath(recording, "three operations");
     }
 
-    /** The hardware reports the end of an execution, and nothing about its dispatches. */
+    /** The hardware reports the end of an execution, and nothing about the dispatches. */
     public static void assertDispatchesAreListedWithoutTimes(TestDriver driver, Function<Device, Executable> kernels)
             throws Exception {
         check(driver, 1, streams -> streams.assertDispatchesAreListedWithoutTimes(kernels));
@@ -171,7 +174,10 @@ public final class RecordedStreams {
         }
     }
 
-    /** Random fills of memory that queues allocate and free, barriers, and waits among them, from the host and the device. */
+    /**
+     * Random fills of memory allocated and freed by queues, barriers, and waits among them, from the host and the
+     * device.
+     */
     public static void assertRandomWorkIsReplayed(TestDriver driver, long seed) throws Exception {
         check(driver, 3, streams -> streams.assertRandomWorkIsReplayed(seed, 100));
     }
@@ -217,8 +223,8 @@ public final class RecordedStreams {
             }
             FlightRecording recording = everything(recorder, count);
             Replay replay = Replay.of(recording);
-            // What was decided while an end was being reported cannot always be told: docs/recorder.md. Frontiers of
-            // all that follows differ with such a decision.
+            // Decisions during the report of an end cannot always be told: docs/recorder.md. Frontiers of all later
+            // work differ with such a decision.
             assertThat(replay.differences().stream().filter(each -> each.what().equals("the decisions")))
                     .as("seed %d: %s", seed, replay)
                     .hasSizeLessThanOrEqualTo(replay.operations() / 5);
@@ -239,7 +245,7 @@ public final class RecordedStreams {
         tracker.close();
     }
 
-    /** Waits until each operation that was submitted is over: signals come before the record that says so. */
+    /** Waits until each submitted operation is over: signals come before their record. */
     private static FlightRecording everything(FlightRecorder recorder, int least) {
         while (true) {
             FlightRecording recording = recorder.recording();

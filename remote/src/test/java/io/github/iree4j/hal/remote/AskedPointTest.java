@@ -18,7 +18,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A node that cannot reach another asks the client whether work there is over, which knows it for as long as anybody may ask. */
+/**
+ * A node that cannot reach another asks the client whether work there is over; the client can answer as long as anybody
+ * may ask.
+ */
 @Timeout(60)
 class AskedPointTest {
     private final TestNodes nodes = new TestNodes();
@@ -48,7 +51,7 @@ class AskedPointTest {
         }
     }
 
-    /** Node 2 has ended what node 3 waits for, and cannot tell it. */
+    /** Node 2 has ended the work awaited by node 3, and cannot report the end. */
     private TimelineSemaphore waiting(Device two) {
         between.hold(PeerStream.QUEUE, true);
         TimelineSemaphore first = far.fill(two.queue(0), null);
@@ -66,7 +69,7 @@ class AskedPointTest {
     }
 
     @Test
-    void aPointThatWasReachedBeforeItsNodeWasLostStaysReached() {
+    void aPointReachedBeforeTheLossOfItsNodeStaysReached() {
         TimelineSemaphore waiting = waiting(far.device(2, 2));
         loopback.cut(toSecond);
         loopback.run();
@@ -74,7 +77,7 @@ class AskedPointTest {
     }
 
     @Test
-    void aPointOfADeviceThatHasBeenClosedIsReached() {
+    void aPointOfAClosedDeviceIsReached() {
         Device two = far.device(2, 2);
         TimelineSemaphore waiting = waiting(two);
         far.forgetBuffers(); // goes with its device
@@ -83,7 +86,7 @@ class AskedPointTest {
     }
 
     @Test
-    void aPointOfALostDeviceThatHasBeenClosedIsReached() {
+    void aPointOfALostAndClosedDeviceIsReached() {
         Device two = far.device(2, 2);
         TimelineSemaphore waiting = waiting(two);
         loopback.cut(toSecond);
@@ -94,7 +97,7 @@ class AskedPointTest {
     }
 
     @Test
-    void aPointThatWasNotReachedBeforeItsNodeWasLostFails() {
+    void aPointNotReachedBeforeTheLossOfItsNodeFails() {
         Device two = far.device(2, 2);
         toSecond.hold(PeerStream.QUEUE, true);
         TimelineSemaphore waiting = far.fill(far.device(3, 2).queue(0), far.fill(two.queue(0), null));
@@ -113,9 +116,9 @@ class AskedPointTest {
         assertThat(answers).as("the same, at any time").hasSize(2).doesNotContainNull();
     }
 
-    /** By the very node that served it, which remembers some thousands. */
+    /** By the very node that served the device, and remembers some thousands of ends. */
     @Test
-    void aPointOfALaneThatItsNodeHasForgottenIsReached() {
+    void aPointOfAForgottenLaneIsReached() {
         RemoteSession session = client.session(3);
         long first = 0;
         for (int i = 0; i <= RemoteServer.CLOSED_LANES; i++) {

@@ -24,7 +24,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** REMOTE-8: the host of the client ends, or leaves out, transfers of files, and raises lanes that way; other lanes wait for that at the peer. */
+/**
+ * REMOTE-8: the host of the client ends, or leaves out, transfers of files, and so raises lanes; other lanes wait for
+ * the raised points at the peer.
+ */
 @Timeout(60)
 class ClosedLaneTest {
     private static final BufferParams NEAR = new BufferParams(
@@ -40,7 +43,7 @@ class ClosedLaneTest {
 
     @AfterEach
     void close() throws Exception {
-        one.close(); // devices wait for what hangs
+        one.close(); // devices wait for hanging work
         loopback.start();
         for (AutoCloseable each : opened.reversed()) {
             each.close();
@@ -84,9 +87,9 @@ class ClosedLaneTest {
         file.close();
     }
 
-    /** The peer takes one command of a lane at a time, and ends none before the device is closed. */
+    /** The peer takes a single command of a lane at a time, and ends no command before the device is closed. */
     @Test
-    void aPeerLearnsHowFarALaneCameThatWasClosedBeforeItHadRoom() {
+    void aPeerLearnsTheProgressOfALaneClosedBeforeThereWasRoom() {
         RemoteNode two = nodes.node(2, new RemoteOptions(256 << 10, 1, 1L << 40, 1 << 16, 256L << 20, 4 << 20));
         loopback.connect(one, two);
         loopback.run();
@@ -131,7 +134,7 @@ class ClosedLaneTest {
 
     /** The lane is idle, and the waiter of the device, which is in a callback, has not seen yet that the step is due. */
     @Test
-    void aPeerLearnsOfTheEndOfAStepThatAClosedDeviceDoesNotRun() throws InterruptedException {
+    void aPeerLearnsOfTheEndOfAStepNotRunByAClosedDevice() throws InterruptedException {
         RemoteNode two = nodes.node(2);
         loopback.connect(one, two);
         loopback.run();
@@ -162,7 +165,7 @@ class ClosedLaneTest {
         }
         loopback.run();
         assertThat(two.session(1).statistics().commandsOfPeer())
-                .as("those that wait for what is behind the step")
+                .as("waiters for points behind the step")
                 .isEqualTo(1);
         Thread closer = Thread.ofPlatform().start(closing::close);
         runUntil(() -> behind.failure() != null);

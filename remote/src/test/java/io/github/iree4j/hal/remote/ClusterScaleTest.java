@@ -23,14 +23,14 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What docs/cluster-scale.md says of a thousand nodes. {@code -Diree4j.docs.update=true} writes its tables. */
+/** The tables of docs/cluster-scale.md for a thousand nodes. {@code -Diree4j.docs.update=true} writes the tables. */
 @Tag("nightly")
 class ClusterScaleTest {
     private static final Path PAGE = Path.of("..", "docs", "cluster-scale.md");
     private static final int NODES = 1000;
 
     @Test
-    void theTablesOfWorkThatOneNodeSubmitsAreWhatRunsShow() throws IOException {
+    void theTablesOfWorkSubmittedByOneNodeMatchRuns() throws IOException {
         for (int capacity : List.of(Frontier.DEFAULT_CAPACITY, Frontier.MAXIMUM_CAPACITY)) {
             ClusterStudy study = ClusterStudy.run(NODES, capacity);
             assertThat(study.rows())
@@ -41,7 +41,7 @@ class ClusterScaleTest {
     }
 
     @Test
-    void theTableOfWorkThatEachNodeSubmitsIsWhatRunsShow() throws IOException {
+    void theTableOfWorkSubmittedByEachNodeMatchesRuns() throws IOException {
         StringBuilder table = new StringBuilder("| work | sessions | operations | frames each | bytes each | entries of"
                 + " frontiers sent, median | most |\n|---|---|---|---|---|---|---|\n");
         for (ManyNodes.Outcome each : List.of(
@@ -71,14 +71,14 @@ class ClusterScaleTest {
             Files.writeString(PAGE, page.substring(0, place.start(2)) + table + page.substring(place.end(2)));
         } else {
             assertThat(place.group(2))
-                    .as("%s; write it anew with -Diree4j.docs.update=true", PAGE)
+                    .as("%s; update with -Diree4j.docs.update=true", PAGE)
                     .isEqualTo(table);
         }
     }
 
-    /** Bytes that a timeline keeps alive, with the frontiers of its last 16 signals. */
+    /** Bytes kept alive by a timeline with the frontiers of the last 16 signals. */
     @Test
-    void aSemaphoreKeepsWhatThePageSays() throws IOException {
+    void aSemaphoreKeepsAsMuchAsThePageSays() throws IOException {
         StringBuilder measured = new StringBuilder();
         for (int entries : new int[] {1, 12, 255}) {
             int count = entries == 255 ? 200 : 2000;
@@ -87,7 +87,7 @@ class ClusterScaleTest {
                     .limit(5)
                     .sorted()
                     .toArray();
-            long bytes = several[2]; // what other tests left may become garbage meanwhile
+            long bytes = several[2]; // garbage of other tests may vanish meanwhile
             Matcher said = Pattern.compile("^\\| " + entries + " \\| ([0-9,]+) \\|$", Pattern.MULTILINE)
                     .matcher(Files.readString(PAGE));
             assertThat(said.find()).as("a line for %d entries", entries).isTrue();

@@ -32,9 +32,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Work on memory of two other nodes that a third composes of queue operations, and submits at once. A reduction: the elements come to a channel of
- * the submitting node and go back; the channel's axis stands for both nodes, and fails with either. And a copy on a second node, whose signal
- * outlives the first.
+ * Work on memory of two other nodes, composed of queue operations by a third node and submitted at once. A reduction:
+ * the elements come to a channel of the submitting node and go back; the channel's axis stands for both nodes, and
+ * fails with either. And a copy on a second node, with a signal outliving the first.
  */
 @Timeout(120)
 class ComposedOverNodesTest {
@@ -59,13 +59,13 @@ class ComposedOverNodesTest {
         return opened(Fence.adopt(TimelineSemaphore.create(0), 1));
     }
 
-    /** Memory of another node, and its rank on this one. */
+    /** Memory of another node, and the node's rank here. */
     private final class Participant {
         final Device device;
         final Buffer elements;
         private final int rank;
-        private final Buffer here; // memory of this process, as the device sees it
-        private final Buffer same; // the same memory, as the CPU sees it
+        private final Buffer here; // memory of this process, as seen by the device
+        private final Buffer same; // the same memory, as seen by the CPU
         private final CommandBuffer commands;
 
         Participant(int node, int rank, String group) {
@@ -90,21 +90,21 @@ class ComposedOverNodesTest {
             commands.finish();
         }
 
-        /** Its elements come here. */
+        /** The elements of the node come here. */
         Fence fetch() {
             Fence fetched = fence();
             device.queue(0).copy(null, fetched, elements, 0, here, 0, 4L * COUNT, 0);
             return fetched;
         }
 
-        /** What is here goes there. */
+        /** The elements here go to the node. */
         Fence store(Fence wait) {
             Fence stored = fence();
             device.queue(0).copy(wait, stored, here, 0, elements, 0, 4L * COUNT, 0);
             return stored;
         }
 
-        /** Submits its part of a reduction; returns the point where its elements are the sums. */
+        /** Submits the node's part of a reduction; returns the point of the finished sums. */
         Fence reduce(Fence reduced) {
             cpu.queue(rank).execute(fetch(), reduced, commands, null, 0);
             return store(reduced);
@@ -137,7 +137,7 @@ class ComposedOverNodesTest {
     }
 
     @Test
-    void memoryOfTwoNodesIsReducedAndOneEntryStandsForBoth() {
+    void memoryOfTwoNodesIsReducedAndASingleEntryStandsForBoth() {
         Participant two = new Participant(2, 0, "pair");
         Participant three = new Participant(3, 1, "pair");
         two.set(5);
@@ -188,7 +188,7 @@ class ComposedOverNodesTest {
         assertThat(two.get()).hasSize(COUNT);
     }
 
-    /** The durable acknowledgement: a value that is signalled behind the copy means that two nodes have the bytes. */
+    /** The durable acknowledgement: a value signalled behind the copy means: two nodes have the bytes. */
     @Test
     void aSignalBehindACopyOnASecondNodeOutlivesTheFirst() {
         Participant two = new Participant(2, 0, "pair");

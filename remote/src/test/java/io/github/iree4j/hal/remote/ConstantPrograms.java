@@ -4,7 +4,7 @@ import io.github.iree4j.Program;
 import io.github.iree4j.Results;
 import io.github.iree4j.Tensor;
 
-/** Calls of programs that write into constants of their module. */
+/** Calls of programs with writes into constants of the module. */
 final class ConstantPrograms {
     private ConstantPrograms() {}
 
@@ -19,7 +19,7 @@ final class ConstantPrograms {
         }
     }
 
-    /** Lets a program put {@code x} and the next three numbers into its constant of 4 x 4 numbers. */
+    /** Makes a program put {@code x} and the next three numbers into a constant of 4 x 4 numbers. */
     static String insert(Program program, int x) {
         try (Tensor tensor = Tensor.of(new int[] {x, x + 1, x + 2, x + 3}, 2, 2)) {
             return result(program, "insert", tensor);

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Copies between devices of two other nodes: the bytes do not pass the node that submits the copy. */
+/** Copies between devices of two other nodes: the bytes do not pass the submitting node. */
 @Timeout(120)
 class DirectCopiesTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -152,7 +152,9 @@ class DirectCopiesTest {
         assertThat(bytes(target)).isEqualTo(given);
     }
 
-    /** Node 2 has one lane, whose head waits for the copy: a command of that lane would wait for its own end. */
+    /**
+     * Node 2 has a single lane, with a head that waits for the copy: a command of that lane would wait for its own end.
+     */
     @Test
     void aCopyDoesNotWaitForTheLaneOfTheSource() {
         Device two = cluster.far(2, 1);
@@ -170,7 +172,7 @@ class DirectCopiesTest {
     }
 
     @Test
-    void fewBytesBehindACommandOfTheirNodeAreAskedForBeforeTheCommandHasEnded() {
+    void fewBytesBehindACommandOfTheirNodeAreRequestedBeforeItsEnd() {
         Device two = cluster.far(2, 1);
         Device three = cluster.far(3, 1);
         Buffer source = filled(two, random(3, 100));
@@ -233,7 +235,9 @@ class DirectCopiesTest {
         return cluster.nodes.get(1).session(1).servedLanes().getFirst().axis();
     }
 
-    /** The epoch of another node may imply epochs of the node with the bytes, which the command need not name then. */
+    /**
+     * The epoch of another node may imply epochs of the node with the bytes; the command need not name implied epochs.
+     */
     @Test
     void bytesBehindACommandOfAnotherNodeAreNotAskedForAhead() {
         FetchFile file = file(cluster.far(2, 1), random(10, 64));
@@ -243,7 +247,7 @@ class DirectCopiesTest {
     }
 
     @Test
-    void bytesThatDoNotComeAheadAreAskedForAgain() {
+    void bytesMissingAheadAreRequestedAgain() {
         FetchFile file = file(cluster.far(2, 1), random(11, 64));
         file.askAhead(List.of(new LanePoint(2, axis(77), 1))); // no such lane
         assertThat(read(file)).isEqualTo(random(11, 64));
@@ -251,7 +255,7 @@ class DirectCopiesTest {
     }
 
     @Test
-    void aCommandThatEndsBeforehandWithdrawsItsBytes() {
+    void aCommandEndingBeforehandWithdrawsItsBytes() {
         Device two = cluster.far(2, 1);
         FetchFile file = file(two, random(12, 64));
         RemoteServer serving = cluster.nodes.get(1).session(3).server();
@@ -311,7 +315,7 @@ class DirectCopiesTest {
     }
 
     @Test
-    void nodesThatLoseEachOtherCopyThroughTheClientFromThenOn() {
+    void nodesThatLoseEachOtherCopyThroughTheClientAfterwards() {
         byte[] given = random(5, 70_000);
         Device two = cluster.far(2, 1);
         Buffer source = filled(two, given);
@@ -319,12 +323,12 @@ class DirectCopiesTest {
         Buffer target = filled(three, new byte[70_000]);
         assertThat(three.canCopyFrom(two)).isTrue();
         cluster.loopback.cut(cluster.links.getLast());
-        await(() -> !three.canCopyFrom(two)); // both nodes tell the first one
+        await(() -> !three.canCopyFrom(two)); // both nodes report to the first
         copy(null, three, source, 0, target, 0, 70_000).await(LIMIT);
         assertThat(bytes(target)).isEqualTo(given);
     }
 
-    /** Whatever one of the two has against the other, a client has to know only that a node is missing. */
+    /** Whatever either node has against the other, a client has to know only of a missing node. */
     @ParameterizedTest
     @EnumSource(
             value = StatusCode.class,
@@ -352,7 +356,7 @@ class DirectCopiesTest {
         return end.get(60, TimeUnit.SECONDS);
     }
 
-    /** There is no order between the sessions of three nodes. Programs bind memory that nothing has written before. */
+    /** There is no order between the sessions of three nodes. Programs bind memory never written before. */
     @Test
     void aCopyMayArriveBeforeTheAllocationOfItsSource() {
         Device two = cluster.far(2, 1);
@@ -370,7 +374,7 @@ class DirectCopiesTest {
     }
 
     @Test
-    void aCopyOfMemoryThatNeverComesEndsWithTheSessionOfItsOwner() throws Exception {
+    void aCopyOfMissingMemoryEndsWithTheSessionOfItsOwner() throws Exception {
         RemoteSession asking = cluster.nodes.get(2).session(2);
         CompletableFuture<@Nullable IreeException> end = new CompletableFuture<>();
         FetchedRange range = new FetchedRange(1, 2, 77, 0, 8, GrantKey.create().grant(77, 0, 8, 3));
@@ -385,7 +389,7 @@ class DirectCopiesTest {
     }
 
     @Test
-    void aCopyOfMemoryThatNeverComesEndsWithTheSessionOfTheNodeThatCopies() {
+    void aCopyOfMissingMemoryEndsWithTheSessionOfTheCopyingNode() {
         RemoteSession asking = cluster.nodes.get(2).session(2);
         FetchedRange range = new FetchedRange(1, 2, 77, 0, 8, GrantKey.create().grant(77, 0, 8, 3));
         asking.fetches().ask(range, 0, MemorySegment.ofArray(new byte[8]), () -> null, _ -> {});
@@ -397,7 +401,7 @@ class DirectCopiesTest {
     }
 
     @Test
-    void aCopyOfMemoryThatNeverComesEndsWithTheSessionOfItsClient() {
+    void aCopyOfMissingMemoryEndsWithTheSessionOfItsClient() {
         Device two = cluster.far(2, 1);
         Device three = cluster.far(3, 1);
         Buffer target = filled(three, new byte[64]);
@@ -418,7 +422,7 @@ class DirectCopiesTest {
 
     /** A command whose client is lost may ask late, and the client gives the memory back. */
     @Test
-    void aCopyOfMemoryThatWasReleasedFails() throws Exception {
+    void aCopyOfReleasedMemoryFails() throws Exception {
         Device two = cluster.far(2, 1);
         FetchedRange range;
         try (Buffer source = two.allocator().allocate(FAR, 64)) {
@@ -446,10 +450,10 @@ class DirectCopiesTest {
     }
 
     @Test
-    void aRangeThatIsNotGrantedIsNotCopied() throws Exception {
+    void aRangeWithoutAGrantIsNotCopied() throws Exception {
         filled(cluster.far(2, 1), random(7, 64));
         RemoteSession asking = cluster.nodes.get(2).session(2);
-        for (long owner : new long[] {0, 1, 2, 4}) { // of which 1 has memory there
+        for (long owner : new long[] {0, 1, 2, 4}) { // of which a single point has memory there
             byte[] invented = GrantKey.create().grant(1, 0, 64, 3);
             byte[] stolen = new byte[64];
             IreeException refused = fetch(asking, new FetchedRange(owner, 2, 1, 0, 64, invented), 0, stolen);

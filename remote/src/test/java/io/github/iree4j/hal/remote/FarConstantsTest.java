@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Programs on a device of another node that write into constants of their module, as compilers since 3.6 make them: with the
- * results of the CPU of this node.
+ * Programs on a device of another node, with writes into constants of the module, as compilers since 3.6 make them:
+ * with the results of the CPU of this node.
  */
 @Timeout(300)
 class FarConstantsTest {
@@ -125,7 +125,7 @@ class FarConstantsTest {
                 "3.13.0/cpu-async/insert_constant.vmfb",
                 "3.13.0/vmvx/insert_constant.vmfb"
             })
-    void callsAtTheSameTimeSeeNothingOfOneAnother(String file) throws Exception {
+    void concurrentCallsSeeNothingOfEachOther(String file) throws Exception {
         Program one = load(file, 2);
         Program other = load(file, 2);
         atOnce(6, 20, (thread, i) -> {

@@ -27,7 +27,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Programs on a Vulkan device of another node that write into constants of their module: with the results of the same device here. */
+/**
+ * Programs on a Vulkan device of another node, with writes into constants of the module: with the results of the same
+ * device here.
+ */
 @Timeout(300)
 class FarVulkanConstantsTest {
     private final Loopback loopback = new Loopback(1).repeats(5);
@@ -103,7 +106,7 @@ class FarVulkanConstantsTest {
                 "3.13.0/vulkan/insert_constant.vmfb",
                 "3.13.0/vulkan-bda/addresses.vmfb"
             })
-    void callsSeeNothingOfOneAnother(String file) throws Exception {
+    void callsSeeNothingOfEachOther(String file) throws Exception {
         try (Program program = load(file);
                 ExecutorService executor = Executors.newFixedThreadPool(3)) {
             List<Future<?>> all = new ArrayList<>();
@@ -148,14 +151,14 @@ class FarVulkanConstantsTest {
 
     /** Each view is an object of the other node, with a handle of this node. */
     @Test
-    void aCallHasAViewOfAConstantThatItsShaderWritesAndOfNoOther() {
+    void aCallHasAViewOnlyOfTheConstantWrittenByItsShader() {
         try (Program reads = load("3.13.0/vulkan/constants.vmfb");
                 Program writes = load("3.13.0/vulkan/insert_constant.vmfb")) {
             result(reads, "constants", (Object) new float[4][4]);
             insert(writes, 1);
             long before = one.handle();
             result(reads, "constants", (Object) new float[4][4]);
-            assertThat(one.handle()).as("after a call that reads").isEqualTo(before + 1);
+            assertThat(one.handle()).as("after a reading call").isEqualTo(before + 1);
             insert(writes, 1);
             assertThat(one.handle()).as("after a call that writes").isGreaterThan(before + 2);
         }

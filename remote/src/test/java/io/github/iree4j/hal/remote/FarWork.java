@@ -47,7 +47,7 @@ final class FarWork {
         return opened(device.allocator().allocate(params, 64));
     }
 
-    /** Forgets the buffers, which go with their devices. */
+    /** Forgets the buffers; the devices free the memory. */
     void forgetBuffers() {
         opened.removeIf(Buffer.class::isInstance);
     }

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What nodes say to each other, checked as it is sent: no command ends twice or before those before it, none that was not accepted ends, no (axis,
- * epoch) is issued twice, and no frontier claims what its sender has not completed.
+ * The frames between nodes, checked when sent: no command ends twice or out of order, no unaccepted command ends, no
+ * (axis, epoch) is issued twice, and no frontier claims an epoch before its completion at the sender.
  */
 final class History {
     private final Map<String, Long> completed = new HashMap<>(); // last sequence, by session and lane
@@ -25,7 +25,7 @@ final class History {
     long ends;
     long advances;
 
-    /** Reads a frame that a node sends to another. */
+    /** Reads a frame sent between nodes. */
     synchronized byte[] sent(RemoteNode from, RemoteNode to, byte[] frame) {
         int type = frame[0];
         String pair = from.identity().incarnation() + ">" + to.identity().incarnation() + " ";
@@ -45,7 +45,7 @@ final class History {
             long epoch = in.u64("epoch");
             ends++;
             check(sequence == completed.getOrDefault(lane, 0L) + 1, "end " + sequence + " of " + lane);
-            check(sequence <= sent.getOrDefault(lane, 0L), "end of what was not sent: " + sequence + " of " + lane);
+            check(sequence <= sent.getOrDefault(lane, 0L), "end of a command never sent: " + sequence + " of " + lane);
             check(epochs.add(axis + "@" + epoch), "epoch " + epoch + " of lane " + axis + " twice");
             completed.put(lane, sequence);
             in.status("");

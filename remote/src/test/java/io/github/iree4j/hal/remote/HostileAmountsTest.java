@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Frames that take more memory than they have bytes: many small ones, and some with many small things in them. */
+/** Frames that take more memory than their bytes: many small frames, and frames with many small things inside. */
 @Timeout(120)
 class HostileAmountsTest {
     private static final RemoteOptions LITTLE = new RemoteOptions(256 << 10, 1024, 1 << 30, 1 << 16, 1 << 20, 4 << 20);
@@ -59,7 +59,7 @@ class HostileAmountsTest {
     }
 
     @Test
-    void recordingsOfOnePeerTakeSoMuchAndNoMore() {
+    void recordingsOfAPeerAreLimited() {
         RemoteSession client = client();
         ServerObjects objects = two.session(1).server().objects();
         long each = MANY * (1L + RecordedCommands.COMMAND_BYTES);
@@ -72,7 +72,7 @@ class HostileAmountsTest {
         assertThat(failure(objects, fit)).isNull();
         assertThat(failure(objects, fit + 1))
                 .hasMessageContaining("the %d bytes that one peer may have".formatted(HOST_LIMIT));
-        assertThat(client.failure()).as("only what uses them fails").isNull();
+        assertThat(client.failure()).as("only the user of the id fails").isNull();
         client.post(new FrameWriter(FrameType.RELEASE).u64(1));
         client.post(recording(fit + 3, MANY));
         loopback.run();
@@ -80,7 +80,7 @@ class HostileAmountsTest {
     }
 
     @Test
-    void codeThatIsAnnouncedTakesItsPlaceBeforeItComes() {
+    void announcedCodeTakesItsPlaceBeforeItArrives() {
         loopback.connect(one, two).hold(PeerStream.BULK, true);
         loopback.run();
         RemoteClient client = one.session(2).client();
@@ -128,11 +128,11 @@ class HostileAmountsTest {
             loopback.run();
         }
         assertThat(server.failure().code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
-        assertThat(sent).as("commands of 220 KB, each of which takes 2.8 MB").isBetween(90, 100);
+        assertThat(sent).as("commands of 220 KB that take 2.8 MB each").isBetween(90, 100);
     }
 
     @Test
-    void shortFramesThatAreNotReadCountAsWhatTheyTake() {
+    void shortUnreadFramesCountWithTheMemoryTaken() {
         PeerConnection full = new PeerConnection() {
             @Override
             public boolean trySend(PeerStream stream, ByteBuffer head, ByteBuffer body) {

@@ -44,8 +44,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What a client says to a server, recorded and then changed: whatever comes, the server ends the session or the command with a status, and
- * leaves nothing behind. Prints the seed of a run that does otherwise.
+ * The frames of a client to a server, recorded and then changed: whatever comes, the server ends the session or the
+ * command with a status, and leaves nothing behind. Prints the seed of a failing run.
  */
 @Timeout(300)
 class HostileFramesTest {
@@ -60,14 +60,14 @@ class HostileFramesTest {
         }
     }
 
-    /** A server without a network: frames are handed to it, what it answers is read. */
+    /** A server without a network: frames are handed in, answers are read. */
     private static final class Server implements AutoCloseable, PeerConnection {
         final Device device;
         final RemoteNode node;
         final PeerListener in;
         final Map<Long, Long> ended = new TreeMap<>(); // last sequence by lane
         long completed;
-        final AtomicInteger spans = new AtomicInteger(); // that have begun and not ended
+        final AtomicInteger spans = new AtomicInteger(); // begun and not ended
 
         Server() {
             NodeIdentity identity = new NodeIdentity(TestNodes.CLUSTER, 7, 1, 9);
@@ -124,7 +124,7 @@ class HostileFramesTest {
         @Override
         public void close() {
             node.close();
-            device.close(); // waits for what runs
+            device.close(); // waits for running work
             assertThat(device.allocator().statistics().bytesLive())
                     .as("bytes left")
                     .isZero();
@@ -133,7 +133,7 @@ class HostileFramesTest {
         }
     }
 
-    /** Records a session in which everything occurs. */
+    /** Records a session with every kind of frame. */
     @BeforeAll
     static void record() {
         FRAMES.clear();
@@ -231,7 +231,7 @@ class HostileFramesTest {
                 .contains(FrameType.CONSTANT.number, FrameType.VIEW.number, FrameType.SEAL.number);
     }
 
-    /** Writes into a constant while it is made, and in a call. */
+    /** Writes into a constant during its making, and in a call. */
     private static void writeConstant(Device device) {
         BufferParams params = new BufferParams(
                         MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT | BufferUsage.SHARING_IMMUTABLE)
@@ -332,7 +332,7 @@ class HostileFramesTest {
         frames.set(at, frame.with(bytes));
     }
 
-    /** A length, a count, a handle, an axis, an epoch: as large as it can be. */
+    /** A length, a count, a handle, an axis, an epoch: of the largest size possible. */
     private static void giant(byte[] bytes, Random random) {
         ByteBuffer all = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         if (bytes.length < 17) {
@@ -399,7 +399,7 @@ class HostileFramesTest {
     }
 
     @Test
-    void commandsForADeviceThatWasClosedEnd() throws InterruptedException {
+    void commandsForAClosedDeviceEnd() throws InterruptedException {
         Server server = new Server();
         for (Sent each : FRAMES) {
             if (each.stream == PeerStream.QUEUE && each.bytes[0] == FrameType.COMMAND.number) {

@@ -14,9 +14,9 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A transport within the process. Frames wait until they are delivered, one by one: {@link #step} picks a stream at random, so that streams
- * overtake each other; a test can hold streams, repeat frames, change them, let streams fill up, and cut connections. {@link #start} delivers on
- * a thread instead.
+ * A transport within the process. Frames wait for delivery in turn: {@link #step} picks a stream at random, so streams
+ * overtake each other; a test can hold streams, repeat frames, change them, let streams fill up, and cut connections.
+ * {@link #start} delivers on a thread instead.
  */
 final class Loopback {
     private final Random random;
@@ -31,7 +31,7 @@ final class Loopback {
         this.random = new Random(seed);
     }
 
-    /** How many frames a stream holds; it refuses more. */
+    /** How many frames a stream holds; further frames are refused. */
     Loopback capacity(int frames) {
         capacity = frames;
         return this;
@@ -46,7 +46,7 @@ final class Loopback {
     /** A frame, the end of a connection, or word of room. */
     private record Event(byte @Nullable [] frame, @Nullable IreeException end) {}
 
-    /** One direction of a connection. */
+    /** A direction of a connection. */
     final class Link implements PeerConnection {
         private final String name;
         private final Map<PeerStream, ArrayDeque<Event>> streams = new EnumMap<>(PeerStream.class);
@@ -133,7 +133,7 @@ final class Loopback {
             }
         }
 
-        /** Takes away the frame that would be delivered next. */
+        /** Takes away the next frame to be delivered. */
         byte[] take(PeerStream stream) {
             synchronized (Loopback.this) {
                 return streams.get(stream).remove().frame();
@@ -159,7 +159,7 @@ final class Loopback {
         return connect(from, to, to.identity().incarnation());
     }
 
-    /** Also shows what the first sends. */
+    /** Also shows the frames of the first node. */
     Link connect(RemoteNode from, RemoteNode to, BiConsumer<PeerStream, byte[]> tap) {
         return connect(from, to, to.identity().incarnation(), tap);
     }
@@ -258,7 +258,7 @@ final class Loopback {
         return true;
     }
 
-    /** Delivers everything, including what that causes. */
+    /** Delivers everything, including all consequences. */
     void run() {
         long steps = 0;
         while (step()) {

@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * REMOTE-7: the work of a lost node never ends, and what it was to run after has not ended for that. Node 3 runs `late`, which waits for node
- * 5, whose commands are held up. Node 2 waits for it, and `behind` on node 3 waits for node 2. Behind that, `reader` waits for nothing: the queue
- * runs after `late` anyway.
+ * REMOTE-7: the work of a lost node never ends, and the work behind it is not over either. Node 3 runs `late`, behind
+ * node 5, whose commands are held up. Node 2 waits for `late`, and `behind` on node 3 waits for node 2. Behind these,
+ * `reader` waits for nothing: the queue runs after `late` anyway.
  */
 @Timeout(60)
 class LostPointTest {
@@ -53,7 +53,7 @@ class LostPointTest {
         far.close(loopback, nodes);
     }
 
-    /** Runs after a semaphore has reached 1, and has another reach it. */
+    /** Runs after a semaphore has reached 1, and then makes another reach 1. */
     private TimelineSemaphore barrier(DeviceQueue queue, TimelineSemaphore after) {
         TimelineSemaphore done = far.semaphore();
         try (Fence wait = Fence.at(after, 1);
@@ -74,7 +74,7 @@ class LostPointTest {
         loopback.run();
     }
 
-    /** How far node 3 is with the queue that waits for what is lost. */
+    /** Progress of node 3 on the queue that waits for the lost point. */
     private long completed() {
         return client.session(3).lanes().stream()
                 .filter(each -> each.queue() == third.queue(0).axis())
@@ -89,7 +89,7 @@ class LostPointTest {
 
     private void assertInOrder(int ended, TimelineSemaphore behind, TimelineSemaphore reader) {
         loopback.run();
-        assertThat(completed()).as("commands that node 3 has ended").isEqualTo(ended);
+        assertThat(completed()).as("commands ended by node 3").isEqualTo(ended);
         links.get(5).hold(PeerStream.QUEUE, false);
         while (!reader.isReached(1) && reader.failure() == null || behind.failure() == null) {
             loopback.run();
@@ -101,7 +101,7 @@ class LostPointTest {
     }
 
     @Test
-    void whatHasBeenSentRunsAfterWhatTheLostNodeWaitedFor() {
+    void sentWorkRunsAfterTheWaitsOfTheLostNode() {
         TimelineSemaphore behind =
                 barrier(third.queue(0), barrier(far.device(2, 2).queue(0), late));
         TimelineSemaphore reader = reader();
@@ -111,7 +111,7 @@ class LostPointTest {
     }
 
     @Test
-    void whatHasNotBeenSentRunsAfterWhatTheLostNodeWaitedFor() {
+    void unsentWorkRunsAfterTheWaitsOfTheLostNode() {
         TimelineSemaphore behind = far.semaphore();
         try (Fence wait = Fence.at(barrier(far.device(2, 2).queue(0), late), 1);
                 Fence signal = Fence.at(behind, 1)) {
@@ -123,9 +123,9 @@ class LostPointTest {
         assertInOrder(behind, reader);
     }
 
-    /** It was not its turn before the loss. */
+    /** The turn had not come before the loss. */
     @Test
-    void whatIsSentAfterTheLossRunsAfterWhatTheLostNodeWaitedFor() {
+    void workSentAfterTheLossRunsAfterTheWaitsOfTheLostNode() {
         links.get(4).hold(PeerStream.QUEUE, true);
         TimelineSemaphore first = far.semaphore();
         try (Fence wait = Fence.at(far.fill(far.device(4, 2).queue(0), null), 1);
@@ -143,7 +143,7 @@ class LostPointTest {
     }
 
     @Test
-    void aLostPointThatWaitsForAnotherIsNotOverBeforeIt() {
+    void aLostPointBehindAnotherIsNotOverBeforeTheOther() {
         TimelineSemaphore first = barrier(far.device(2, 2).queue(0), late);
         TimelineSemaphore behind =
                 barrier(third.queue(0), barrier(far.device(4, 2).queue(1), first));
@@ -154,9 +154,9 @@ class LostPointTest {
         assertInOrder(behind, reader);
     }
 
-    /** Its place on the lane is reserved, and nothing of it has been given to the driver. */
+    /** The place on the lane is reserved, and the driver has no part of the command. */
     @Test
-    void whatIsHeldBehindAFileOfTheLostDeviceKeepsItsWaits() throws InterruptedException {
+    void workHeldBehindAFileOfTheLostDeviceKeepsItsWaits() throws InterruptedException {
         SlowFile file = new SlowFile();
         far.opened(file);
         Device second = far.device(2, 2);

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Many nodes in one process, each with a scheduler and a tracker of its own: they submit their own work, which waits for semaphores of others.
- * Sessions, frames and frontiers are the real ones. Confined to one thread.
+ * Many nodes in the same process, each with a private scheduler and tracker: the nodes submit own work behind
+ * semaphores of others. Sessions, frames and frontiers are real. Confined to a single thread.
  */
 final class ManyNodes implements AutoCloseable {
     /** Nodes of a tensor-parallel group. */
@@ -27,7 +27,7 @@ final class ManyNodes implements AutoCloseable {
     final VirtualClock clock = VirtualClock.stepped();
     final VirtualNetwork network = new VirtualNetwork(clock);
     final List<Node> nodes = new ArrayList<>();
-    final List<Line> lines = new ArrayList<>(); // one of each node
+    final List<Line> lines = new ArrayList<>(); // one axis of each node
 
     ManyNodes(int count) {
         for (int i = 0; i < count; i++) {
@@ -36,7 +36,7 @@ final class ManyNodes implements AutoCloseable {
         }
     }
 
-    /** A node with one queue. */
+    /** A node with a single queue. */
     final class Node {
         final RemoteNode node;
         private final VirtualDevice device;
@@ -58,14 +58,14 @@ final class ManyNodes implements AutoCloseable {
             node = RemoteNode.builder(identity, domain).build();
         }
 
-        /** A timeline that others may wait for. */
+        /** A timeline for waits of others. */
         Line line() {
             TimelineSemaphore timeline = TimelineSemaphore.create(0);
             timelines.add(timeline);
             return new Line(this, timeline, node.export(timeline));
         }
 
-        /** A timeline of another node, as this one sees it. */
+        /** A timeline of another node, as seen here. */
         TimelineSemaphore see(Line line) {
             if (line.owner.equals(this)) {
                 return line.timeline;
@@ -99,7 +99,7 @@ final class ManyNodes implements AutoCloseable {
     /** A timeline of a node. */
     record Line(Node owner, TimelineSemaphore timeline, SemaphoreExport export) {}
 
-    /** What one kind of work cost. */
+    /** The cost of a kind of work. */
     record Outcome(String work, int sessions, int operations, double frames, double bytes, int median, int most) {}
 
     static Outcome run(int count, Function<ManyNodes, Outcome> work) {
@@ -120,7 +120,7 @@ final class ManyNodes implements AutoCloseable {
                 entries[entries.length - 1]);
     }
 
-    /** All have their sessions and subscriptions; what follows is counted. */
+    /** All have their sessions and subscriptions; the following is counted. */
     void begin() {
         clock.runUntilIdle();
         network.reset();
@@ -131,7 +131,7 @@ final class ManyNodes implements AutoCloseable {
         assertThat(all).allMatch(each -> each.timeline.value() == value);
     }
 
-    /** A token that goes around. */
+    /** A token passed around. */
     Outcome ring(int rounds) {
         int count = nodes.size();
         for (int i = 0; i < count; i++) {
@@ -170,7 +170,7 @@ final class ManyNodes implements AutoCloseable {
         return outcome("all-reduce over all nodes, at one node", (nodes.size() + 1) * steps);
     }
 
-    /** Groups of eight, one behind the other, in each of which all wait for all. */
+    /** Groups of eight in a row, each with waits of all for all. */
     Outcome tensorParallel(int steps) {
         List<Line> reduced = nodes.stream().map(Node::line).toList();
         for (int i = 0; i < nodes.size(); i++) {

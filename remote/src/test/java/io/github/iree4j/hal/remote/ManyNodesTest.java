@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What many nodes that submit their own work send each other. docs/cluster-scale.md has a thousand. */
+/** The frames between many nodes with own work. docs/cluster-scale.md has a thousand. */
 class ManyNodesTest {
     private static final int COUNT = 64;
 
@@ -23,13 +23,13 @@ class ManyNodesTest {
     }
 
     @Test
-    void aRingSendsOneFrameForEachHop() {
+    void aRingSendsAFrameForEachHop() {
         Outcome ring = all.ring(3);
         assertThat(ring.sessions()).isEqualTo(COUNT);
         assertThat(ring.frames()).isEqualTo(1);
         assertThat(all.network.frames(FrameType.ADVANCE)).isEqualTo(all.network.frames());
         assertThat(ring.most())
-                .as("what has happened at a peer is said by its own entry")
+                .as("events at a peer are in the entry of the peer")
                 .isEqualTo(1);
     }
 
@@ -48,9 +48,9 @@ class ManyNodesTest {
         assertThat(all.network.entries()).containsOnly(1);
     }
 
-    /** Each learns of it from the one before, in the order of the ring. */
+    /** Each node learns of the loss from the previous node of the ring. */
     @Test
-    void theLossOfANodeReachesAllThatFollowItAndNothingElse() {
+    void theLossOfANodeReachesItsFollowersOnly() {
         int lost = 20;
         for (int i = 1; i < COUNT; i++) {
             Node own = all.nodes.get(i);

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Programs of three nodes, joined by fences: submitted by the first node before any of them runs. */
+/** Programs of three nodes, joined by fences: submitted by the first node before the first call runs. */
 @Timeout(120)
 class ProgramsOverNodesTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -72,7 +72,7 @@ class ProgramsOverNodesTest {
     /** Any function may take results of any others, on any node, given on or kept. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
-    void aRandomPipelineGivesTheSumsWhereverItsFunctionsRun(long seed) throws Exception {
+    void aRandomPipelineGivesTheSumsWhereverFunctionsRun(long seed) throws Exception {
         Random random = new Random(seed);
         try (Fence ready = runtime.createFence("ready");
                 Tensor given = Tensor.of(new float[] {1, 2, 3, 4})) {
@@ -114,7 +114,7 @@ class ProgramsOverNodesTest {
     }
 
     @Test
-    void aTensorGivenToACallIsFreedOnceItsCopyIsMade() throws Exception {
+    void aTensorGivenToACallIsFreedOnceCopied() throws Exception {
         try (Fence ready = runtime.createFence("ready")) {
             Submission<Results> first = adders.get(1)
                     .submit(CallOptions.DEFAULTS.after(ready), new float[] {1, 2, 3, 4}, new float[] {1, 1, 1, 1});
@@ -146,7 +146,7 @@ class ProgramsOverNodesTest {
     }
 
     @Test
-    void aFailedFenceFailsWhatWouldHaveCopied() throws Exception {
+    void aFailedFenceFailsTheCopyBehindIt() throws Exception {
         try (Fence ready = runtime.createFence("ready")) {
             Submission<Results> first = adders.get(1)
                     .submit(CallOptions.DEFAULTS.after(ready), new float[] {1, 2, 3, 4}, new float[] {1, 1, 1, 1});
@@ -173,7 +173,7 @@ class ProgramsOverNodesTest {
     }
 
     @Test
-    void theLossOfANodeFailsTheCallsThatNeedItAndNoOthers() throws Exception {
+    void theLossOfANodeFailsOnlyTheCallsNeedingIt() throws Exception {
         try (Fence ready = runtime.createFence("ready")) {
             Submission<Results> near = adders.get(0)
                     .submit(CallOptions.DEFAULTS.after(ready), new float[] {1, 2, 3, 4}, new float[] {1, 1, 1, 1});

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Node 2 breaks the protocol, and node 1 fails node 2. Who only waited for node 2 has broken nothing, and learns of a node that is not there;
- * who uses node 2 learns of the error.
+ * Node 2 breaks the protocol, and node 1 fails node 2. A node that only waited for node 2 has broken nothing, and
+ * learns of a missing node; a user of node 2 learns of the error.
  */
 @Timeout(60)
 class ProtocolErrorTest {
@@ -68,7 +68,7 @@ class ProtocolErrorTest {
         return Objects.requireNonNull(of.failure());
     }
 
-    /** A failure that names the lost node and the error, and says that it is not the waiter's. */
+    /** A failure that names the lost node and the error, and clears the waiter of blame. */
     private static void assertIsOfAnotherNode(IreeException failure) {
         assertThat(failure.code()).as("%s", failure).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(failure).hasMessageContaining("node 2 (m2.s1)").hasMessageContaining("the transport lost");
@@ -86,7 +86,7 @@ class ProtocolErrorTest {
     }
 
     @Test
-    void aThirdNodeIsToldOfANodeThatIsNotThere() {
+    void aThirdNodeLearnsOfAMissingNode() {
         far.fill(far.device(3, 0).queue(0), own);
         loopback.run();
         List<@Nullable IreeException> answers = answers();
@@ -96,7 +96,7 @@ class ProtocolErrorTest {
     }
 
     @Test
-    void anOperationBehindASemaphoreOfTheNodeFailsForANodeThatIsNotThere() {
+    void anOperationBehindASemaphoreOfTheNodeFailsForAMissingNode() {
         SemaphoreExport export = far.opened(second.export(far.semaphore()));
         TimelineSemaphore proxy = far.opened(session.semaphore(export.id(), 1));
         TimelineSemaphore waiting = far.fill(far.device(3, 0).queue(0), proxy);
@@ -108,7 +108,7 @@ class ProtocolErrorTest {
     }
 
     @Test
-    void aWaitForATimelineOfTheNodeFailsForANodeThatIsNotThere() {
+    void aWaitForATimelineOfTheNodeFailsForAMissingNode() {
         List<IreeException> failures = new ArrayList<>();
         long axis = session.axes().getFirst();
         client.domain().tracker().whenCompleted(Frontier.of(axis, 1L << 40), failures::add);
@@ -127,7 +127,7 @@ class ProtocolErrorTest {
         assertThat(failure(own).code()).isEqualTo(StatusCode.ABORTED);
     }
 
-    /** A node that is gone, was cut off or has stopped is named as such already; only a third node has not stopped anything. */
+    /** A node that is gone, cut off or stopped is named as such already; only a third node has not stopped anything. */
     @ParameterizedTest
     @EnumSource(
             value = StatusCode.class,

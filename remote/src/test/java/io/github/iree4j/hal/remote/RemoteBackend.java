@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** The CPU of another node, over a transport in the process that delivers frames of different streams in any order. */
+/** The CPU of another node, over a transport in the process with delivery of frames in any order of streams. */
 final class RemoteBackend implements Backend {
     private static final AtomicInteger SLOTS = new AtomicInteger(); // a slot is used once in a process
 
@@ -31,7 +31,7 @@ final class RemoteBackend implements Backend {
         this(2, (_, _) -> {});
     }
 
-    /** A backend whose server has an incarnation, and which shows what the client sends. */
+    /** A backend with an incarnation of the server, and a view of the client's frames. */
     RemoteBackend(long far, BiConsumer<PeerStream, byte[]> tap) {
         this.far = far;
         this.tap = tap;

@@ -2,7 +2,7 @@ package io.github.iree4j.hal.remote;
 
 import io.github.iree4j.hal.contract.BackendContract;
 
-/** REMOTE-6: also random graphs, whose host calls see what other lanes have downloaded. */
+/** REMOTE-6: also random graphs with host calls that see the downloads of other lanes. */
 class RemoteContractTest extends BackendContract {
     RemoteContractTest() {
         super(new RemoteBackend());

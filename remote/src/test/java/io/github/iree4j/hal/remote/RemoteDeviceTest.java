@@ -67,7 +67,7 @@ class RemoteDeviceTest {
     }
 
     @Test
-    void codeThatThePeerRefusesLeavesNothingThere() {
+    void codeRefusedByThePeerLeavesNothingThere() {
         int limit = 8;
         RemoteOptions options = new RemoteOptions(1 << 10, 16, 1 << 20, limit, 1 << 20, 1 << 12);
         Loopback loopback = new Loopback(3);
@@ -91,10 +91,10 @@ class RemoteDeviceTest {
         }
     }
 
-    /** Also where each waits for the one before, and its place must be kept behind it. */
+    /** Also where each waits for the previous command, and the place behind it must be kept. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void whatExceedsTheLimitOfWaitingOperationsFailsAlone(boolean chained) {
+    void excessWaitingOperationsFailAlone(boolean chained) {
         int count = 20_000;
         Loopback loopback = new Loopback(5);
         try (TestNodes nodes = new TestNodes()) {
@@ -179,7 +179,7 @@ class RemoteDeviceTest {
         }
     }
 
-    /** Then a server that has forgotten a lane knows those before it for forgotten, too. */
+    /** Then a server that has forgotten a lane takes all earlier commands for forgotten, too. */
     @Test
     void lanesAreOpenedInTheOrderOfTheirAxes() throws InterruptedException {
         Loopback loopback = new Loopback(3);
@@ -203,9 +203,9 @@ class RemoteDeviceTest {
         assertThat(axes).hasSize(4000).isSorted();
     }
 
-    /** Requests that exceed the limit take nothing from others, not for a moment. */
+    /** Requests over the limit take nothing from others, not for a moment. */
     @Test
-    void memoryThatThereIsIsGrantedWhateverIsRefusedMeanwhile() throws InterruptedException {
+    void availableMemoryIsGrantedDespiteRefusalsMeanwhile() throws InterruptedException {
         Loopback loopback = new Loopback(3);
         try (TestNodes nodes = new TestNodes()) {
             RemoteNode one = nodes.node(1);
@@ -229,7 +229,7 @@ class RemoteDeviceTest {
         }
     }
 
-    /** Runs something on two threads at once, neither of which may throw. */
+    /** Runs an action on two threads at once; neither may throw. */
     private static void together(Runnable work) throws InterruptedException {
         List<Throwable> thrown = Collections.synchronizedList(new ArrayList<>());
         CyclicBarrier barrier = new CyclicBarrier(2);
@@ -251,7 +251,7 @@ class RemoteDeviceTest {
     }
 
     @Test
-    void aLaneThatWasForgottenIsAnswered() {
+    void aForgottenLaneIsAnswered() {
         Loopback loopback = new Loopback(3);
         try (TestNodes nodes = new TestNodes()) {
             RemoteNode one = nodes.node(1);
@@ -303,7 +303,7 @@ class RemoteDeviceTest {
         }
     }
 
-    /** Each range of the commands is named when they run: 24 bytes of a frame that has room for 1 MiB. */
+    /** Each range of the commands is named in the run: 24 bytes of a frame that has room for 1 MiB. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void commandsWithMoreRangesThanAFrameHasRoomForFailAlone(boolean oneShot) {
@@ -366,7 +366,7 @@ class RemoteDeviceTest {
             if (size >= Step.Content.LEAST) {
                 assertThat(costs.get(1)).as("frames without the bytes").isLessThan(2000);
             }
-            assertThat(costs.get(2)).as("of the piece that differs").isGreaterThan(Math.min(size, 1 << 20) / 2);
+            assertThat(costs.get(2)).as("of the differing piece").isGreaterThan(Math.min(size, 1 << 20) / 2);
         } finally {
             backend.close();
         }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A node that drains finishes what it has accepted and refuses the rest. */
+/** A draining node finishes accepted work and refuses the rest. */
 @Timeout(120)
 class RemoteDrainTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -37,7 +37,7 @@ class RemoteDrainTest {
     }
 
     @Test
-    void whatWasAcceptedEndsAndCanBeReadAndWhatComesLaterIsRefused() throws InterruptedException {
+    void acceptedWorkEndsAndCanBeReadAndLaterWorkIsRefused() throws InterruptedException {
         RemoteNode last = nodes.getLast();
         BufferParams params = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
         try (Buffer there = far.getFirst().allocator().allocate(params, 64);
@@ -53,7 +53,7 @@ class RemoteDrainTest {
             while (last.session(1).statistics().commandsOfPeer() == 0) {
                 Thread.onSpinWait(); // until it is read
             }
-            awaitRoundTrip(nodes.getFirst().session(3)); // one thread takes all frames: it is accepted
+            awaitRoundTrip(nodes.getFirst().session(3)); // a single thread takes all frames: the session is accepted
             last.goAway("it stops");
             assertThat(last.isDraining()).isTrue();
             assertThat(last.awaitQuiet(Duration.ofMillis(1)))
@@ -76,7 +76,7 @@ class RemoteDrainTest {
 
     /** REMOTE-9: whoever makes a refused call again must not choose the same node again; the streams of a connection have no order. */
     @Test
-    void whoeverIsRefusedKnowsThatTheNodeDrains() throws InterruptedException {
+    void aRefusedPeerKnowsThatTheNodeDrains() throws InterruptedException {
         Link back = links.get(1).back;
         BufferParams params = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
         try (Buffer buffer = far.getLast().allocator().allocate(params, 64);
@@ -91,9 +91,9 @@ class RemoteDrainTest {
         }
     }
 
-    /** A node may stop before its peers' work has ended, when the time for that is over. */
+    /** A node may stop before the end of its peers' work, when the allowed time is over. */
     @Test
-    void aDeviceThatItsNodeHasClosedIsUnavailable() {
+    void aDeviceClosedByItsNodeIsUnavailable() {
         BufferParams params = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
         try (Buffer buffer = far.getLast().allocator().allocate(params, 64);
                 TimelineSemaphore line = TimelineSemaphore.create(0);
@@ -110,7 +110,7 @@ class RemoteDrainTest {
     }
 
     @Test
-    void workThatWaitsOnADeviceClosedByItsNodeIsUnavailable() {
+    void waitingWorkOnADeviceClosedByItsNodeIsUnavailable() {
         BufferParams params = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
         try (Buffer there = far.getFirst().allocator().allocate(params, 64);
                 Buffer buffer = far.getLast().allocator().allocate(params, 64);
@@ -133,9 +133,11 @@ class RemoteDrainTest {
         }
     }
 
-    /** An application that stops closes its devices of other nodes; its other threads may still read results. */
+    /**
+     * A stopping application closes devices of other nodes; other threads of the application may still read results.
+     */
     @Test
-    void whoReadsMemoryOfAClosedDeviceMayCallAgain() {
+    void aReaderOfMemoryOfAClosedDeviceMayCallAgain() {
         BufferParams params = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
         try (Buffer buffer = far.getLast().allocator().allocate(params, 64)) {
             far.getLast().close();
@@ -166,7 +168,7 @@ class RemoteDrainTest {
     }
 
     @Test
-    void anAnswerThatWasNotAskedForEndsTheSession() {
+    void anUnrequestedAnswerEndsTheSession() {
         RemoteSession session = nodes.getFirst().session(2);
         session.post(new FrameWriter(FrameType.PONG).u64(1));
         while (session.failure() == null) {
@@ -178,7 +180,7 @@ class RemoteDrainTest {
     }
 
     @Test
-    void idsOfDevicesSayWhichMachineTheyAreOn() {
+    void idsOfDevicesNameTheirMachine() {
         assertThat(far).extracting(Device::id).containsExactly("local@m2.s1", "local@m3.s1");
     }
 }

@@ -27,7 +27,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** REMOTE-4, REMOTE-5: random work on three nodes, with nodes that are lost in the middle: every operation ends once, and no frontier lies. */
+/**
+ * REMOTE-4, REMOTE-5: random work on three nodes, with nodes lost in the middle: every operation ends once, and no
+ * frontier lies.
+ */
 @Timeout(120)
 class RemoteHistoryTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -49,7 +49,7 @@ class RemotePipelineTest {
     }
 
     @Test
-    void aPipelineOverTwoOtherNodesIsSubmittedAtOnceAndTheyWaitForEachOther() {
+    void aPipelineOverTwoOtherNodesIsSubmittedAtOnceAndTheNodesWaitForEachOther() {
         Device two = far(2);
         Device three = far(3);
         int stages = 64;
@@ -80,7 +80,7 @@ class RemotePipelineTest {
             b.read(0, MemorySegment.ofArray(bytes));
             assertThat(bytes).containsOnly(stages);
             long waits = three.queue(0).counters().deviceWaits();
-            assertThat(waits).as("waits that node 3 does itself").isEqualTo(stages / 2);
+            assertThat(waits).as("waits done by node 3 itself").isEqualTo(stages / 2);
             assertThat(between.statistics().framesSent() - already)
                     .as("node 2 tells node 3, without node 1")
                     .isGreaterThanOrEqualTo(stages / 2);
@@ -89,7 +89,7 @@ class RemotePipelineTest {
 
     /** Also where each device has a single queue: until the host signals, none of the work has a place in a lane. */
     @Test
-    void aPipelineThatTheHostStartsLaterGoesOnWithoutTheHost() {
+    void aPipelineStartedLaterByTheHostGoesOnWithoutTheHost() {
         Device two = cluster.far(2, 1);
         Device three = cluster.far(3, 1);
         int stages = 16;
@@ -122,7 +122,7 @@ class RemotePipelineTest {
         }
     }
 
-    /** The host reads the file, and raises the lane, before the upload: that changes no memory. */
+    /** The host reads the file, and raises the lane, before the upload: without a change of memory. */
     @Test
     void aSmallUploadGoesWithItsCommandAlsoBehindAValueOfTheHost() {
         Device two = cluster.far(2, 1);
@@ -134,7 +134,7 @@ class RemotePipelineTest {
                 HalFile file = HalFile.ofMemory(MemorySegment.ofArray(given), MemoryAccess.READ, null);
                 TimelineSemaphore line = TimelineSemaphore.create(0);
                 Fence read = Fence.at(line, 1)) {
-            back.hold(PeerStream.QUEUE, true); // so that the value stays under way
+            back.hold(PeerStream.QUEUE, true); // to keep the value under way
             two.queue(0).read(null, read, file, 0, target, 0, 4, 0);
             long end = System.nanoTime() + LIMIT.toNanos();
             while (session.statistics().commandsAtPeer() < 2) {
@@ -152,9 +152,9 @@ class RemotePipelineTest {
         }
     }
 
-    /** Else the node that waits would report that no operation signals it. */
+    /** Otherwise the waiting node would report a missing signal. */
     @Test
-    void aPointOfAnotherNodeIsPromisedToWhatWaitsForIt() {
+    void aPointOfAnotherNodeIsPromisedToItsWaiter() {
         Device two = far(2);
         Device three = far(3);
         try (TimelineSemaphore line = TimelineSemaphore.create(0);
@@ -189,7 +189,7 @@ class RemotePipelineTest {
         throw new AssertionError("nothing waits");
     }
 
-    /** What docs/cluster-scale.md counts with. */
+    /** The numbers of docs/cluster-scale.md. */
     @Test
     void anOperationTakesThreeFramesAndAWaitBetweenNodesTwo() {
         Device two = far(2);
@@ -227,7 +227,7 @@ class RemotePipelineTest {
     }
 
     @Test
-    void theLossOfOneNodeFailsWhatNeedsItAndNothingElse() {
+    void theLossOfANodeFailsOnlyItsDependents() {
         Device two = far(2);
         Device three = far(3);
         try (TimelineSemaphore never = TimelineSemaphore.create(0);
@@ -253,10 +253,10 @@ class RemotePipelineTest {
         }
     }
 
-    /** As where the network between them is cut when one of them starts; it may stay so. */
+    /** As with a network cut between them when either starts; the cut may stay. */
     @Test
     @SuppressWarnings("try") // closing may be interrupted
-    void aPipelineOverTwoNodesThatHaveNoSessionWithEachOtherEnds() throws Exception {
+    void aPipelineOverTwoNodesWithoutASessionEnds() throws Exception {
         int stages = 16;
         try (ThreeCpus apart = ThreeCpus.apart(9, 1);
                 TimelineSemaphore line = TimelineSemaphore.create(0)) {
@@ -319,7 +319,7 @@ class RemotePipelineTest {
     }
 
     @Test
-    void aFailingKernelIsTheFailureOfItsOperationAndNotOfTheDevice() {
+    void aFailingKernelFailsItsOperationAndNotTheDevice() {
         Device two = far(2);
         try (var kernels = JavaKernels.load(two);
                 TimelineSemaphore one = TimelineSemaphore.create(0);

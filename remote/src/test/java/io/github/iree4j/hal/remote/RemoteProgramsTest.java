@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Compiled programs on devices of other nodes, alone and together with the CPU of this one. */
+/** Compiled programs on devices of other nodes, alone and together with the local CPU. */
 @Timeout(300)
 class RemoteProgramsTest {
     private final List<AutoCloseable> toClose = new ArrayList<>();
@@ -106,7 +106,7 @@ class RemoteProgramsTest {
     }
 
     @Test
-    void aProgramWhoseExportsDeclareNothingRunsThere() {
+    void aProgramWithUndeclaredExportsRunsThere() {
         far();
         Context context = load("3.13.0/vmvx/add.vmfb");
         assertThat(call(context, "add", 1, new float[] {1, 2, 3, 4}, new float[] {10, 20, 30, 40}))

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Semaphores of another node: every value with its own frontier, and none before its owner reached it. */
+/** Semaphores of another node: every value with its own frontier, and none before the owner reached the value. */
 class RemoteSemaphoreTest {
     private final TestNodes nodes = new TestNodes();
     private Loopback loopback = new Loopback(1);
@@ -93,7 +93,7 @@ class RemoteSemaphoreTest {
             for (long at = 1; at <= proxy.value(); at++) {
                 Frontier frontier = proxy.frontierAt(at);
                 assertThat(frontier.producerEpoch())
-                        .as("seed %d at %d: the owner has reached that", seed, at)
+                        .as("seed %d at %d: the owner has reached the value", seed, at)
                         .isGreaterThanOrEqualTo(at)
                         .isLessThanOrEqualTo(value);
             }

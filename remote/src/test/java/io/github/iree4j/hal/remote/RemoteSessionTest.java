@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** REMOTE-1, REMOTE-2: sessions open once, fail once, and take the axes of the peer with them. */
+/** REMOTE-1, REMOTE-2: sessions open once, fail once, and take along the axes of the peer. */
 class RemoteSessionTest {
     private static final IreeException LOST = IreeException.of(StatusCode.UNAVAILABLE, "left the view");
 
@@ -59,7 +59,7 @@ class RemoteSessionTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void streamsThatOvertakeAndFramesThatComeTwiceDoNotMatter(long seed) {
+    void overtakingStreamsAndRepeatedFramesDoNotMatter(long seed) {
         loopback = new Loopback(seed).repeats(40);
         RemoteNode one = nodes.node(1);
         RemoteNode two = nodes.node(2);
@@ -72,7 +72,7 @@ class RemoteSessionTest {
     }
 
     @Test
-    void aPeerThatSaysItIsAnotherLeavesNothingBehind() {
+    void aPeerWithAFalseNameLeavesNothingBehind() {
         RemoteNode one = nodes.node(1);
         RemoteNode two = nodes.node(2);
         Link link = loopback.connect(one, two);
@@ -149,7 +149,7 @@ class RemoteSessionTest {
 
     /** The answer to the greeting is lost with the connection: the peer has never heard of the session, and dials again. */
     @Test
-    void aConnectionThatEndsWithinTheHandshakeIsNoFailureOfThePeer() {
+    void aConnectionEndingWithinTheHandshakeIsNoFailureOfThePeer() {
         RemoteNode one = nodes.node(1);
         RemoteNode two = nodes.node(2);
         Link link = loopback.connect(one, two);
@@ -169,7 +169,7 @@ class RemoteSessionTest {
     }
 
     @Test
-    void aPeerThatIsFailedWithinTheHandshakeIsNotAcceptedAgain() {
+    void aPeerFailedWithinTheHandshakeIsNotAcceptedAgain() {
         RemoteNode one = nodes.node(1);
         RemoteNode two = nodes.node(2);
         Link link = loopback.connect(one, two);
@@ -184,10 +184,10 @@ class RemoteSessionTest {
         assertThat(two.sessions()).isEmpty();
     }
 
-    /** What a peer sends on another stream may overtake its READY. */
+    /** Frames of a peer on another stream may overtake the READY. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aPeerThatHasUsedItsSessionFailsWithTheConnection(boolean isOwn) {
+    void aPeerWithAUsedSessionFailsWithTheConnection(boolean isOwn) {
         RemoteNode one = nodes.node(1);
         RemoteNode two = nodes.node(2);
         try (TimelineSemaphore ours = TimelineSemaphore.create(0);
@@ -229,7 +229,7 @@ class RemoteSessionTest {
         loopback.run();
         nodes.events.clear();
 
-        loopback.connect(one, two); // the peer learns that it is considered lost
+        loopback.connect(one, two); // the peer learns of its loss
         loopback.run();
         assertThat(nodes.events).containsExactlyInAnyOrder("1: failed ABORTED ?", "2: failed ABORTED ?");
         assertThat(one.failures()).containsOnlyKeys(2L);
@@ -304,7 +304,7 @@ class RemoteSessionTest {
     }
 
     @Test
-    void aPeerThatDoesNotReadIsFailed() {
+    void aPeerWithoutReadingIsFailed() {
         RemoteNode one = nodes.node(1);
         RemoteNode two = nodes.node(2);
         Link link = loopback.connect(one, two);
@@ -322,7 +322,7 @@ class RemoteSessionTest {
     }
 
     @Test
-    void aNodeThatLeavesTellsItsPeersAndTakesNoNewOnes() {
+    void aLeavingNodeTellsItsPeersAndTakesNoNewPeers() {
         RemoteNode one = nodes.node(1);
         RemoteNode two = nodes.node(2);
         RemoteNode three = nodes.node(3);
@@ -373,12 +373,12 @@ class RemoteSessionTest {
     }
 
     @Test
-    void aPeerWithOtherFramesLearnsBothVersionsAndReadsThem() {
+    void aPeerWithOtherFramesLearnsAndReadsBothVersions() {
         RemoteNode one = nodes.node(1);
         RemoteNode two = nodes.node(2);
         Link link = loopback.connect(one, two);
         byte[] rejection = rejection(link, 1, 9);
-        rejection[1] = 9; // as the other release writes it
+        rejection[1] = 9; // as written by the other release
         assertThat(new FrameReader(PeerStream.CONTROL, ByteBuffer.wrap(rejection)).status(""))
                 .hasMessageContaining("version 9")
                 .hasMessageContaining("version " + FrameWriter.VERSION + ";");

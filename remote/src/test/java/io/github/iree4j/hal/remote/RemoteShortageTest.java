@@ -26,7 +26,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A node whose device has no memory for its peer, and later has. */
+/** A node with a device that has no memory for its peer at first, and has some later. */
 @Timeout(60)
 class RemoteShortageTest {
     private static final long LIMIT = 64 << 20;
@@ -46,7 +46,7 @@ class RemoteShortageTest {
     }
 
     @Test
-    void memoryThatWasShortOnceServesOnceThereIsSome() {
+    void memoryShortForAWhileServesLater() {
         Loopback loopback = new Loopback(7);
         NodeIdentity identity = new NodeIdentity(TestNodes.CLUSTER, 2, 1, 2);
         SchedulingDomain domain = TestNodes.domain(identity);
@@ -96,7 +96,7 @@ class RemoteShortageTest {
         }
     }
 
-    /** Each brings bytes to this side, which do not come; copies that succeed are in flight beside them. */
+    /** Each brings bytes to this side, and the bytes do not come; succeeding copies are in flight meanwhile. */
     private static void copiesFailAlone(Device device, Buffer without) {
         List<Fence> copied = new ArrayList<>();
         try (Buffer with = device.allocator().allocate(PARAMS, 64);
@@ -122,9 +122,9 @@ class RemoteShortageTest {
         }
     }
 
-    /** Of the host, which code and recordings of a peer may take: what was refused is recorded again. */
+    /** Of the host, for code and recordings of a peer: a refused recording is recorded again. */
     @Test
-    void commandsThatThereWasNoRoomForRunOnceThereIs() {
+    void commandsWithoutRoomRunLater() {
         Loopback loopback = new Loopback(8);
         RemoteOptions little = new RemoteOptions(256 << 10, 1024, 1 << 30, 1 << 16, 1 << 20, 4 << 20);
         try (TestNodes nodes = new TestNodes()) {

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Spans of submitters go with their commands to the nodes that run them. */
+/** Spans of submitters accompany commands to the executing nodes. */
 @Timeout(120)
 class RemoteTraceTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -41,7 +41,7 @@ class RemoteTraceTest {
     private final ThreeCpus cluster = new ThreeCpus(11, 2, number -> spans.get(number - 1));
     private final List<Device> far = List.of(cluster.far(2, 1), cluster.far(3, 1));
 
-    /** A tracer, and what it was told: "begin n name", "end n CODE". */
+    /** A tracer, and its calls: "begin n name", "end n CODE". */
     private static final class Spans implements RemoteTracer {
         final ThreadLocal<@Nullable TraceParent> thread = new ThreadLocal<>();
         final List<RemoteWork> works = new ArrayList<>();
@@ -85,7 +85,7 @@ class RemoteTraceTest {
         return cluster.opened(buffer);
     }
 
-    /** Submits fills that alternate between the two devices, each behind the one before. */
+    /** Submits fills alternating between the two devices, in a row. */
     private void pipeline(int stages) {
         List<Buffer> buffers = far.stream().map(this::allocate).toList();
         try (TimelineSemaphore line = TimelineSemaphore.create(0)) {
@@ -100,7 +100,7 @@ class RemoteTraceTest {
     }
 
     @Test
-    void aPipelineSubmittedInASpanIsSpansOfEachNodeBelowIt() {
+    void aPipelineSubmittedInASpanHasSpansOfEachNodeBelowIt() {
         spans.getFirst().thread.set(SPAN);
         pipeline(8);
         assertThat(spans.getFirst().works).isEmpty();
@@ -129,7 +129,7 @@ class RemoteTraceTest {
     }
 
     @Test
-    void aSpanBeginsWhenEverythingThatTheCommandWaitsForIsReached() {
+    void aSpanBeginsWhenAllPointsAwaitedByTheCommandAreReached() {
         spans.getFirst().thread.set(SPAN);
         Buffer buffer = allocate(far.getFirst());
         Buffer other = allocate(far.getLast());
@@ -154,7 +154,7 @@ class RemoteTraceTest {
     }
 
     @Test
-    void operationsOutsideOfASpanAndThoseWithoutCommandsHaveNone() {
+    void operationsOutsideOfASpanOrWithoutCommandsHaveNoSpan() {
         pipeline(4);
         spans.getFirst().thread.set(SPAN);
         try (TimelineSemaphore done = TimelineSemaphore.create(0);
@@ -166,7 +166,7 @@ class RemoteTraceTest {
     }
 
     @Test
-    void namesSayWhatACommandDoes() {
+    void namesDescribeTheCommand() {
         spans.getFirst().thread.set(SPAN);
         Device device = far.getFirst();
         Buffer buffer = allocate(device);
@@ -201,7 +201,7 @@ class RemoteTraceTest {
     }
 
     @Test
-    void whatATracerThrowsDisturbsNothing() {
+    void exceptionsOfATracerDisturbNothing() {
         spans.getFirst().thread.set(SPAN);
         spans.get(1).throwing = true;
         pipeline(4);
@@ -224,7 +224,7 @@ class RemoteTraceTest {
         "4bf92f3577b34da6a3ce929d0e0e4736, 00f067aa0ba902b, false",
         "'', '', false"
     })
-    void idsAreDigitsThatAreNotAllZero(String trace, String span, boolean valid) {
+    void idsAreDigitsNotAllZero(String trace, String span, boolean valid) {
         TraceParent parent = TraceParent.of(trace, span);
         assertThat(parent != null).isEqualTo(valid);
         if (parent != null) {

@@ -37,11 +37,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Constants of a client on the CPU of a server, and the client's views: reports, limits, what a hostile client gets, and nothing left. */
+/**
+ * Constants of a client on the CPU of a server, and the client's views: reports, limits, effects of a hostile client,
+ * and no leftovers.
+ */
 @Timeout(120)
 class ServerConstantsTest {
     private static final int SIZE = 256 << 10;
-    private static final long MEMORY_LIMIT = 700 << 10; // for the constant and one written view
+    private static final long MEMORY_LIMIT = 700 << 10; // for the constant and a written view
     private static final RemoteOptions OPTIONS =
             new RemoteOptions(64 << 10, 1024, MEMORY_LIMIT, 1 << 16, 1 << 20, 4 << 20);
     private static final BufferParams CONSTANT = new BufferParams(
@@ -203,7 +206,7 @@ class ServerConstantsTest {
 
     /** A view made again would lack the writes before. */
     @Test
-    void aViewWithoutRoomForItsWritesStaysFailedOnceThereIsRoom() {
+    void aViewWithoutRoomForItsWritesStaysFailed() {
         Device far = far();
         Buffer constant = constant(far);
         Buffer ballast = constant(far);
@@ -314,7 +317,7 @@ class ServerConstantsTest {
     }
 
     @Test
-    void aMappedFileThatBecomesShorterFailsTheConstantAlone(@TempDir Path directory) throws IOException {
+    void aShortenedMappedFileFailsTheConstantAlone(@TempDir Path directory) throws IOException {
         Path path = directory.resolve("constant.bin");
         Files.write(path, new byte[SIZE]);
         try (Arena arena = Arena.ofShared();
@@ -333,9 +336,9 @@ class ServerConstantsTest {
         assertThat(failure(2)).as("of the next constant").isNull();
     }
 
-    /** The check after each test sees that nothing of the constants is left. */
+    /** The check after each test finds leftovers of the constants. */
     @Test
-    void aSessionThatEndsWhileAConstantArrivesLeavesNothing() {
+    void aSessionEndingWhileAConstantArrivesLeavesNothing() {
         link.hold(PeerStream.BULK, true);
         long transfer = client.transfers().next();
         client.transfers().sendConstant(transfer, MemorySegment.ofArray(new byte[SIZE]));
@@ -348,7 +351,7 @@ class ServerConstantsTest {
     }
 
     @Test
-    void aConstantReleasedWhileItArrivesLeavesNothing() {
+    void aConstantReleasedOnArrivalLeavesNothing() {
         Objects.requireNonNull(link.back).hold(PeerStream.BULK, true); // no credit comes
         long transfer = client.transfers().next();
         client.transfers().sendConstant(transfer, MemorySegment.ofArray(new byte[SIZE]));
@@ -361,7 +364,7 @@ class ServerConstantsTest {
         assertThat(failure(2).code()).isEqualTo(StatusCode.CANCELLED);
     }
 
-    /** Only a hostile client makes a constant of itself: the constant waits for its own end. */
+    /** Only a hostile client makes a constant of itself: the constant waits for itself. */
     @Test
     void aConstantOfItselfLeavesNothing() {
         long handle = 1 << 20;

@@ -5,7 +5,7 @@ import io.github.iree4j.hal.MemoryAccess;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CountDownLatch;
 
-/** A read of it takes as long as the test likes. */
+/** A read takes as long as the test likes. */
 final class SlowFile extends HalFile {
     final CountDownLatch begun = new CountDownLatch(1);
     final CountDownLatch end = new CountDownLatch(1);

@@ -10,7 +10,7 @@ import io.github.iree4j.status.IreeException;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Nodes of one cluster in this process, each with its own domain and a virtual device. */
+/** Nodes of a cluster in this process, each with a separate domain and a virtual device. */
 @SuppressWarnings("try") // closing may be interrupted
 final class TestNodes implements AutoCloseable {
     static final long CLUSTER = 0xC0FFEE;

@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
 
-/** Nodes 1, 2 and 3 of this process, each of which serves its CPU and has a session with each other. A thread delivers their frames. */
+/**
+ * Nodes 1, 2 and 3 of this process, each serving its CPU and with a session to each other node. A thread delivers the
+ * frames.
+ */
 @SuppressWarnings("try") // closing may be interrupted
 final class ThreeCpus implements AutoCloseable {
     final Loopback loopback;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A client that acts in the moment in which it learns of something: what the server says is so by then. */
+/** A client that acts in the moment of learning: the server's frame is true by then. */
 @Timeout(60)
 class ToldClientTest {
     private static final RemoteOptions ONE_COMMAND = new RemoteOptions(1024, 1, 1 << 20, 100, 1 << 20, 4096);
@@ -64,7 +64,7 @@ class ToldClientTest {
         AtomicReference<@Nullable Thread> next = new AtomicReference<>();
         Objects.requireNonNull(link.back)
                 .change(
-                        frame -> { // as it is sent
+                        frame -> { // as sent
                             if (is(FrameType.COMPLETED, frame) && next.get() == null) {
                                 Thread thread = Thread.ofPlatform()
                                         .start(() -> receiver.received(PeerStream.QUEUE, ByteBuffer.wrap(second)));
@@ -87,7 +87,7 @@ class ToldClientTest {
     }
 
     @Test
-    void codeIsThereOrRefusedBeforeTheClientLearnsThat() {
+    void codeIsThereOrRefusedBeforeTheClientLearnsSo() {
         loopback.run();
         AtomicBoolean settled = new AtomicBoolean();
         Objects.requireNonNull(link.back).change(frame -> {
@@ -107,9 +107,9 @@ class ToldClientTest {
     }
 
     @Test
-    void aClientThatGivesUpLoadingCodeLeavesNothingAndKeepsItsSession() {
+    void aClientCancellingALoadOfCodeLeavesNothingAndKeepsTheSession() {
         loopback.run();
-        for (int late = 0; late < 12; late++) { // frames that are delivered before it gives up
+        for (int late = 0; late < 12; late++) { // frames delivered before giving up
             RemoteClient of = client.session(2).client();
             long handle = client.handle();
             byte[] code = new byte[5000 + late];

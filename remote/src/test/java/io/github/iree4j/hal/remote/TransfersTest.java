@@ -73,7 +73,7 @@ class TransfersTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
-    void severalTransfersShareAStreamThatIsFull(long seed) {
+    void severalTransfersShareAFullStream(long seed) {
         open(seed);
         Random random = new Random(seed);
         List<byte[]> sent = new ArrayList<>();
@@ -118,7 +118,7 @@ class TransfersTest {
     }
 
     @Test
-    void whatArrivesAfterTheEndIsNotWritten() {
+    void bytesAfterTheEndAreNotWritten() {
         open(3);
         byte[] target = new byte[50_000];
         long number = from().next();
@@ -135,7 +135,7 @@ class TransfersTest {
     }
 
     @Test
-    void aSideThatStopsTellsTheOther() {
+    void aStoppingSideTellsTheOther() {
         open(4);
         long number = from().next();
         List<@Nullable IreeException> atSender = new ArrayList<>();
@@ -149,13 +149,14 @@ class TransfersTest {
     }
 
     @Test
-    void thePartAfterOneThatEndsOnTwoThreadsStays() {
+    void thePartAfterAPartEndingOnTwoThreadsStays() {
         open(5);
         long number = from().next();
         MemorySegment bytes = MemorySegment.ofArray(bytes(2000, 5));
         IreeException late = IreeException.of(StatusCode.CANCELLED, "not wanted");
         Supplier<@Nullable IreeException> stop = () -> {
-            from().withdraw(number); // another thread ends it and comes with the next part, before this one does
+            from().withdraw(number); // another thread ends the part and comes with the next part, before this thread
+            // does
             from().send(number, 1000, bytes.asSlice(1000), 0, () -> null, _ -> {});
             return late;
         };
@@ -165,7 +166,7 @@ class TransfersTest {
     }
 
     @Test
-    void aNumberInUseIsRefusedAndTheTransferThatHasItIsNotDisturbed() {
+    void aNumberInUseIsRefusedAndItsTransferIsNotDisturbed() {
         open(6);
         byte[] source = bytes(5000, 6);
         byte[] target = new byte[5000];

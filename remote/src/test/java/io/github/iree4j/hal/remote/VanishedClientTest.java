@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A client that has a node do much in one command, on a device whose time a test moves. */
+/** A client that makes a node do much in a single command, on a device with a clock of the test. */
 @Timeout(60)
 class VanishedClientTest {
     private static final int STEPS = 1000;
@@ -63,7 +63,7 @@ class VanishedClientTest {
         client.client().allocate(0, handle, MEMORY, GrantKey.create());
     }
 
-    /** Has node 2 run all steps, the first of which has begun; returns the connection. */
+    /** Makes node 2 run all steps; the first has begun; returns the connection. */
     private Link submit() {
         Link link = loopback.connect(one, two);
         loopback.run();
@@ -99,7 +99,7 @@ class VanishedClientTest {
     }
 
     @Test
-    void aCommandOfManyStepsRunsThemAll() {
+    void aCommandOfManyStepsRunsAllSteps() {
         submit();
         clock.runUntilIdle();
         assertThat(begun).hasValue(STEPS);
@@ -110,7 +110,7 @@ class VanishedClientTest {
     }
 
     @Test
-    void stepsThatHaveNotBegunEndWithTheSession() {
+    void stepsNotBegunEndWithTheSession() {
         loopback.cut(submit());
         loopback.run();
         int before = begun.get();
@@ -120,11 +120,11 @@ class VanishedClientTest {
     }
 
     @Test
-    void memoryThatWorkOfALostPeerHasCountsAgainstTheLimitOfOthers() {
+    void memoryInUseByWorkOfALostPeerCountsAgainstTheLimitOfOthers() {
         Link link = submit();
         loopback.connect(two, three);
         loopback.run();
-        assertThat(failureOfMemory(1)).as("limits are those of each peer").isNull();
+        assertThat(failureOfMemory(1)).as("limits are per peer").isNull();
         three.session(2).post(new FrameWriter(FrameType.RELEASE).u64(1));
         loopback.cut(link);
         loopback.run();
@@ -136,7 +136,7 @@ class VanishedClientTest {
     }
 
     @Test
-    void memoryThatACommandStillHasCountsAfterItsRelease() {
+    void memoryHeldByACommandCountsAfterItsRelease() {
         submit();
         RemoteSession client = one.session(2);
         client.post(new FrameWriter(FrameType.RELEASE).u64(1));

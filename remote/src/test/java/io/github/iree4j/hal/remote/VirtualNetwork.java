@@ -12,7 +12,9 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A transport on a virtual clock: a frame arrives a tick after it was sent. Counts what is sent. Confined to one thread. */
+/**
+ * A transport on a virtual clock: a frame arrives a tick after sending. Counts the frames. Confined to a single thread.
+ */
 final class VirtualNetwork {
     /** Bytes of an ADVANCE or a COMPLETED before the entries of its frontier. */
     private static final Map<FrameType, Integer> BEFORE_ENTRIES =
@@ -20,7 +22,7 @@ final class VirtualNetwork {
 
     private final VirtualClock clock;
     private final Map<FrameType, Long> frames = new EnumMap<>(FrameType.class);
-    private final List<Integer> entries = new ArrayList<>(); // of frontiers that were sent
+    private final List<Integer> entries = new ArrayList<>(); // of frontiers sent
     private final Set<List<Long>> pairs = new HashSet<>();
     private long bytes;
 
@@ -28,7 +30,7 @@ final class VirtualNetwork {
         this.clock = clock;
     }
 
-    /** Gives two nodes a session, unless they have one. */
+    /** Gives two nodes a session, unless present. */
     void connect(RemoteNode one, RemoteNode other) {
         boolean ordered = one.identity().incarnation() < other.identity().incarnation();
         RemoteNode from = ordered ? one : other;
@@ -48,7 +50,7 @@ final class VirtualNetwork {
         return pairs.size();
     }
 
-    /** Forgets what was counted so far. */
+    /** Forgets the counts so far. */
     void reset() {
         frames.clear();
         entries.clear();
@@ -67,7 +69,7 @@ final class VirtualNetwork {
         return bytes;
     }
 
-    /** The sizes of the frontiers that were sent, ascending. */
+    /** The sizes of the frontiers sent, ascending. */
     int[] entries() {
         int[] sorted = entries.stream().mapToInt(each -> each).toArray();
         Arrays.sort(sorted);

@@ -26,10 +26,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** REMOTE-1: a session fails as a whole, whatever one of its parts throws, and whatever begins at that moment. */
+/** REMOTE-1: a session fails as a whole, whatever any part throws, and whatever begins at the same moment. */
 @Timeout(60)
 class WholeFailureTest {
-    private static final int LANES = 2000; // it takes a while to open them, and to fail them
+    private static final int LANES = 2000; // opening them takes a while, and so does failing them
     private static final IreeException LOST = IreeException.of(StatusCode.UNAVAILABLE, "left the view");
 
     private final TestNodes nodes = new TestNodes();
@@ -69,9 +69,9 @@ class WholeFailureTest {
         return done;
     }
 
-    /** Node 3 has asked about work of both devices of node 2, and the connection breaks that would tell it. */
+    /** Node 3 has asked about work of both devices of node 2, and the connection for the answer breaks. */
     @Test
-    void allDevicesAndTheListenerLearnOfAFailureThatAnotherPeerCannotBeTold() {
+    void allDevicesAndTheListenerLearnOfAFailureUnknownToAnotherPeer() {
         RemoteNode client = nodes.node(1);
         Link toSecond = loopback.connect(client, nodes.node(2));
         loopback.connect(client, nodes.node(3), (_, frame) -> {
@@ -94,7 +94,7 @@ class WholeFailureTest {
                 assertThat(Thread.interrupted()).as("too late").isFalse();
             }
         }
-        client.fail(3, LOST); // whose work waits for what it is not told
+        client.fail(3, LOST); // with work behind something never reported
     }
 
     @Test
@@ -107,7 +107,7 @@ class WholeFailureTest {
     }
 
     @Test
-    void aDeviceThatIsBeingOpenedIsLostWithItsSession() throws InterruptedException {
+    void aDeviceOpeningIsLostWithItsSession() throws InterruptedException {
         for (int round = 0; round < Effort.rounds(100); round++) {
             AtomicInteger lanes = new AtomicInteger();
             CountDownLatch opening = new CountDownLatch(1);
@@ -136,7 +136,7 @@ class WholeFailureTest {
         }
     }
 
-    /** A connection whose peer is asked for while the session with it is being admitted, and which is closed when that has failed. */
+    /** A connection whose peer is asked for during the admission of the session, closed after a failed admission. */
     private record Accepted(Runnable admitting, Runnable closing) implements PeerConnection {
         @Override
         public boolean trySend(PeerStream stream, ByteBuffer head, ByteBuffer body) {
@@ -160,7 +160,7 @@ class WholeFailureTest {
         }
     }
 
-    /** What a peer says that serves nothing. */
+    /** Frames of a peer without a device. */
     private static ByteBuffer hello(NodeIdentity peer) {
         FrameWriter frame = new FrameWriter(FrameType.HELLO);
         new Hello(peer, 0, new Hello.Limits(1 << 18, 1024, 1 << 16), List.of(), List.of()).write(frame);
@@ -170,7 +170,7 @@ class WholeFailureTest {
     }
 
     @Test
-    void aPeerIsNotAdmittedForASessionThatHasFailed() throws InterruptedException {
+    void aPeerIsNotAdmittedForAFailedSession() throws InterruptedException {
         RemoteNode node = nodes.node(2);
         List<RemoteSession> session = new ArrayList<>();
         Thread closing =
@@ -178,7 +178,7 @@ class WholeFailureTest {
         Runnable admitting = () -> {
             closing.start();
             while (session.getFirst().failure() == null || closing.getState() != Thread.State.BLOCKED) {
-                Thread.onSpinWait(); // until it wants to tell the node, which admits the peer
+                Thread.onSpinWait(); // until the node is due for the notice, which admits the peer
             }
         };
         session.add(new RemoteSession(node, new Accepted(admitting, () -> {})));
@@ -193,7 +193,7 @@ class WholeFailureTest {
     }
 
     @Test
-    void aSessionThatFailsWhileItsPeerIsAdmittedLeavesNothing() throws Exception {
+    void aSessionFailingDuringTheAdmissionOfItsPeerLeavesNothing() throws Exception {
         RemoteNode node = nodes.node(new NodeIdentity(TestNodes.CLUSTER, 200, 1, 1 << 20), RemoteOptions.DEFAULTS);
         CyclicBarrier start = new CyclicBarrier(2);
         for (int round = 0; round < Effort.rounds(1000); round++) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** EVENT-1: an imported event reaches its timeline once, or never when the import was cancelled. */
+/** EVENT-1: an imported event reaches its timeline once, or never after a cancelled import. */
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no eventfd and epoll")
 class ExternalTimepointsTest {
     private static final Duration LONG = Duration.ofSeconds(30);
@@ -63,7 +63,7 @@ class ExternalTimepointsTest {
         assertThat(semaphore.lookup(3, found)).isTrue();
         assertThat(found.isReached()).isFalse();
         assertThat(found.isTainted()).isTrue();
-        assertThat(found.primitive()).as("what a device can wait for").isSameAs(event);
+        assertThat(found.primitive()).as("the kinds that a device can wait for").isSameAs(event);
         event.signal();
         semaphore.await(3, LONG);
         assertThat(semaphore.isTainted(3)).isTrue();
@@ -85,7 +85,7 @@ class ExternalTimepointsTest {
     }
 
     @Test
-    void oneEventMayReachSeveralTimelines() {
+    void anEventMayReachSeveralTimelines() {
         SystemEvent event = event();
         try (TimelineSemaphore other = TimelineSemaphore.create(0)) {
             ExternalTimepoints.importEvent(event, semaphore, 1);
@@ -184,7 +184,7 @@ class ExternalTimepointsTest {
     }
 
     @Test
-    void anEventThatComesTooLateFailsTheTimeline() {
+    void aLateEventFailsTheTimeline() {
         SystemEvent event = event();
         ExternalTimepoints.importEvent(event, semaphore, 2);
         semaphore.signal(3);
@@ -269,7 +269,7 @@ class ExternalTimepointsTest {
         }
     }
 
-    /** Closes the event and returns once no other reference is left, so that its import is over. */
+    /** Closes the event and returns once no other reference is left, so the import is over. */
     private static void awaitRelease(SystemEvent event) {
         event.close();
         long deadline = System.nanoTime() + LONG.toNanos();

@@ -32,7 +32,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * The contract of file transfers, for every backend.
  *
- * <p>FILE-1: closing the arena of a test's memory fails while a thread's transfer uses it; every outcome is counted.
+ * <p>FILE-1: closing the arena of a test's memory fails while a thread's transfer uses the memory; every outcome is
+ * counted.
  */
 @Timeout(600)
 abstract class FileTransferContract {
@@ -47,7 +48,7 @@ abstract class FileTransferContract {
     /** The transfers under test. */
     abstract SystemIo.Files files();
 
-    /** How one transfer ended. */
+    /** The end of a transfer. */
     private static final class Outcome implements Completion {
         int calls;
         long result = -1;
@@ -157,7 +158,9 @@ abstract class FileTransferContract {
 
     @Test
     @SuppressWarnings("restricted") // the file ends before the memory does
-    @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows checks all of a target, most of which is no memory")
+    @DisabledOnOs(
+            value = OS.WINDOWS,
+            disabledReason = "Windows checks all of a target, and most of this target is no memory")
     void aReadOfMoreThanTwoGibibytesReadsUpToTheEnd() throws IOException {
         byte[] contents = bytes(1000);
         try (AsyncFile file = io.open(file(contents), true, false)) {
@@ -182,7 +185,7 @@ abstract class FileTransferContract {
     }
 
     @Test
-    void whatIsWrittenIsInTheFile() throws IOException {
+    void writtenBytesAreInTheFile() throws IOException {
         Path path = file(bytes(100));
         byte[] contents = bytes(3000);
         try (AsyncFile file = io.open(path, false, true)) {
@@ -368,7 +371,7 @@ abstract class FileTransferContract {
     @Test
     @DisabledOnOs(value = OS.WINDOWS, disabledReason = "files of Linux")
     void aSystemErrorFailsTheTransfer() {
-        // A regular file that cannot be read at 0, where nothing is mapped.
+        // A regular file, unreadable at 0, where nothing is mapped.
         try (AsyncFile file = io.open(Path.of("/proc/self/mem"), true, false)) {
             Outcome outcome = read(file, 0, memory(8));
             assertThat(outcome.failure).isNotNull();

@@ -130,7 +130,7 @@ class ProactorTest {
     }
 
     @Test
-    void aTimerThatAddsATimerDoesNotKeepTheOwnerBusyForever() {
+    void aTimerAddingATimerDoesNotKeepTheOwnerBusyForever() {
         AtomicInteger count = new AtomicInteger();
         Completion[] again = new Completion[1];
         again[0] = (_, failure) -> {
@@ -246,7 +246,7 @@ class ProactorTest {
         assertThat(proactor.isClosed()).isFalse();
         source.finish(operation);
         proactor.poll();
-        assertThat(events).as("it ended before it could be cancelled").containsExactly("operation 5");
+        assertThat(events).as("over before the cancellation").containsExactly("operation 5");
         assertThat(source.calls).containsExactly("stop CANCELLED", "close");
         assertThat(proactor.isClosed()).isTrue();
     }
@@ -282,7 +282,7 @@ class ProactorTest {
     }
 
     @Test
-    void aSourceThatFailsToStopIsNotCalledAgain() {
+    void aSourceFailingToStopIsNotCalledAgain() {
         source.broken = new IllegalStateException("broken for good");
         source.slowToStop = true;
         source.begin(1, note("operation"));

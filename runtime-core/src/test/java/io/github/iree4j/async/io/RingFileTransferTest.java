@@ -30,7 +30,7 @@ class RingFileTransferTest extends FileTransferContract {
     }
 
     @Test
-    void theKernelMakesThem() {
+    void theKernelMakesTransfers() {
         try (SystemIo io = SystemIo.create("best", System::nanoTime)) {
             assertThat(io.fileTransfers()).isEqualTo("io_uring");
         }

@@ -8,9 +8,9 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A source whose operations end on a test's command. */
+/** A source with operations that end on a test's command. */
 final class StepSource implements CompletionSource {
-    /** The timeouts that the owner requested; a caller-driven test does not sleep. */
+    /** The timeouts requested by the owner; a caller-driven test does not sleep. */
     final List<Long> awaited = new ArrayList<>();
 
     final List<String> calls = new ArrayList<>();

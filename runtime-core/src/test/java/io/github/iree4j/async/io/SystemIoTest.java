@@ -16,14 +16,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** One wait for everything that the system reports. */
+/** A single wait for everything reported by the system. */
 @Timeout(300)
 class SystemIoTest {
     private static final int ETIME = 62;
     private static final int ECANCELED = 125;
 
     private final List<String> events = new ArrayList<>();
-    private int outcome; // the outcome of a sync_fd, which only a driver can create
+    private int outcome; // the outcome of a sync_fd, created only by a driver
     private final SystemIo io = SystemIo.create("test", System::nanoTime, SystemIo.Files.POOL, descriptor -> outcome);
 
     @BeforeAll

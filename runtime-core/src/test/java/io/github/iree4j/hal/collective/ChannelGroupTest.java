@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a group knows of its participants, and what they and the waiters for its axis are told. */
+/** The group's knowledge of its participants, and the reports to participants and waiters for the axis. */
 class ChannelGroupTest {
     private static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
@@ -36,7 +36,7 @@ class ChannelGroupTest {
         tracker.close();
     }
 
-    /** Checks that participants agree, and moves nothing. */
+    /** Checks for agreement of participants, and moves nothing. */
     private static GroupWork begin(ChannelGroup group) {
         return meetings -> meetings.forEach(each -> group.over(each, ChannelGroup.attempt(() -> Agreement.of(each))));
     }
@@ -79,7 +79,7 @@ class ChannelGroupTest {
     }
 
     @Test
-    void whatHappensBeforeAnyParticipantHappensBeforeTheOutcome() {
+    void everythingBeforeAnyParticipantHappensBeforeTheOutcome() {
         long first = axes.allocate(CausalDomain.QUEUE);
         long second = axes.allocate(CausalDomain.QUEUE);
         tracker.register(first);
@@ -95,7 +95,7 @@ class ChannelGroupTest {
     }
 
     @Test
-    void meetingsThatAreCompleteTogetherBeginTogether() {
+    void meetingsCompleteTogetherBeginTogether() {
         List<Integer> held = new ArrayList<>();
         CollectiveBackend counting = own -> {
             GroupWork work = begin(own);
@@ -118,7 +118,7 @@ class ChannelGroupTest {
     }
 
     @Test
-    void aGroupThatFailsFailsItsAxisWithTheFirstCause() {
+    void aFailingGroupFailsItsAxisWithTheFirstCause() {
         ChannelGroup group = group(2);
         meet(group, 2);
         group.fail(LOST);
@@ -129,7 +129,7 @@ class ChannelGroupTest {
     }
 
     @Test
-    void aGroupThatAllHaveLeftRetiresItsAxis() {
+    void aGroupLeftByAllRetiresItsAxis() {
         ChannelGroup group = group(2);
         meet(group, 2);
         List<String> waits = new ArrayList<>();
@@ -144,7 +144,7 @@ class ChannelGroupTest {
     }
 
     @Test
-    void participantsThatDisagreeEndTheGroup() {
+    void disagreeingParticipantsEndTheGroup() {
         ChannelGroup group = group(2);
         group.arrive(group.collective(0), arrival("rank 0", Frontier.EMPTY, 1));
         group.arrive(group.collective(1), arrival("rank 1", Frontier.EMPTY, 0));
@@ -168,7 +168,7 @@ class ChannelGroupTest {
     }
 
     @Test
-    void everyKindOfMeetingHearsOfAParticipantThatIsGone() {
+    void everyKindOfMeetingHearsOfALeaver() {
         ChannelGroup splitting = group(2);
         splitting.arrive(splitting.split(0), arrival("split"));
         splitting.leave(1);
@@ -179,14 +179,14 @@ class ChannelGroupTest {
     }
 
     @Test
-    void whoComesAfterAParticipantHasLeftIsRefused() {
+    void anArrivalAfterALeaverIsRefused() {
         ChannelGroup group = group(2);
         group.leave(1);
         assertGone(() -> group.collective(0), 1);
     }
 
     @Test
-    void aTicketOfAParticipantThatIsGoneIsGoodForItsMeeting() {
+    void aTicketOfALeaverIsGoodForItsMeeting() {
         ChannelGroup group = group(2);
         Meetings.Ticket ticket = group.collective(1);
         group.leave(1);
@@ -207,7 +207,7 @@ class ChannelGroupTest {
     }
 
     @Test
-    void aGroupThatOneLeavesBeforeItIsCompleteHasFailed() {
+    void aGroupLeftBeforeItsCompletionHasFailed() {
         ChannelGroup group = new ChannelGroup(domain, ChannelGroupTest::begin, 2);
         group.join(0);
         group.leave(0);

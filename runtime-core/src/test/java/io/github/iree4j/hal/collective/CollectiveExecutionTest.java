@@ -32,7 +32,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** An execution whose collectives begin behind commands that the hardware has, before the host learns that these are over. */
+/**
+ * An execution with collectives that begin behind commands of the hardware, before the host learns of the end of these.
+ */
 class CollectiveExecutionTest {
     private static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
 
@@ -58,7 +60,7 @@ class CollectiveExecutionTest {
         }
     }
 
-    /** A collective that is under way. */
+    /** A collective under way. */
     private record Started(Consumer<Object> issued, BiConsumer<@Nullable IreeException, Frontier> then) {}
 
     private static final class Execution extends CollectiveExecution {
@@ -113,7 +115,7 @@ class CollectiveExecutionTest {
     }
 
     @Test
-    void endOfACollectiveThatTheHostLearnsOfBeforeThatOfTheCommandsInFrontWaitsForIt() {
+    void endOfACollectiveKnownBeforeTheEndOfTheCommandsInFrontWaitsForThem() {
         try (VirtualDevice device = VirtualDevice.builder().build();
                 Channel channel = device.createChannel(0, 0, 1);
                 Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
@@ -134,7 +136,7 @@ class CollectiveExecutionTest {
             execution.submit(null, done);
             execution.started.get(0).issued().accept(new Object());
             assertThat(execution.started)
-                    .as("the second is behind commands that are issued")
+                    .as("the second is behind issued commands")
                     .hasSize(2);
             execution.started.get(1).issued().accept(new Object());
             scheduler.completedUpTo(1);
@@ -149,7 +151,7 @@ class CollectiveExecutionTest {
         }
     }
 
-    /** A fill, a collective whose end is promised once its arrival is issued, and a fill behind it. */
+    /** A fill, a collective with an end promised once the arrival is issued, and a fill behind the collective. */
     private static CommandBuffer oneCollective(VirtualDevice device, Channel channel, Buffer buffer) {
         CommandBuffer commands = device.createCommandBuffer(0, 3, -1, 0);
         commands.fillBuffer(BufferRef.of(buffer), 7, 4, 0);
@@ -163,7 +165,7 @@ class CollectiveExecutionTest {
 
     // GROUP-2
     @Test
-    void aFailureDuringTheSubmissionOfTheLastCommandsIsWhatTheirFenceFailsWith() {
+    void aFailureDuringTheSubmissionOfTheLastCommandsFailsTheirFence() {
         try (VirtualDevice device = VirtualDevice.builder().build();
                 Channel channel = device.createChannel(0, 0, 1);
                 Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64);
@@ -178,7 +180,9 @@ class CollectiveExecutionTest {
             Started collective = execution.started.getFirst();
             execution.making = () -> {
                 collective.then().accept(CAUSE, Frontier.EMPTY);
-                assertThat(done.failure()).as("the operation is to end it").isEmpty();
+                assertThat(done.failure())
+                        .as("the operation is the one to end it")
+                        .isEmpty();
                 assertThat(commands.isLive()).as("the operation uses them").isTrue();
             };
             collective.issued().accept(new Object());
@@ -192,7 +196,7 @@ class CollectiveExecutionTest {
 
     // GROUP-2
     @Test
-    void aFailureAnywhereInTheSubmissionOfTheLastCommandsIsWhatTheirFenceFailsWith() throws Exception {
+    void aFailureAnywhereInTheSubmissionOfTheLastCommandsFailsTheirFence() throws Exception {
         try (VirtualDevice device = VirtualDevice.builder().build();
                 Buffer buffer = device.allocator().allocate(BufferParams.DEFAULT, 64)) {
             for (int round = Effort.rounds(2000); round > 0; round--) {

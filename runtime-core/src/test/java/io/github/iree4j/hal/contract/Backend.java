@@ -8,25 +8,25 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A backend as the suites see it: how its devices are opened, which kernels they run, what they lack. Each test has an instance of its own,
- * which it closes. {@link BackendContract} runs all suites on one.
+ * A backend as seen by the suites: the opening of devices, the kernels, the missing abilities. Each test has a separate
+ * instance, and closes the instance. {@link BackendContract} runs all suites on a backend.
  */
 public interface Backend extends AutoCloseable {
-    /** What failures and reports call it. */
+    /** The name in failures and reports. */
     String name();
 
     /** Opens a device with these options; the caller closes it. Skips the test, with a cause, where this machine has none. */
     Device open(DeviceOptions.Builder options);
 
     /**
-     * Loads the backend's version of {@link JavaKernels} on a device that {@link #open} or {@link #peers} opened; the caller closes it.
-     * It has all exports, with the same ordinals and names.
+     * Loads the backend's version of {@link JavaKernels} on a device from {@link #open} or {@link #peers}; the caller
+     * closes it. The executable has all exports, with the same ordinals and names.
      *
      * @param constants specialisation constants
      */
     Executable kernels(Device device, int... constants);
 
-    /** What the backend lacks: suites skip what needs it, or expect less. */
+    /** The missing abilities of the backend: suites skip dependent tests, or expect less. */
     default Set<Capability> lacks() {
         return Set.of();
     }
@@ -36,31 +36,36 @@ public interface Backend extends AutoCloseable {
         return !lacks().contains(capability);
     }
 
-    /** Bytes of which addresses and lengths of imported host memory must be multiples. */
+    /** The unit of addresses and lengths of imported host memory, in bytes. */
     default long importGranularity() {
         return 64;
     }
 
-    /** How many queues of one device are streams that can wait for each other; {@link QueueCostContract} needs at least three. */
+    /**
+     * The number of queues of a device that are streams able to wait for each other; {@link QueueCostContract} needs at
+     * least three.
+     */
     default int streams() {
         return 4;
     }
 
     /**
-     * Has the hardware begin nothing until {@link #release}, so that a suite can count what was asked of it. Hardware that begins nothing
-     * while a suite submits needs no override.
+     * Has the hardware begin nothing until {@link #release}, for a suite to count the requests. Hardware idle during a
+     * suite's submissions needs no override.
      */
     default void hold() {}
 
     /** Ends {@link #hold}. */
     default void release() {}
 
-    /** Opens devices that share memory with the first one and take part in random graphs beside it; the caller closes them. */
+    /** Opens devices with memory shared with the first device, for random graphs beside it; closed by the caller. */
     default List<Device> peers() {
         return List.of();
     }
 
-    /** Opens what takes part in collectives; the caller closes it. By default all ranks are queues of one device. */
+    /**
+     * Opens the participants of collectives; the caller closes it. By default all ranks are queues of the same device.
+     */
     default Participants participants() {
         return Participants.onQueuesOf(open(DeviceOptions.builder().queueCount(Participants.COUNT)));
     }
@@ -70,7 +75,10 @@ public interface Backend extends AutoCloseable {
         return true;
     }
 
-    /** Ends the test, after its devices are closed; fails when the hardware's interface was misused or something is left. */
+    /**
+     * Ends the test, after the devices are closed; fails when the hardware's interface was misused or something is
+     * left.
+     */
     @Override
     default void close() {}
 }

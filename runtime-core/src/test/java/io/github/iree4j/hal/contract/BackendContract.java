@@ -4,8 +4,8 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 
 /**
- * All suites on one backend: a subclass gives it and has nothing to add. Each suite has a tag, by which Maven selects it:
- * {@code -Dtest=LocalContractTest -Dgroups=queues}.
+ * All suites on a backend: a subclass gives the backend and has nothing to add. Each suite has a tag, for selection by
+ * Maven: {@code -Dtest=LocalContractTest -Dgroups=queues}.
  */
 public abstract class BackendContract {
     private final Backend tested;

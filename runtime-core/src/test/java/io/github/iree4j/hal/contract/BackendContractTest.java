@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class BackendContractTest {
-    /** What is not nested there runs on no backend. */
+    /** A suite not nested there runs on no backend. */
     @Test
     void everySuiteIsNested() throws Exception {
         Stream<Class<?>> nested =
@@ -19,7 +19,7 @@ class BackendContractTest {
         assertThat(nested).containsExactlyInAnyOrderElementsOf(suites());
     }
 
-    /** Abstract classes that end with this, but what they share. */
+    /** Abstract classes with this ending, except the shared base. */
     private static Iterable<Class<?>> suites() throws Exception {
         try (Stream<Path> files = Files.list(folder())) {
             return files.map(file -> file.getFileName().toString())

@@ -23,14 +23,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What every backend's memory must do. */
+/** The contract of every backend's memory. */
 public abstract class BufferContract extends DeviceContract {
     /** On a backend, closed after each test. */
     protected BufferContract(Backend backend) {
         super(backend);
     }
 
-    /** Memory of a test that counts how often it is freed. */
+    /** Memory of a test with a count of frees. */
     private static final class Owner extends Resource {
         private int freed;
 
@@ -41,12 +41,12 @@ public abstract class BufferContract extends DeviceContract {
     }
 
     @Test
-    void keepsWhatIsWritten() {
+    void keepsWrittenBytes() {
         assertThat(read(ints(1, 2, 3))).containsExactly(1, 2, 3);
     }
 
     @Test
-    void memoryIsAlignedWhateverItsSize() {
+    void memoryIsAlignedAtAnySize() {
         for (long size : new long[] {0, 1, 63, 64, 65, 1000, 4097, 300_000, 5_000_000}) {
             Buffer buffer = closed(device.allocator().allocate(PARAMS, size));
             assertThat(buffer.length()).isEqualTo(size);
@@ -75,7 +75,7 @@ public abstract class BufferContract extends DeviceContract {
         }
     }
 
-    /** However a driver aligns what it allocates. */
+    /** In any alignment of allocations by a driver. */
     @Test
     void memoryIsAlignedAsAskedFor() {
         for (long alignment : new long[] {64, 512, 1024, 4096, 65536}) {
@@ -136,7 +136,7 @@ public abstract class BufferContract extends DeviceContract {
     }
 
     @Test
-    void accessIsLimitedToWhatWasAllowed() {
+    void accessIsLimitedToTheAllowed() {
         Buffer readable = closed(device.allocator().allocate(PARAMS.withAccess(MemoryAccess.READ), 8));
         assertFails(
                 StatusCode.PERMISSION_DENIED,
@@ -201,7 +201,7 @@ public abstract class BufferContract extends DeviceContract {
         }
     }
 
-    /** Whether or not it can be mapped. */
+    /** Mappable or not. */
     @Test
     void partsAreReadAndWrittenByTheHost() {
         for (BufferParams params : new BufferParams[] {PARAMS, BufferParams.DEFAULT}) {
@@ -222,7 +222,7 @@ public abstract class BufferContract extends DeviceContract {
     }
 
     @Test
-    void importsOnlyMemoryThatKernelsCanUse() {
+    void importsOnlyMemoryUsableByKernels() {
         assume(Capability.HOST_IMPORTS);
         try (Arena arena = Arena.ofShared()) {
             MemorySegment bytes = arena.allocate(2 * backend.importGranularity(), backend.importGranularity());
@@ -316,7 +316,7 @@ public abstract class BufferContract extends DeviceContract {
     }
 
     @Test
-    void deviceMemoryCanBeMappedByTheHostOrSaysThatItCannot() {
+    void deviceMemoryCanBeMappedByTheHostOrRefusesToBe() {
         Buffer buffer = closed(device.allocator().allocate(BufferParams.DEFAULT, 8));
         boolean isOfHost = device.isMemoryOfHost();
         assertThat((buffer.memoryType() & MemoryType.HOST_VISIBLE) != 0).isEqualTo(isOfHost);

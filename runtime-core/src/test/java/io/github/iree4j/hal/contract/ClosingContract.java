@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A device that is closed at any moment, from the first instruction after it was opened, while another thread uses it: every operation ends, and nothing
- * is left.
+ * A device closed at any moment, from the first instruction after the opening, while another thread uses the device:
+ * every operation ends, and nothing is left.
  */
 @Tag("long")
 @Timeout(600)
@@ -33,7 +33,7 @@ public abstract class ClosingContract extends DeviceContract {
     private static final int ROUNDS = Effort.rounds(240, 4000);
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
-    /** It came too late, was in flight, or waited for one of these. */
+    /** Too late, in flight, or behind one of these. */
     private static final Set<StatusCode> CODES =
             Set.of(StatusCode.FAILED_PRECONDITION, StatusCode.ABORTED, StatusCode.CANCELLED);
 
@@ -42,7 +42,7 @@ public abstract class ClosingContract extends DeviceContract {
         super(backend);
     }
 
-    /** What one thread does with a device that another one closes. */
+    /** The work of a thread on a device that another thread closes. */
     private static final class User {
         private final Device device;
         private final Random random;
@@ -56,7 +56,7 @@ public abstract class ClosingContract extends DeviceContract {
             this.random = random;
         }
 
-        /** Submits until it is refused, at most so many operations. */
+        /** Submits until refused, at most so many operations. */
         void run(int operations) {
             Fence before = null;
             for (int i = 0; i < operations; i++) {

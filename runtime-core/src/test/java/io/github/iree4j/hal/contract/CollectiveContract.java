@@ -23,7 +23,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Who meets whom in collectives, in which order, and what participants are told when one of them disagrees, fails or leaves. */
+/**
+ * Meetings in collectives, their order, and the reports to participants when one of them disagrees, fails or leaves.
+ */
 public abstract class CollectiveContract extends CollectiveFixture {
     /** On a backend, closed after each test. */
     protected CollectiveContract(Backend backend) {
@@ -163,7 +165,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
     }
 
     @Test
-    void aChannelWithoutRankAndCountIsOneParticipant() {
+    void aChannelWithoutRankAndCountIsASingleParticipant() {
         Channel alone = closed(participants.device(0).createChannel(-1, -1, -1));
         assertThat(alone.rank()).isZero();
         assertThat(alone.count()).isOne();
@@ -173,7 +175,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
     }
 
     @Test
-    void threadsThatMeetAgainAndAgainLoseNoRound() throws Exception {
+    void threadsMeetingAgainAndAgainLoseNoRound() throws Exception {
         int threads = 4;
         int rounds = 200;
         List<Channel> channels = channels("threads", threads);
@@ -218,7 +220,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
     }
 
     @Test
-    void participantsThatDisagreeAllFailNowAndLater() {
+    void disagreeingParticipantsAllFailNowAndLater() {
         List<Channel> channels = channels("disagree", 3);
         List<Fence> done = List.of(
                 submit(0, null, one(0, channels.get(0), SUM, 0, ints(0, 1), ints(0, 0), 1)),
@@ -232,7 +234,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
     }
 
     @Test
-    void aParticipantWhoseWaitFailsFailsAllWithThatCause() {
+    void aParticipantWithAFailedWaitFailsAllWithItsCause() {
         List<Channel> channels = channels("cause", 2);
         Fence wait = fence();
         List<Fence> done = List.of(
@@ -244,7 +246,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
     }
 
     @Test
-    void aParticipantThatClosesItsChannelFailsThoseWhoWaitForIt() {
+    void aParticipantClosingItsChannelFailsItsWaiters() {
         List<Channel> channels = channels("closing", 2);
         Fence done = submit(0, null, one(0, channels.get(0), SUM, 0, ints(0, 1), ints(0, 0), 1));
         channels.get(1).close();
@@ -256,7 +258,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
     }
 
     @Test
-    void participantsThatCountDifferentlyOrShareARankAreRefused() {
+    void participantsWithDifferentCountsOrTheSameRankAreRefused() {
         Channel first = closed(participants.device(0).createChannel(-1, ChannelParams.of("join", 0, 2)));
         Fence done = submit(0, null, one(0, first, SUM, 0, ints(0, 1), ints(0, 0), 1));
         assertThatThrownBy(() -> participants.device(1).createChannel(-1, ChannelParams.of("join", 0, 2)))
@@ -275,7 +277,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
     }
 
     @Test
-    void aGroupThatOneLeavesWhileItFormsIsFormedAnew() {
+    void aGroupLeftWhileFormingIsFormedAnew() {
         participants
                 .device(0)
                 .createChannel(-1, ChannelParams.of("given up", 0, 2))
@@ -287,7 +289,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
     }
 
     @Test
-    void aSplitWithOneThatIsGoneFails() {
+    void aSplitWithALeaverFails() {
         List<Channel> channels = channels("split and gone", 2);
         Channel part = closed(channels.get(0).split(0, 0));
         channels.get(1).close();
@@ -298,7 +300,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
     }
 
     @Test
-    void aPartThatIsClosedBeforeAllHaveSplitLeavesItsGroup() {
+    void aPartClosedBeforeAllHaveSplitLeavesItsGroup() {
         List<Channel> channels = channels("closed part", 2);
         Channel gone = channels.get(0).split(0, 0);
         gone.close();
@@ -310,7 +312,7 @@ public abstract class CollectiveContract extends CollectiveFixture {
     }
 
     @Test
-    void participantsThatDisagreeAboutTheRootOrTheLengthFail() {
+    void participantsDisagreeingAboutTheRootOrTheLengthFail() {
         Collective broadcast = Collective.of(Collective.BROADCAST, 0, Collective.S32);
         List<Channel> rooted = channels("roots", 2);
         assertFailed(

@@ -24,7 +24,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What the suites of collectives share: a device and a queue for each participant, channels between them, and collectives to run there. */
+/**
+ * Common parts of the suites of collectives: a device and a queue for each participant, channels between them, and
+ * collectives to run there.
+ */
 public abstract class CollectiveFixture extends Suite {
     static final Collective SUM = Collective.of(Collective.ALL_REDUCE, Collective.SUM, Collective.S32);
     static final int FULL = 0x3F;
@@ -81,7 +84,7 @@ public abstract class CollectiveFixture extends Suite {
         return commands;
     }
 
-    /** One collective of a participant. */
+    /** A collective of a participant. */
     CommandBuffer one(
             int rank,
             Channel channel,
@@ -115,7 +118,7 @@ public abstract class CollectiveFixture extends Suite {
         }
     }
 
-    /** Waits for fences, all of which fail. */
+    /** Waits for fences, with a failure of each. */
     static void assertFailed(List<Fence> fences, StatusCode code, String message) {
         for (Fence each : fences) {
             IreeException failure = catchThrowableOfType(IreeException.class, () -> each.await(Duration.ofSeconds(60)));

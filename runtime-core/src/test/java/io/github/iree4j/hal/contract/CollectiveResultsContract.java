@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What each kind of collective leaves in the targets. */
+/** The content left in the targets by each kind of collective. */
 public abstract class CollectiveResultsContract extends CollectiveFixture {
     /** On a backend, closed after each test. */
     protected CollectiveResultsContract(Backend backend) {
@@ -39,7 +39,7 @@ public abstract class CollectiveResultsContract extends CollectiveFixture {
     }
 
     @Test
-    void elementsOfTwoBytesAreMovedWhateverTheirType() {
+    void elementsOfTwoBytesAreMovedWithAnyType() {
         for (int type : new int[] {Collective.S16, Collective.U16, Collective.F16, Collective.BF16}) {
             List<Buffer> targets = run(
                     "moved",
@@ -113,7 +113,7 @@ public abstract class CollectiveResultsContract extends CollectiveFixture {
     }
 
     @Test
-    void sendsMeetReceivesWhateverTheirOrder() {
+    void sendsMeetReceivesInAnyOrder() {
         List<Channel> channels = channels("pair", 3);
         Collective send = Collective.of(Collective.SEND, 0, Collective.S32);
         Collective receive = Collective.of(Collective.RECV, 0, Collective.S32);
@@ -206,7 +206,7 @@ public abstract class CollectiveResultsContract extends CollectiveFixture {
     }
 
     @Test
-    void sumsThatLieBetweenTwoAreRoundedToTheNearest() {
+    void sumsBetweenTwoNumbersAreRoundedToTheNearest() {
         // Eight bits: beyond 256 only even numbers are representable.
         assertThat(reduce(Collective.BF16, Collective.SUM, 256, 1))
                 .as("a tie, to even")
@@ -223,7 +223,7 @@ public abstract class CollectiveResultsContract extends CollectiveFixture {
     void floatsKeepNaNAndRoundOnce() {
         assertThat(reduce(Collective.F32, Collective.MAXIMUM, 1, Double.NaN)).isNaN();
         assertThat(reduce(Collective.BF16, Collective.SUM, 1, Double.NaN)).isNaN();
-        // 256 + 1 + 1 is even in bfloat16, which has eight bits; rounding twice would lose both ones.
+        // 256 + 1 + 1 is even in bfloat16 with eight bits; rounding twice would lose both ones.
         assertThat(reduce(Collective.BF16, Collective.SUM, 256, 1, 1)).isEqualTo(258);
         assertThat(reduce(Collective.F16, Collective.SUM, 65504, 65504)).isInfinite();
     }
@@ -236,7 +236,7 @@ public abstract class CollectiveResultsContract extends CollectiveFixture {
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNIMPLEMENTED));
     }
 
-    /** Runs one operation on all ranks, and returns the targets. */
+    /** Runs an operation on all ranks, and returns the targets. */
     private List<Buffer> run(
             String id, Collective operation, int parameter, long count, int[] target, int[]... sources) {
         List<Channel> channels = channels(id, sources.length);
@@ -261,7 +261,7 @@ public abstract class CollectiveResultsContract extends CollectiveFixture {
         return targets;
     }
 
-    /** All-reduces one element of each participant, and checks that all results are equal. */
+    /** All-reduces an element of each participant, and checks for equal results. */
     private double reduce(int type, int reduction, double... values) {
         Collective operation = Collective.of(Collective.ALL_REDUCE, reduction, type);
         List<Channel> channels = channels("types", values.length);

@@ -25,7 +25,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What every backend's command buffers must do. */
+/** The contract of every backend's command buffers. */
 public abstract class CommandBufferContract extends DeviceContract {
     private static final int BOTH = CommandBuffer.TRANSFER | CommandBuffer.DISPATCH;
     private static final int[] NONE = {};
@@ -49,7 +49,7 @@ public abstract class CommandBufferContract extends DeviceContract {
         execute(commands, BindingTable.of(slots)).await();
     }
 
-    /** Without one between them commands may run at once. */
+    /** Without a barrier in between commands may run at once. */
     private static void barrier(CommandBuffer commands) {
         commands.executionBarrier(CommandBuffer.STAGE_COMMAND_RETIRE, CommandBuffer.STAGE_COMMAND_ISSUE, 0);
     }
@@ -224,7 +224,7 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
-    void recordingChecksWhatItKnows() {
+    void recordingChecksTheKnownFacts() {
         Executable kernels = closed(kernels(device));
         CommandBuffer commands = commands(0, 1);
         Buffer buffer = ints(1, 2);
@@ -305,7 +305,7 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
-    void codeThatIsClosedIsNotRecorded() {
+    void closedCodeIsNotRecorded() {
         Executable kernels = kernels(device);
         kernels.close();
         Buffer buffer = ints(1, 2);
@@ -376,7 +376,7 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
-    void slotsThatNoCommandUsesMayHoldAnything() {
+    void unusedSlotsMayHoldAnything() {
         CommandBuffer commands = commands(0, 3);
         commands.fillBuffer(slot(2), 5, 4, 0);
         commands.finish();
@@ -396,7 +396,7 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
-    void retainsWhatItRefersTo() {
+    void retainsItsReferences() {
         Executable kernels = kernels(device);
         Buffer in = ints(4);
         Buffer out = ints(0);
@@ -526,7 +526,7 @@ public abstract class CommandBufferContract extends DeviceContract {
         }
     }
 
-    /** Each dispatch reads its counts when those before it have written them. */
+    /** Each dispatch reads its counts after the writes of the earlier dispatches. */
     @Test
     void countsMayBeUpdatedFilledOrComputedByTheCommandsBefore() {
         Executable kernels = closed(kernels(device));
@@ -559,7 +559,7 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
-    void countsThatAreFinalWhenTheExecutionIsIssuedMayBeWrittenBehindTheRecording() {
+    void countsFinalAtTheIssueOfTheExecutionMayBeWrittenBehindTheRecording() {
         Executable kernels = closed(kernels(device));
         CommandBuffer commands = commands(0, 1);
         Buffer counts = ints(0, 0, 0);
@@ -580,7 +580,10 @@ public abstract class CommandBufferContract extends DeviceContract {
         assertThat(read(out)).containsExactly(0, 1, -1);
     }
 
-    /** Two entry points of one executable, fixed buffers and slots in one dispatch, more workgroups than a worker takes at once. */
+    /**
+     * Two entry points of the same executable, fixed buffers and slots in a dispatch, more workgroups than a worker
+     * takes at once.
+     */
     @Test
     void aPipelineOfDispatchesIsReusedWithOtherInputs() {
         Executable kernels = closed(kernels(device));
@@ -609,7 +612,7 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
-    void manyCommandsAreOneRecordingAndManyRecordingsRunOneAfterTheOther() {
+    void manyCommandsAreASingleRecordingAndManyRecordingsRunOneAfterTheOther() {
         int count = 512;
         Buffer filled = ints(new int[count]);
         Buffer copied = ints(new int[count]);
@@ -656,7 +659,7 @@ public abstract class CommandBufferContract extends DeviceContract {
     }
 
     @Test
-    void aRecordingIsReusedOnMemoryOfItsOwnEachTime() {
+    void aRecordingIsReusedOnSeparateMemoryEachTime() {
         Executable kernels = closed(kernels(device));
         CommandBuffer commands = commands(0, 2);
         DispatchConfig grid = DispatchConfig.of(128, 1, 1);

@@ -33,9 +33,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What transfers do that write to constants of a module: each call has its own contents, which end with it. */
+/** Transfers with writes to constants of a module: each call has private contents, until its end. */
 public abstract class ConstantContract extends DeviceContract {
-    /** Above the limit at which transfers are cut into pieces, and in several windows of a view. */
+    /** Above the limit for cutting transfers into pieces, and in several windows of a view. */
     private static final int LENGTH = 600_000;
 
     private static final BufferParams CONSTANT = new BufferParams(
@@ -59,7 +59,7 @@ public abstract class ConstantContract extends DeviceContract {
                 SystemCapability.VIEWS.isPresent() || OS.LINUX.isCurrentOs(), "this system has no views of constants");
     }
 
-    /** A constant that counts up from 0, as a module has it. */
+    /** A constant counting up from 0, as in a module. */
     private Buffer constant() {
         SealedMemory memory = closed(SealedMemory.create(LENGTH * 4L));
         MemorySegment.copy(ORIGINAL, 0, memory.writable(), INT, 0, LENGTH);
@@ -75,7 +75,7 @@ public abstract class ConstantContract extends DeviceContract {
     }
 
     @Test
-    void pagesThatMayBeReadOnlyAreUsedInPlaceOrRefused() {
+    void readOnlyPagesAreUsedInPlaceOrRefused() {
         assume(Capability.HOST_IMPORTS);
         SealedMemory memory = closed(SealedMemory.create(4096));
         memory.writable().fill((byte) 7);
@@ -107,7 +107,7 @@ public abstract class ConstantContract extends DeviceContract {
         }
     }
 
-    /** Submits one operation of a call. */
+    /** Submits an operation of a call. */
     private Fence submit(MemoryHolder call, Consumer<Fence> operation) {
         return during(call, () -> {
             Fence done = fence();
@@ -116,7 +116,7 @@ public abstract class ConstantContract extends DeviceContract {
         });
     }
 
-    /** What the host sees of a constant. */
+    /** The host's view of a constant. */
     private int[] seen(Buffer constant) {
         if (constant.isMappable(MemoryAccess.READ)) {
             return read(constant);
@@ -126,7 +126,7 @@ public abstract class ConstantContract extends DeviceContract {
         return values;
     }
 
-    /** What an operation of the call reads. */
+    /** The bytes read by an operation of the call. */
     private int[] copyOf(MemoryHolder call, Buffer constant) {
         Buffer target = ints(new int[LENGTH]);
         submit(call, done -> queue.copy(null, done, constant, 0, target, 0, LENGTH * 4L, 0))
@@ -140,7 +140,7 @@ public abstract class ConstantContract extends DeviceContract {
         return expected;
     }
 
-    /** Runs an operation in a call, and checks what that and other calls see. */
+    /** Runs an operation in a call, and checks the view of the call and of other calls. */
     private void check(Buffer constant, int[] expected, Consumer<Fence> operation) {
         MemoryHolder writer = call("writer");
         MemoryHolder other = call("other");
@@ -242,12 +242,12 @@ public abstract class ConstantContract extends DeviceContract {
         commands.updateBuffer(MemorySegment.ofArray(new int[] {-2}), target.range(16, 4), 0);
         commands.copyBuffer(source, target.range(20, 8), 0);
         commands.executionBarrier(CommandBuffer.STAGE_COMMAND_RETIRE, CommandBuffer.STAGE_COMMAND_ISSUE, 0);
-        commands.copyBuffer(target.range(20, 8), target.range(28, 8), 0); // of what was written
+        commands.copyBuffer(target.range(20, 8), target.range(28, 8), 0); // of the written bytes
         commands.finish();
     }
 
     @Test
-    void whatTheCallWroteThatMadeTheConstantStays() {
+    void writesOfTheMakingCallStay() {
         MemoryHolder loading = call("loading");
         Buffer constant = during(loading, this::constant);
         submit(loading, done -> queue.fill(null, done, constant, 0, 8, -1, 4, 0))
@@ -294,7 +294,7 @@ public abstract class ConstantContract extends DeviceContract {
     }
 
     @Test
-    void otherMemoryThatIsReadOnlyIsNotWritten() {
+    void otherReadOnlyMemoryIsNotWritten() {
         assume(Capability.HOST_IMPORTS);
         try (Arena arena = Arena.ofShared()) {
             MemorySegment bytes = arena.allocate(backend.importGranularity(), backend.importGranularity());

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What every backend's queues must do with host calls that complete later. */
+/** The contract of every backend's queues for host calls with a later completion. */
 public abstract class DeferredCallContract extends DeviceContract {
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
@@ -35,7 +35,7 @@ public abstract class DeferredCallContract extends DeviceContract {
         super(backend);
     }
 
-    /** Submits a call that is to be completed, and returns its completion once it has begun. */
+    /** Submits a call to be completed, and returns the completion after the begin. */
     private HostCallCompletion begun(Fence signal) {
         CompletableFuture<HostCallCompletion> given = new CompletableFuture<>();
         queue.deferredHostCall(null, signal, given::complete);
@@ -49,7 +49,7 @@ public abstract class DeferredCallContract extends DeviceContract {
     }
 
     @Test
-    void aDeferredCallSignalsWhenItIsCompletedAndTheQueueGoesOnMeanwhile() {
+    void aDeferredCallSignalsWhenCompletedAndTheQueueGoesOnMeanwhile() {
         Buffer buffer = ints(0);
         TimelineSemaphore timeline = semaphore();
         Fence called = fence();
@@ -76,7 +76,7 @@ public abstract class DeferredCallContract extends DeviceContract {
     }
 
     @Test
-    void aDeferredCallFailsAsItIsTold() {
+    void aDeferredCallFailsAsRequested() {
         Fence status = fence();
         queue.deferredHostCall(null, status, completion -> completion.fail(LOST));
         assertFails(status, StatusCode.DATA_LOSS, "lost on purpose");
@@ -88,7 +88,7 @@ public abstract class DeferredCallContract extends DeviceContract {
     }
 
     @Test
-    void aDeferredCallWhoseWaitFailsIsNotBegun() {
+    void aDeferredCallWithAFailedWaitIsNotBegun() {
         Fence wait = fence();
         Fence status = fence();
         AtomicInteger begun = new AtomicInteger();
@@ -125,10 +125,10 @@ public abstract class DeferredCallContract extends DeviceContract {
         DEFERRED
     }
 
-    /** SCHED-7: on a stream the call becomes ready with what it waits for, before the host knows how that ended. */
+    /** SCHED-7: on a stream the call becomes ready with its waits, before the host knows their outcome. */
     @ParameterizedTest
     @EnumSource(Kind.class)
-    void aCallIsNotMadeWhenWhatItWaitsForFailsWhoeverKnowsFirst(Kind kind) {
+    void aCallIsNotMadeAfterAFailedWaitWhoeverKnowsFirst(Kind kind) {
         Device several = closed(open(DeviceOptions.builder().queueCount(2)));
         for (int round = 0; round < Effort.rounds(80); round++) {
             DeviceQueue calling = several.queue(round % 2);
@@ -167,7 +167,7 @@ public abstract class DeferredCallContract extends DeviceContract {
     }
 
     @Test
-    void theSignalOfADeferredCallKnowsTheCallAndWhatItWaitedFor() {
+    void theSignalOfADeferredCallKnowsTheCallAndItsWaits() {
         SchedulingDomain domain = device.schedulingDomain();
         long before = domain.axes().allocate(CausalDomain.HOST);
         domain.tracker().register(before);
@@ -187,7 +187,7 @@ public abstract class DeferredCallContract extends DeviceContract {
 
     /** Else hardware of another queue would not wait for the completion. */
     @Test
-    void nothingPromisesACallThatIsNotCompleted() {
+    void nothingPromisesAnUncompletedCall() {
         Device several = closed(open(DeviceOptions.builder().queueCount(2)));
         TimelineSemaphore timeline = semaphore();
         CompletableFuture<HostCallCompletion> given = new CompletableFuture<>();
@@ -202,7 +202,7 @@ public abstract class DeferredCallContract extends DeviceContract {
     }
 
     @Test
-    void aCallThatIsNotCompletedIsInFlight() {
+    void anUncompletedCallIsInFlight() {
         TimelineSemaphore timeline = semaphore();
         HostCallCompletion completion = begun(at(timeline, 1));
         drain();
@@ -217,9 +217,9 @@ public abstract class DeferredCallContract extends DeviceContract {
         assertThat(queue.counters().retired()).isEqualTo(done + 2);
     }
 
-    /** SCHED-6: the call ends once, by whichever of the queue and the host is done with it last. */
+    /** SCHED-6: the call ends once, by the later of the queue and the host. */
     @Test
-    void aCallThatIsCompletedWhileItsBeginningReturnsSignalsOnce() {
+    void aCallCompletedWhileItsBeginningReturnsSignalsOnce() {
         for (int round = 0; round < Effort.rounds(400); round++) {
             TimelineSemaphore timeline = semaphore();
             boolean fails = round % 2 == 1;

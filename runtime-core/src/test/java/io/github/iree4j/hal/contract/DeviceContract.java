@@ -23,9 +23,9 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What the suites share: a device, kernels, short ways to make buffers, fences and assertions. */
+/** The common part of the suites: a device, kernels, short ways to make buffers, fences and assertions. */
 public abstract class DeviceContract extends Suite {
-    /** For what ends by itself, unless something is wrong. */
+    /** For events due by themselves, unless something is wrong. */
     static final Duration LONG = Duration.ofSeconds(60);
 
     static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
@@ -33,7 +33,7 @@ public abstract class DeviceContract extends Suite {
             MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE,
             BufferUsage.DEFAULT | BufferUsage.MAPPING | BufferUsage.DISPATCH_INDIRECT_PARAMETERS);
 
-    /** For memory of the host that is imported, which is not the device's own where the device has some. */
+    /** For imported memory of the host, which is not the device's own where the device has some. */
     static final BufferParams IMPORTED =
             new BufferParams(MemoryType.DEVICE_VISIBLE | MemoryType.HOST_VISIBLE, PARAMS.usage());
 
@@ -99,7 +99,7 @@ public abstract class DeviceContract extends Suite {
         assertFailure(failure, code, message);
     }
 
-    /** Waits for what may be executed by another thread. */
+    /** Waits for work perhaps executed by another thread. */
     static void assertFails(Fence fence, StatusCode code, String message) {
         assertFailure(
                 catchThrowableOfType(IreeException.class, () -> fence.await(Duration.ofSeconds(60))), code, message);

@@ -14,7 +14,7 @@ import io.github.iree4j.status.StatusCode;
 import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 
-/** What every backend's executables and single dispatches must do. */
+/** The contract of every backend's executables and single dispatches. */
 public abstract class ExecutableContract extends DeviceContract {
     private static final int[] NONE = {};
 
@@ -125,10 +125,10 @@ public abstract class ExecutableContract extends DeviceContract {
     }
 
     @Test
-    void tellsKernelsSizesAndMemoryOrRefusesThem() {
+    void tellsKernelsSizesAndMemoryOrRefusesToTell() {
         Executable kernels = closed(kernels(device, 77));
         if (!backend.has(Capability.HOST_KERNELS)) {
-            assertSizesAreThoseOfTheKernel(kernels);
+            assertSizesMatchTheKernel(kernels);
             return;
         }
         Buffer out = ints(new int[10]);
@@ -144,7 +144,7 @@ public abstract class ExecutableContract extends DeviceContract {
         assertThat(facts[5]).as("local memory, declared and dynamic").isEqualTo(8192 + 4096);
     }
 
-    private void assertSizesAreThoseOfTheKernel(Executable kernels) {
+    private void assertSizesMatchTheKernel(Executable kernels) {
         Fence sizes = fence();
         dispatch(sizes, kernels, JavaKernels.FACTS, new DispatchConfig(1, 1, 1, 5, 0, 7, 0), NONE, ints(new int[10]));
         assertFails(sizes, StatusCode.INVALID_ARGUMENT, "asks for workgroups of 5x0x7, it was compiled for 1x1x1");
@@ -169,7 +169,7 @@ public abstract class ExecutableContract extends DeviceContract {
         assertThat(read(all)[36]).isZero();
     }
 
-    /** What the signal of a failed kernel says: the kernel's status, or that the device is lost. */
+    /** The message of a failed kernel's signal: the kernel's status, or the loss of the device. */
     private void assertKernelFails(int export, StatusCode code, String message) {
         assume(Capability.FAILING_KERNELS);
         Fence done = fence();
@@ -186,7 +186,7 @@ public abstract class ExecutableContract extends DeviceContract {
     }
 
     @Test
-    void aKernelThatThrowsAnythingElseIsAnInternalFailure() {
+    void aKernelThrowingAnythingElseIsAnInternalFailure() {
         assertKernelFails(JavaKernels.CRASH, StatusCode.INTERNAL, "kernel crashed");
     }
 
@@ -197,7 +197,7 @@ public abstract class ExecutableContract extends DeviceContract {
             Fence lost = closed(Fence.adopt(TimelineSemaphore.create(0), 1));
             queue.barrier(null, lost, 0);
             assertFails(lost, StatusCode.ABORTED, "is lost");
-            device.close(); // the next one is another
+            device.close(); // the next call is another
             openDevice();
         }
         Executable kernels = closed(kernels(device));
@@ -244,7 +244,7 @@ public abstract class ExecutableContract extends DeviceContract {
     }
 
     @Test
-    void bindingsThatDoNotFitAreRefused() {
+    void unsuitableBindingsAreRefused() {
         Executable kernels = closed(kernels(device));
         Fence done = fence();
         queue.dispatch(
@@ -261,7 +261,7 @@ public abstract class ExecutableContract extends DeviceContract {
     }
 
     @Test
-    void anUnknownFormatIsRefusedNamingThoseThatWork() {
+    void anUnknownFormatIsRefusedNamingTheKnownFormats() {
         ExecutableParams params = new ExecutableParams("no-such-format", MemorySegment.ofArray(new byte[8]));
         assertFails(
                 StatusCode.INCOMPATIBLE,
@@ -338,7 +338,7 @@ public abstract class ExecutableContract extends DeviceContract {
     }
 
     @Test
-    void flagsThatAreHintsChangeNoResult() {
+    void hintsAmongFlagsChangeNoResult() {
         Executable kernels = closed(kernels(device));
         Buffer in = ints(1, 2);
         long both = DeviceQueue.DISPATCH_BORROW_RESOURCE_LIFETIMES | DeviceQueue.DISPATCH_ALLOW_INLINE_EXECUTION;

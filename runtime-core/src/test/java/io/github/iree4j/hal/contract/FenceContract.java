@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What fences over every backend's timelines must do. */
+/** The contract of fences over every backend's timelines. */
 public abstract class FenceContract extends DeviceContract {
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
@@ -64,7 +64,7 @@ public abstract class FenceContract extends DeviceContract {
     }
 
     @Test
-    void failsWithTheFirstTimelineThatFails() {
+    void failsWithTheFirstFailingTimeline() {
         TimelineSemaphore a = semaphore();
         TimelineSemaphore b = semaphore();
         Fence fence = both(a, 1, b, 1);
@@ -119,7 +119,7 @@ public abstract class FenceContract extends DeviceContract {
     }
 
     @Test
-    void aPointThatCannotBeSignalledDoesNotKeepTheOthers() {
+    void anUnsignallablePointDoesNotKeepTheOthers() {
         TimelineSemaphore a = semaphore();
         TimelineSemaphore b = semaphore();
         a.signal(9);
@@ -164,7 +164,7 @@ public abstract class FenceContract extends DeviceContract {
         assertThat(calls).hasValue(0);
     }
 
-    /** A point that work of the device signals, and one that the host does. */
+    /** A point signalled by work of the device, and a point signalled by the host. */
     @Test
     void severalThreadsWaitForTheHostAndTheDevice() throws Exception {
         for (boolean hostFirst : new boolean[] {true, false}) {
@@ -270,9 +270,9 @@ public abstract class FenceContract extends DeviceContract {
         }
     }
 
-    /** FENCE-3: the points of an operation's fence are one event for the work that waits for one of them. */
+    /** FENCE-3: the points of an operation's fence are a single event for work behind any point. */
     @Test
-    void workBehindOnePointOfAnOperationSignalsTheOtherTimelinesFurther() {
+    void workBehindAPointOfAnOperationSignalsTheOtherTimelinesFurther() {
         for (int points : new int[] {2, 8}) {
             for (int round = 0; round < Effort.rounds(400); round++) {
                 List<Fence.Entry> entries = points(points);
@@ -290,9 +290,9 @@ public abstract class FenceContract extends DeviceContract {
         }
     }
 
-    /** FENCE-3: and for a thread that polls one of them. */
+    /** FENCE-3: and for a thread that polls a point. */
     @Test
-    void aThreadThatSeesOnePointOfAnOperationSignalsTheOtherTimelinesFurther() {
+    void aThreadSeeingAPointOfAnOperationSignalsTheOtherTimelinesFurther() {
         for (int round = 0; round < Effort.rounds(2_000); round++) {
             List<Fence.Entry> entries = points(8);
             TimelineSemaphore seen = entries.get(0).semaphore();

@@ -24,10 +24,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What queues promise about reads and writes that the system performs without a waiting thread. */
+/** Promises of queues about reads and writes made by the system without a waiting thread. */
 @Timeout(600)
 public abstract class FileContract extends DeviceContract {
-    private static final int LARGE = 3_000_001; // ints: several pieces, the last one odd
+    private static final int LARGE = 3_000_001; // ints: several pieces, the last of an odd size
 
     @TempDir
     @SuppressWarnings("NullAway") // set by JUnit
@@ -69,7 +69,7 @@ public abstract class FileContract extends DeviceContract {
         Buffer buffer = ints(new int[LARGE]);
         Fence read = fence();
         Fence written = fence();
-        queue.write(read, written, buffer, 0, target, 0, Buffer.WHOLE, 0); // before what it waits for
+        queue.write(read, written, buffer, 0, target, 0, Buffer.WHOLE, 0); // before its wait
         queue.read(null, read, source, 0, buffer, 0, Buffer.WHOLE, 0);
         written.await();
         assertThat(read(buffer)).isEqualTo(numbers);
@@ -96,7 +96,7 @@ public abstract class FileContract extends DeviceContract {
     }
 
     @Test
-    void whatIsClosedWhileItIsReadIsReadAllTheSame() throws IOException {
+    void aFileClosedDuringAReadIsReadAllTheSame() throws IOException {
         int[] numbers = numbers(LARGE);
         Fence wait = fence();
         Fence done = fence();
@@ -110,7 +110,7 @@ public abstract class FileContract extends DeviceContract {
     }
 
     @Test
-    void aFileThatEndsTooEarlyFailsItsSignals() throws IOException {
+    void aFileEndingTooEarlyFailsItsSignals() throws IOException {
         Path path = path(numbers(LARGE));
         HalFile source = file(path);
         Buffer buffer = ints(new int[LARGE]);

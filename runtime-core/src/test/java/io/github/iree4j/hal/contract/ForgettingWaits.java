@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Points that are reached and bring as many entries as frontiers of a domain can have, all with greater epochs than the operations of a test:
- * who waits for them forgets whatever else it runs after. The entries complete at the end.
+ * Points reached with as many entries as frontiers of a domain can have, all with greater epochs than the operations of
+ * a test: a waiter forgets all other predecessors. The entries complete at the end.
  */
 public final class ForgettingWaits implements AutoCloseable {
     private static final long EPOCH = 1_000_000;
@@ -33,7 +33,7 @@ public final class ForgettingWaits implements AutoCloseable {
         }
     }
 
-    /** Returns a fence at these points and those of another, which the caller closes. */
+    /** Returns a fence at these points and at the points of another fence, closed by the caller. */
     public Fence and(Fence other) {
         List<Fence> all = new ArrayList<>(points);
         all.add(other);

@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
 
 /** Kernels written in Java, for tests of everything around kernels. */
 public final class JavaKernels implements ExecutableLoader {
-    /** The format that these kernels have. */
+    /** The format of these kernels. */
     public static final String FORMAT = "java-test";
 
-    /** {@code out[i] = a[i] + b[i]}, 32-bit integers, one workgroup an element. */
+    /** {@code out[i] = a[i] + b[i]}, 32-bit integers, a workgroup per element. */
     public static final int ADD = 0;
 
-    /** {@code out[i] = in[i] * c0 + c1}, one workgroup an element. */
+    /** {@code out[i] = in[i] * c0 + c1}, a workgroup per element. */
     public static final int SCALE = 1;
 
     /** Always fails. */
@@ -36,10 +36,10 @@ public final class JavaKernels implements ExecutableLoader {
     /** {@code out[0..8) = specialisation constant 0 or -1, sizes x y z, binding length, local memory size, worker, first local int}. */
     public static final int FACTS = 4;
 
-    /** Throws what is no status. */
+    /** Throws an exception without a status. */
     public static final int CRASH = 5;
 
-    /** Loads them on a device that was opened with them; the caller closes the executable. */
+    /** Loads the kernels on a device opened with them; the caller closes the executable. */
     public static Executable load(Device device, int... constants) {
         return device.createExecutable(
                 new ExecutableParams(FORMAT, MemorySegment.ofArray(new byte[1]), null, constants));
@@ -59,12 +59,12 @@ public final class JavaKernels implements ExecutableLoader {
     private final AtomicInteger running = new AtomicInteger();
     private final int alignment;
 
-    /** Kernels that take bindings of any alignment. */
+    /** Kernels for bindings of any alignment. */
     public JavaKernels() {
         this(1);
     }
 
-    /** Kernels that rely on an alignment of bindings. */
+    /** Kernels with a needed alignment of bindings. */
     public JavaKernels(int alignment) {
         this.alignment = alignment;
     }
@@ -117,7 +117,7 @@ public final class JavaKernels implements ExecutableLoader {
             running.incrementAndGet();
             for (long i = begin; i < end; i++) {
                 if (closed) {
-                    throw new IllegalStateException("kernel runs after its executable was closed");
+                    throw new IllegalStateException("kernel runs after the close of the executable");
                 }
                 group(export, d, i, worker);
             }

@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What every backend's queues must do. */
+/** The contract of every backend's queues. */
 public abstract class QueueContract extends DeviceContract {
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
@@ -211,7 +211,10 @@ public abstract class QueueContract extends DeviceContract {
         assertFails(other, StatusCode.INTERNAL, "bad luck");
     }
 
-    /** For work of its own queue, or of another where the queue waits for the call: then what is behind the call begins after it. */
+    /**
+     * For work of the same queue, or of another where the queue waits for the call: then work behind the call begins
+     * after it.
+     */
     @Test
     void hostCallsMaySubmitAndWait() {
         boolean concurrent = backend.has(Capability.CONCURRENT_HOST_CALLS);
@@ -223,7 +226,7 @@ public abstract class QueueContract extends DeviceContract {
         Fence start = fence();
         Fence done = fence();
         Fence behind = fence();
-        // Resumed from a timepoint, and what it waits for hangs on a timepoint of its own.
+        // Resumed from a timepoint, with its wait on a separate timepoint.
         own.hostCall(
                 start,
                 done,
@@ -233,7 +236,7 @@ public abstract class QueueContract extends DeviceContract {
                     other.barrier(null, at(timeline, 1), 0);
                     at(timeline, 2).await();
                     assertThat(concurrent || !behind.isReached())
-                            .as("what is behind the call waits")
+                            .as("work behind the call waits")
                             .isTrue();
                 },
                 0);
@@ -243,9 +246,12 @@ public abstract class QueueContract extends DeviceContract {
         assertThat(read(buffer)).containsExactly(3);
     }
 
-    /** Memory that need not be mapped: work of the other queue that waits for the call, or for what is behind it, holds no transfer back. */
+    /**
+     * Memory without a need of mapping: work of the other queue behind the call, or behind its successors, holds no
+     * transfer back.
+     */
     @Test
-    void aHostCallMovesMemoryWhileAnotherQueueWaitsForIt() {
+    void aHostCallMovesMemoryDuringAWaitOfAnotherQueue() {
         Device several = closed(open(DeviceOptions.builder().queueCount(2)));
         DeviceQueue own = several.queue(0);
         DeviceQueue other = several.queue(1);
@@ -272,9 +278,9 @@ public abstract class QueueContract extends DeviceContract {
         assertThat(found).containsExactly(6, 7);
     }
 
-    /** Storage that a dealloca was to take away, which the device did not come to, goes with the last reference. */
+    /** Storage due for a dealloca never reached by the device goes with the last reference. */
     @Test
-    void aDeallocaThatWaitsWhenTheDeviceIsClosedLeaksNothing() {
+    void aDeallocaWaitingAtTheCloseOfTheDeviceLeaksNothing() {
         Fence ready = fence();
         Fence never = fence();
         Fence freed = fence();
@@ -292,7 +298,7 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
-    void waitBeforeSignalOnOneQueue() {
+    void waitBeforeSignalOnTheSameQueue() {
         Buffer buffer = ints(0, 0);
         TimelineSemaphore timeline = semaphore();
         queue.copy(at(timeline, 2), at(timeline, 3), buffer, 0, buffer, 4, 4, 0);
@@ -303,7 +309,7 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
-    void laterIndependentWorkOvertakesWhatWaits() {
+    void laterIndependentWorkOvertakesWaitingWork() {
         Fence never = fence();
         Fence blocked = fence();
         queue.barrier(never, blocked, 0);
@@ -334,7 +340,7 @@ public abstract class QueueContract extends DeviceContract {
         Buffer counter = ints(0, 0);
         TimelineSemaphore timeline = semaphore();
         AtomicInteger ran = new AtomicInteger();
-        // Submitted backwards, so that every one of them waits.
+        // Submitted backwards, for a wait of every operation.
         for (int i = length; i >= 1; i--) {
             int turn = i;
             try (Fence wait = Fence.at(timeline, i);
@@ -368,7 +374,7 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
-    void workWhoseWaitNobodyCanSignalIsCancelled() {
+    void workWithoutAPossibleSignalIsCancelled() {
         Fence done = fence();
         try (TimelineSemaphore orphan = device.createSemaphore(0, 0);
                 Fence wait = Fence.at(orphan, 1)) {
@@ -389,7 +395,7 @@ public abstract class QueueContract extends DeviceContract {
                     queue.barrier(wait, signal, 0);
                 }
                 if (i > 0) {
-                    previous.close(); // the operation that signals it keeps it
+                    previous.close(); // kept by the signalling operation
                 }
                 previous = next;
             }
@@ -405,7 +411,7 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
-    void aSignalThatGoesBackFailsItsTimeline() {
+    void aSignalGoingBackFailsItsTimeline() {
         TimelineSemaphore timeline = semaphore();
         timeline.signal(5);
         queue.barrier(null, at(timeline, 3), 0);
@@ -446,7 +452,7 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
-    void closingTheDeviceFailsWhatWaits() {
+    void closingTheDeviceFailsWaitingWork() {
         Device other = open(DeviceOptions.builder());
         Fence wait = fence();
         Fence filled = fence();
@@ -489,7 +495,7 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
-    void manyThreadsShareOneQueue() throws Exception {
+    void manyThreadsShareAQueue() throws Exception {
         Executable kernels = closed(kernels(device));
         List<Thread> threads = new ArrayList<>();
         AtomicInteger good = new AtomicInteger();
@@ -536,7 +542,7 @@ public abstract class QueueContract extends DeviceContract {
         assertFails(done, StatusCode.PERMISSION_DENIED, "fill target needs a buffer with");
     }
 
-    /** Updates longer than a command buffer takes, and copies of what they wrote. */
+    /** Updates longer than a command buffer takes, and copies of the written bytes. */
     @Test
     void updatesAndCopiesAgreeWithALoopWhateverTheRange() {
         long seed = Effort.seed(20261125);
@@ -565,7 +571,7 @@ public abstract class QueueContract extends DeviceContract {
     }
 
     @Test
-    void barriersKeepTheOrderOfWhatIsAroundThem() {
+    void barriersKeepTheOrderOfTheWorkAroundThem() {
         Buffer first = ints(0, 0);
         Buffer second = ints(0, 0);
         TimelineSemaphore timeline = semaphore();
@@ -600,7 +606,7 @@ public abstract class QueueContract extends DeviceContract {
 
     /** Before and after the signal, on the queue of the signal and on another. */
     @Test
-    void workWaitsForValuesThatASignalPasses() {
+    void workWaitsForValuesPassedByASignal() {
         Device several = closed(open(DeviceOptions.builder().queueCount(2)));
         TimelineSemaphore passed = semaphore();
         TimelineSemaphore byHost = semaphore();

@@ -25,8 +25,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What the hardware of streams is asked for, against the least that would do: an oracle looks at the graph and at the order in which the
- * streams got it. Everything is submitted behind a gate, so that one signal sets all of it free.
+ * The requests to the hardware of streams, against the least sufficient number: an oracle looks at the graph and at the
+ * order in which the streams got the operations. Everything is submitted behind a gate, so a single signal sets all
+ * free.
  */
 @Timeout(300)
 public abstract class QueueCostContract extends DeviceContract {
@@ -41,10 +42,10 @@ public abstract class QueueCostContract extends DeviceContract {
         assumeTrue(backend.streams() >= 3, "the graphs need a device with three streams");
     }
 
-    /** An operation and what it waits for. */
+    /** An operation with its waits. */
     private record Node(int queue, List<Integer> after) {}
 
-    /** What was asked of all streams. */
+    /** The requests to all streams. */
     private record Cost(long submissions, long waits, long points, long completions) {}
 
     private static Node node(int queue, Integer... after) {
@@ -75,7 +76,7 @@ public abstract class QueueCostContract extends DeviceContract {
             backend.hold();
             try {
                 gate.signal(1);
-                while (isHeldBack(several)) { // another thread may be at it
+                while (isHeldBack(several)) { // another thread may be at work
                     Thread.onSpinWait();
                 }
             } finally {
@@ -112,7 +113,7 @@ public abstract class QueueCostContract extends DeviceContract {
     }
 
     @Test
-    void aChainOfAThousandIsOneSubmissionWithoutPointsAndWaits() {
+    void aChainOfAThousandIsASingleSubmissionWithoutPointsAndWaits() {
         List<Node> chain = new ArrayList<>();
         for (int i = 0; i < 1000; i++) {
             chain.add(i == 0 ? node(0) : node(0, i - 1));
@@ -142,7 +143,7 @@ public abstract class QueueCostContract extends DeviceContract {
     }
 
     @Test
-    void aTriangleDropsTheEdgeThatTheOtherTwoImply() {
+    void aTriangleDropsTheEdgeImpliedByTheOtherTwo() {
         Cost cost = run(List.of(node(0), node(1, 0), node(2, 0, 1)), new ArrayList<>());
         assertThat(cost.waits).as("waits").isEqualTo(2);
         assertThat(cost.points).as("points").isEqualTo(2);
@@ -183,7 +184,10 @@ public abstract class QueueCostContract extends DeviceContract {
         }
     }
 
-    /** The oracle: what is before each operation is what its stream has been through and what it waits for, and nothing is waited for twice. */
+    /**
+     * The oracle: everything before an operation is the past of its stream and its waits, and nothing is waited for
+     * twice.
+     */
     private static long leastWaits(List<Node> graph, List<Frontier> frontiers, Set<Integer> points) {
         List<Integer> order = new ArrayList<>();
         for (int i = 0; i < graph.size(); i++) {
@@ -193,7 +197,7 @@ public abstract class QueueCostContract extends DeviceContract {
         BitSet[] before = new BitSet[graph.size()]; // with itself
         long waits = 0;
         int left = graph.size();
-        while (left > 0) { // streams get operations in the order of their epochs, each after what it waits for
+        while (left > 0) { // streams get operations in the order of their epochs, each after its waits
             for (int each : order) {
                 if (before[each] != null || !isReady(each, graph, frontiers, before)) {
                     continue;

@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What every backend's queues must do with the memory that work allocates, frees and uses. */
+/** The contract of every backend's queues for memory allocated, freed and used by work. */
 public abstract class QueueMemoryContract extends DeviceContract {
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
@@ -40,7 +40,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
     }
 
     @Test
-    void aHandleCarriesWhyItsAllocationFailed() {
+    void aHandleCarriesTheFailureOfItsAllocation() {
         Device other = open(DeviceOptions.builder());
         other.close();
         Fence ready = fence();
@@ -138,13 +138,13 @@ public abstract class QueueMemoryContract extends DeviceContract {
     }
 
     @Test
-    void aHostCallSeesMemoryWhoseDeallocationIsSubmittedMeanwhile() { // BUF-4
+    void aHostCallSeesMemoryDeallocatedMeanwhile() { // BUF-4
         hostCallsSee(PARAMS, Effort.rounds(1_000));
     }
 
-    /** Memory that need not be mapped. */
+    /** Memory without a need of mapping. */
     @Test
-    void aHostCallMovesMemoryWhoseDeallocationIsSubmittedMeanwhile() {
+    void aHostCallMovesMemoryDeallocatedMeanwhile() {
         hostCallsSee(BufferParams.DEFAULT, Effort.rounds(20));
     }
 
@@ -166,13 +166,14 @@ public abstract class QueueMemoryContract extends DeviceContract {
                         () -> {
                             boolean last;
                             do {
-                                last = submitted.get() || Thread.currentThread() == submitting; // which may run it
+                                last = submitted.get()
+                                        || Thread.currentThread() == submitting; // with the right to run the wait
                                 buffer.read(0, MemorySegment.ofArray(found));
                                 begun.set(true);
                             } while (!last);
                         },
                         0);
-                Thread.startVirtualThread(start::signal); // which may run the call
+                Thread.startVirtualThread(start::signal); // with the right to run the call
                 while (round % 4 > 0 && !begun.get()) {
                     Thread.onSpinWait();
                 }
@@ -194,7 +195,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
     }
 
     @Test
-    void closingTheHandleFreesWhatWasNeverDeallocated() {
+    void closingTheHandleFreesMemoryNeverDeallocated() {
         Fence ready = fence();
         queue.alloca(null, ready, PARAMS, 4096, 0).close();
         ready.await();
@@ -208,7 +209,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
     }
 
     @Test
-    void aFailedAllocationIsTheRootCauseOfWhatUsesIt() {
+    void aFailedAllocationIsTheRootCauseOfItsUsesFailures() {
         Device small = closed(open(DeviceOptions.builder().memoryLimit(4096)));
         DeviceQueue q = small.queue(0);
         Fence ready = fence();
@@ -223,7 +224,10 @@ public abstract class QueueMemoryContract extends DeviceContract {
         assertFails(StatusCode.INVALID_ARGUMENT, "length -5", () -> q.alloca(null, null, PARAMS, -5, 0));
     }
 
-    /** A call that has much of a device's memory, and whose next allocation waits for that; its code waits for what ends it. */
+    /**
+     * A call with much of a device's memory and a next allocation that waits for the rest; the code waits for its own
+     * end.
+     */
     private final class Starving {
         final Device small = closed(open(DeviceOptions.builder().memoryLimit(4 << 20)));
         final DeviceQueue small0 = small.queue(0);
@@ -233,7 +237,8 @@ public abstract class QueueMemoryContract extends DeviceContract {
 
         Starving() {
             Fence ready = fence();
-            closed(small0.alloca(null, ready, PARAMS, 64, 0)); // what no call holds is hope: nobody judges the request
+            closed(small0.alloca(
+                    null, ready, PARAMS, 64, 0)); // memory held by no call is hope: nobody judges the request
             ready.await();
             MemoryHolder before = call.enter();
             ready = fence();
@@ -256,7 +261,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
             return small.schedulingDomain().heldByMemory(call);
         }
 
-        /** Waits until the host has learnt of the end of an operation, which may be after its signal. */
+        /** Waits until the host has learnt of the end of an operation, perhaps after the signal. */
         void awaitHeld() {
             while (heldByMemory() != 1) {
                 assertThat(freed.failure()).isEmpty();
@@ -272,7 +277,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
     }
 
     @Test
-    void aCallIsKnownToBeHeldByItsRequestForMemoryIfAllOfItWaitsForThat() {
+    void aCallIsKnownToBeHeldByItsRequestForMemoryIfAllItsWorkWaitsForIt() {
         Starving starving = new Starving();
         starving.awaitHeld();
         MemoryHolder before = starving.call.enter();
@@ -286,7 +291,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
     }
 
     @Test
-    void aCallThatAlsoWaitsForOthersIsNotKnownToBeHeldByMemory() {
+    void aCallWithOtherWaitsIsNotKnownToBeHeldByMemory() {
         Starving starving = new Starving();
         starving.awaitHeld();
         Fence foreign = fence();
@@ -298,7 +303,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
         before = starving.call.enter();
         MemoryHolder inner = new MemoryHolder("inner", new OperationsUnderWay(), null, starving.call);
         starving.suspend(before, starving.freed);
-        assertThat(starving.heldByMemory()).as("a call that it made goes on").isZero();
+        assertThat(starving.heldByMemory()).as("a call made by it goes on").isZero();
         inner.end();
         inner.settle(() -> {});
         starving.awaitHeld();
@@ -307,7 +312,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
         starving.small0.fill(foreign, filled, starving.has, 0, 64, 1, 4, 0);
         starving.suspend(before, starving.freed);
         assertThat(starving.heldByMemory())
-                .as("an operation of it waits for others")
+                .as("an operation of the call waits for others")
                 .isZero();
         foreign.signal();
         filled.await();
@@ -316,7 +321,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
     }
 
     @Test // DEADLOCK-2
-    void aCallIsNotSaidToBeHeldByMemoryWhileAnOperationOfItGoesOn() {
+    void aCallIsNotReportedAsHeldByMemoryWhileAnOperationGoesOn() {
         Starving starving = new Starving();
         for (int round = 0; round < Effort.rounds(50); round++) {
             Fence foreign = fence();
@@ -345,9 +350,9 @@ public abstract class QueueMemoryContract extends DeviceContract {
         assertThat(source.isLive()).isFalse();
     }
 
-    /** Neither one that had failed before nor one that fails behind it. */
+    /** Neither an earlier failure nor a failure behind counts. */
     @Test
-    void aDeallocationWhoseWaitFailsFreesNothing() {
+    void aDeallocationWithAFailedWaitFreesNothing() {
         Fence ready = fence();
         Buffer buffer = closed(queue.alloca(null, ready, PARAMS, 64, 0));
         ready.await();
@@ -391,7 +396,7 @@ public abstract class QueueMemoryContract extends DeviceContract {
         try {
             fence.await();
         } catch (IreeException e) {
-            // Failed, which settles it too.
+            // Failed, and so settled too.
         }
     }
 

@@ -38,10 +38,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random graphs of operations, ordered by fences only and submitted in any order by several threads, on the queues of one device or of several that share
- * memory, give what running them one after the other gives; a failure reaches exactly what depends on it; and what a frontier claims to have
- * happened before has. Operations also wait for values that another operation promises to pass and that the host reaches by hand at any time: what
- * follows from the promise does not follow from the value.
+ * Random graphs of operations, ordered by fences only and submitted in any order by several threads, on the queues of
+ * one device or of several with shared memory, match a sequential run; a failure reaches exactly the dependents; and
+ * every claim of a frontier is true. Operations also wait for values promised by another operation to be passed, and
+ * reached by the host by hand at any time: consequences of the promise are not consequences of the value.
  */
 @Tag("long")
 public abstract class RandomGraphContract extends DeviceContract {
@@ -54,17 +54,20 @@ public abstract class RandomGraphContract extends DeviceContract {
         super(backend);
     }
 
-    /** How an operation does what it does. */
+    /** The way in which an operation works. */
     private enum Kind {
         DISPATCH,
         COMMANDS,
         HOST_CALL
     }
 
-    /** Operation {@code out = in * factor + index}; waits for all earlier ones that it conflicts with. */
+    /** Operation {@code out = in * factor + index}; waits for all earlier conflicting operations. */
     private record Step(int in, int out, int factor, Kind kind, int device, int queue, List<Integer> waits) {}
 
-    /** A timeline that one operation takes to {@link #TOP}, promised early perhaps, and the host by hand to values below, at any time. */
+    /**
+     * A timeline taken to {@link #TOP} by an operation, promised early perhaps, and by the host by hand to values
+     * below, at any time.
+     */
     private record Shared(TimelineSemaphore timeline, int producer) {
         static final int TOP = 10;
 
@@ -81,16 +84,16 @@ public abstract class RandomGraphContract extends DeviceContract {
         }
     }
 
-    /** What an operation waits for beside what it must; it may be there at any time, and then nothing follows from it. */
+    /** Further waits of an operation, beyond necessity; perhaps reached at any time, and then without consequences. */
     private record Beside(Shared shared, long value) {}
 
     /** When a host call ran. */
     private record Interval(long begin, long end) {}
 
-    /** A device, with the buffers as it sees them. */
+    /** A device, with its view of the buffers. */
     private record Participant(Device device, Executable kernels, List<Buffer> buffers) {}
 
-    /** One graph. */
+    /** A graph. */
     private final class Graph {
         final long seed;
         final Random random;
@@ -101,7 +104,7 @@ public abstract class RandomGraphContract extends DeviceContract {
         final List<@Nullable Beside> beside = new ArrayList<>();
         final List<TimelineSemaphore> done = new ArrayList<>();
         final AtomicReferenceArray<@Nullable Interval> hostCalls = new AtomicReferenceArray<>(OPERATIONS);
-        final AtomicLongArray heard = new AtomicLongArray(OPERATIONS); // when its signal was seen, once it was
+        final AtomicLongArray heard = new AtomicLongArray(OPERATIONS); // when the signal was seen, once seen
 
         Graph(long seed, boolean fails, List<Device> devices, List<Executable> kernels) {
             this.seed = seed;
@@ -125,7 +128,7 @@ public abstract class RandomGraphContract extends DeviceContract {
             }
             this.failing = fails ? random.nextInt(OPERATIONS) : -1;
             for (int i = 0; i < OPERATIONS; i++) {
-                // After a failure it would depend on who came first what else fails.
+                // After a failure, further failures would depend on the order of arrival.
                 boolean waits = !fails && !shared.isEmpty() && random.nextInt(2) == 0;
                 Shared any = waits ? shared.get(random.nextInt(shared.size())) : null;
                 beside.add(any == null ? null : new Beside(any, 1 + random.nextInt(Shared.TOP)));
@@ -263,8 +266,9 @@ public abstract class RandomGraphContract extends DeviceContract {
         }
 
         /**
-         * Of two host calls, the one that the other's frontier covers was over when that other began; on an axis that they share, when that
-         * other was signalled: operations of one queue that is no stream run side by side, and have their epochs in the order of their ends.
+         * Of two host calls, the call covered by the other's frontier was over before the other began; on a common
+         * axis, before the other was signalled: operations of an unordered queue run side by side, with epochs in the
+         * order of their ends.
          */
         void checkClaims() {
             for (int i = 0; i < OPERATIONS; i++) {
@@ -343,7 +347,7 @@ public abstract class RandomGraphContract extends DeviceContract {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
-    void aFailureReachesWhatDependsOnItAndNothingElse(int threads) throws Exception {
+    void aFailureReachesItsDependentsAndNothingElse(int threads) throws Exception {
         run(threads, true, graph -> {
             boolean[] fails = new boolean[OPERATIONS];
             for (int i = 0; i < OPERATIONS; i++) {

@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What every backend's timelines must do. */
+/** The contract of every backend's timelines. */
 public abstract class SemaphoreContract extends DeviceContract {
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
@@ -209,9 +209,9 @@ public abstract class SemaphoreContract extends DeviceContract {
         }
     }
 
-    /** Each waits for a value of its own: a signal wakes the one it is for. */
+    /** Each waits for a different value: a signal wakes its own waiter. */
     @Test
-    void threadsThatWaitForDifferentValuesWakeInTurn() throws Exception {
+    void threadsWaitingForDifferentValuesWakeInTurn() throws Exception {
         TimelineSemaphore semaphore = semaphore();
         int count = 2_000;
         List<Thread> threads = new ArrayList<>();
@@ -394,7 +394,7 @@ public abstract class SemaphoreContract extends DeviceContract {
         }
     }
 
-    /** Returns once the thread has blocked; fails when it never does. */
+    /** Returns once the thread has blocked; fails without one. */
     static void blocked(Thread thread) {
         long deadline = System.nanoTime() + 10_000_000_000L;
         while (thread.getState() != Thread.State.WAITING && thread.getState() != Thread.State.TIMED_WAITING) {

@@ -10,12 +10,12 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 import org.opentest4j.TestAbortedException;
 
-/** Tests of one backend; they close what they open. */
+/** Tests of a backend; every test closes all it opens. */
 abstract class Suite {
     final Backend backend;
     private final List<AutoCloseable> toClose = new ArrayList<>();
 
-    /** One class is run on many backends. */
+    /** A class runs on many backends. */
     @RegisterExtension
     final TestExecutionExceptionHandler names = this::nameBackend;
 
@@ -30,13 +30,13 @@ abstract class Suite {
         throw failure;
     }
 
-    /** Closes something after the test, before what was opened before it. */
+    /** Closes an object after the test, before all earlier objects. */
     final <T extends AutoCloseable> T closed(T closeable) {
         toClose.add(closeable);
         return closeable;
     }
 
-    /** Skips the test on backends that lack something. */
+    /** Skips the test on backends with a missing ability. */
     final void assume(Capability capability) {
         assumeTrue(backend.has(capability), capability.cause());
     }
@@ -50,6 +50,6 @@ abstract class Suite {
         backend.close();
     }
 
-    /** Checks what the test has left, before the backend is closed. */
+    /** Checks the leftovers of the test, before the backend is closed. */
     void checkClosed() {}
 }

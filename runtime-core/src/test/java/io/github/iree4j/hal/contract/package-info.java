@@ -1,4 +1,4 @@
-/** What the devices of every backend must do: suites, run by {@link io.github.iree4j.hal.contract.BackendContract}. */
+/** The contract of every backend's devices: suites, run by {@link io.github.iree4j.hal.contract.BackendContract}. */
 @NullMarked
 package io.github.iree4j.hal.contract;
 

@@ -75,7 +75,7 @@ class BlockProcessorTest {
         device.close();
     }
 
-    /** Executables whose workgroups are counted, or run code of a test. */
+    /** Executables with counted workgroups, or with code of a test. */
     private static final class Counting implements ExecutableLoader, LoadedExecutable {
         static final String FORMAT = "counting";
         static final int COUNT = 0;
@@ -123,7 +123,7 @@ class BlockProcessorTest {
         public void close() {}
     }
 
-    /** Threads that drain one processor until its execution is over. */
+    /** Threads that drain a processor until the end of its execution. */
     private final class Drainers extends BlockProcessor {
         private final int threads;
         private CountDownLatch over = new CountDownLatch(1);
@@ -192,7 +192,7 @@ class BlockProcessorTest {
         }
     }
 
-    /** The dispatches of an execution as they are reported, by one thread at a time. */
+    /** The dispatches of an execution as reported, by one thread at a time. */
     private final class Dispatches implements DispatchObserver {
         private final LongSupplier clock;
         private final List<Integer> indices = new ArrayList<>();
@@ -288,7 +288,7 @@ class BlockProcessorTest {
     }
 
     // BLOCK-2: a region is opened once, after its predecessors are complete.
-    // BLOCK-3: it sees what those wrote.
+    // BLOCK-3: the tile sees the earlier writes.
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
     void regionsRunOneAfterTheOther(int threads) throws Exception {
@@ -397,7 +397,7 @@ class BlockProcessorTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
-    void workgroupCountsThatNoDispatchCanHaveEndTheExecution(int threads) throws Exception {
+    void impossibleWorkgroupCountsEndTheExecution(int threads) throws Exception {
         commands.dispatchIndirect(counter, Counting.COUNT, BufferRef.slot(0, 0, 12), NONE, List.of(), 0);
         barrier();
         count(10);
@@ -414,7 +414,7 @@ class BlockProcessorTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
-    void aKernelThatFailsStopsItsRegionAndThoseBehindIt(int threads) throws Exception {
+    void aFailingKernelStopsItsRegionAndLaterRegions(int threads) throws Exception {
         count(4000);
         barrier();
         scale(0, 7, slot(0), slot(0), 1);
@@ -445,7 +445,7 @@ class BlockProcessorTest {
     }
 
     @Test
-    void whatCannotBeginIsOverAndTheNextMayBegin() throws Exception {
+    void executionsUnableToBeginAreOverAndTheNextMayBegin() throws Exception {
         scale(1, 1, slot(0), slot(1), 1);
         commands.finish();
         Buffer a = ints(1);
@@ -457,7 +457,7 @@ class BlockProcessorTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
-    void whatIsLeftAfterACancellationDoesNotRun(int threads) throws Exception {
+    void theRestAfterACancellationDoesNotRun(int threads) throws Exception {
         count(60_000);
         barrier();
         count(1);
@@ -479,7 +479,7 @@ class BlockProcessorTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
-    void oneWideRegionAfterANarrowOneWantsMoreWorkers(int threads) throws Exception {
+    void aWideRegionAfterANarrowRegionWantsMoreWorkers(int threads) throws Exception {
         count(1);
         barrier();
         count(128);
@@ -503,7 +503,7 @@ class BlockProcessorTest {
         assertThat(counting.runs.get(2)).isEqualTo(2000);
     }
 
-    // BLOCK-4: the thread reporting a region sees what each thread has noted about its tiles.
+    // BLOCK-4: the thread reporting a region sees the notes of each thread about its tiles.
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
     void aDispatchIsReportedOnceWithTheTimesOfAllItsTiles(int threads) throws Exception {
@@ -518,7 +518,7 @@ class BlockProcessorTest {
         barrier();
         commands.finish();
         AtomicLong clock = new AtomicLong(1);
-        long[] first = new long[groups.length]; // what the tiles of a round have seen
+        long[] first = new long[groups.length]; // the writes seen by the tiles of a round
         long[] last = new long[groups.length];
         List<Set<Thread>> workers = new ArrayList<>();
         counting.body = (group, dispatch) -> {
@@ -557,7 +557,7 @@ class BlockProcessorTest {
     // BLOCK-4
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 4})
-    void ofARegionInWhichAKernelFailsEachDispatchThatHasBegunIsReportedWithItsOutcome(int threads) throws Exception {
+    void ofARegionWithAFailingKernelEachBegunDispatchIsReportedWithItsOutcome(int threads) throws Exception {
         count(100, 0);
         count(4000, 1);
         count(10, 2);
@@ -584,7 +584,7 @@ class BlockProcessorTest {
 
     // BLOCK-4
     @Test
-    void aDispatchThatIsStoppedBeforeItsLastTileIsReportedAsStopped() throws Exception {
+    void aDispatchStoppedBeforeItsLastTileIsReportedAsStopped() throws Exception {
         count(100, 0);
         barrier();
         count(4000, 1);
@@ -604,7 +604,7 @@ class BlockProcessorTest {
     }
 
     @Test
-    void sequentialCodeRunsOnOneThreadInOneCall() throws Exception {
+    void sequentialCodeRunsOnASingleThreadInASingleCall() throws Exception {
         commands.dispatch(counter, Counting.SEQUENTIAL, DispatchConfig.of(50, 2, 3), NONE, List.of(), 0);
         commands.finish();
         assertThat(new Drainers(4).run(1)).isNull();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 class CallerRunnersTest {
     private final CallerRunners callerRunners = new CallerRunners(3, 2);
 
-    // CALLER-1: a runner is used by one thread at a time, which sees what its predecessor wrote.
+    // CALLER-1: a runner is used by one thread at a time, with the writes of its predecessor in sight.
     @Test
     void eachGuestIsLentToOneThreadAtATime() throws Exception {
         AtomicIntegerArray users = new AtomicIntegerArray(256);
@@ -51,7 +51,7 @@ class CallerRunnersTest {
     }
 
     @Test
-    void whenAllAreLentThereIsNoneUntilOneComesBack() {
+    void afterAllAreLentThereIsNoneUntilAReturn() {
         List<CommandRunner> lent = new ArrayList<>();
         for (CommandRunner runner; (runner = callerRunners.tryAcquire()) != null; ) {
             lent.add(runner);

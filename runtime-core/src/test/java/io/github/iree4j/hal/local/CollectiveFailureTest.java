@@ -22,7 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What participants of a collective are told when one of them disagrees, fails or leaves. */
+/** The reports to participants of a collective when one of them disagrees, fails or leaves. */
 class CollectiveFailureTest extends CollectiveFixture {
 
     @Test
@@ -37,7 +37,7 @@ class CollectiveFailureTest extends CollectiveFixture {
     }
 
     @Test
-    void aCollectiveThatFailsIsOneFailedOperationOfEachQueue() {
+    void aFailingCollectiveIsAFailedOperationOfEachQueue() {
         List<Channel> channels = channels("failed", 2);
         Fence never = fence();
         Fence done = submit(0, never, one(channels.get(0), SUM, 0, ints(1), ints(1), 1));
@@ -83,7 +83,7 @@ class CollectiveFailureTest extends CollectiveFixture {
     }
 
     @Test
-    void whatDoesNotFitIsRefusedWhenItIsRecorded() {
+    void unsuitableSizesAreRefusedAtTheRecording() {
         List<Channel> channels = channels("checks", 2);
         Channel channel = channels.getFirst();
         Collective gather = Collective.of(Collective.ALL_GATHER, 0, Collective.S32);

@@ -23,7 +23,7 @@ class CollectiveTest extends CollectiveFixture {
     private static final int FULL = 0x3F;
 
     @Test
-    void anEightWayAllReduceIsOneFrontierEntry() {
+    void anEightWayAllReduceIsASingleFrontierEntry() {
         List<Channel> channels = channels("eight", 8);
         List<Fence> done = new ArrayList<>();
         List<Buffer> targets = new ArrayList<>();
@@ -48,7 +48,7 @@ class CollectiveTest extends CollectiveFixture {
     }
 
     @Test
-    void aSplitIsAMeetingAndMakesOneGroupForEachColor() {
+    void aSplitIsAMeetingAndMakesAGroupForEachColor() {
         SchedulingDomain domain = SchedulingDomain.ofProcess();
         List<Channel> channels = channels("colors", 3);
         long before = Axis.ordinal(domain.axes().allocate(CausalDomain.COLLECTIVE));
@@ -64,7 +64,7 @@ class CollectiveTest extends CollectiveFixture {
     }
 
     @Test
-    void aCommandBufferWithCollectivesIsOneOperationOfItsQueue() {
+    void aCommandBufferWithCollectivesIsASingleOperationOfItsQueue() {
         List<Channel> channels = channels("counted", 2);
         Fence start = fence();
         Buffer first = ints(1);
@@ -104,7 +104,7 @@ class CollectiveTest extends CollectiveFixture {
     }
 
     @Test
-    void onAStreamWhatFollowsTheLastCollectiveIsPromisedWhenItIsIssued() {
+    void onAStreamWorkBehindTheLastCollectiveIsPromisedWhenIssued() {
         VirtualClock clock = VirtualClock.stepped();
         device.close();
         device = closed(VirtualDevice.builder().clock(clock).fifoQueues(2).build());

@@ -12,11 +12,12 @@ import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
 import org.junit.jupiter.api.Test;
 
 /**
- * RING-2: what a ring that is often full accepts from several threads is taken once by several others, and no thread waits for another.
+ * RING-2: everything accepted from several threads by an often full ring is taken once by several others, and no thread
+ * waits for another.
  *
- * <p>The ring is not a linearizable queue: operations behind one that is being added are not visible yet, and a place that is
- * being emptied is not free yet. So results are not compared with a queue's; the operations accepted are compared with those
- * taken.
+ * <p>The ring is not a linearizable queue: operations behind an unfinished addition are not visible yet, and a place
+ * not yet emptied is not free. So results are not compared with a queue's; the operations accepted are compared with
+ * the operations taken.
  */
 @Lincheck
 @Param(name = "number", gen = IntGen.class, conf = "0:9")
@@ -42,9 +43,9 @@ public class CommandRingLincheckTest {
         return NumberedOperation.numberOf(operation);
     }
 
-    /** Takes what is left, when no thread is running any more. */
+    /** Takes the rest, after the end of all threads. */
     @Validate
-    public void whatWasAcceptedIsTakenOnce() {
+    public void acceptedWorkIsTakenOnce() {
         while (ring.poll() instanceof NumberedOperation numbered) {
             inside.decrementAndGet(numbered.number);
         }

@@ -32,7 +32,7 @@ class DefaultBudgetTest {
     }
 
     @Test
-    void machineKeepsHalfOfWhatIsAvailableAfterTheHeap() {
+    void machineKeepsHalfOfTheMemoryAvailableAfterTheHeap() {
         assertThat(new DefaultBudget(20 * GB, 24 * GB, GB / 2).bytes()).isEqualTo(9 * GB + GB / 2);
     }
 
@@ -42,13 +42,13 @@ class DefaultBudgetTest {
     }
 
     @Test
-    void heapThatLeavesNothingStillLeavesABudget() {
+    void heapTakingEverythingStillLeavesABudget() {
         assertThat(new DefaultBudget(60 * GB, GB, GB).bytes()).isEqualTo(128 * MB);
         assertThat(new DefaultBudget(0, 0, GB).bytes()).isPositive();
     }
 
     @Test
-    void budgetFitsBesideTheHeapWhereThatLeavesAnEighth() {
+    void budgetFitsBesideTheHeapIfAnEighthIsLeft() {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         for (int i = 0; i < 10_000; i++) {
@@ -71,7 +71,7 @@ class DefaultBudgetTest {
     }
 
     @Test
-    void limitOfAContainerIsLessWhatItUsesWithoutCaches() throws IOException {
+    void limitOfAContainerIsLessItsUseWithoutCaches() throws IOException {
         file("proc/self/cgroup", "0::/\n");
         file("sys/fs/cgroup/memory.max", "1000000000\n");
         file("sys/fs/cgroup/memory.current", "700000000\n");
@@ -101,7 +101,7 @@ class DefaultBudgetTest {
     }
 
     @Test
-    void groupThatIsFullHasNoRoom() throws IOException {
+    void fullGroupHasNoRoom() throws IOException {
         file("proc/self/cgroup", "0::/\n");
         file("sys/fs/cgroup/memory.max", "1000\n");
         file("sys/fs/cgroup/memory.current", "1001\n");
@@ -109,7 +109,7 @@ class DefaultBudgetTest {
     }
 
     @Test
-    void whatCannotBeReadIsNoLimit() throws IOException {
+    void unreadableLimitIsNoLimit() throws IOException {
         assertThat(available().ofMachine()).isEqualTo(AvailableMemory.UNKNOWN);
         assertThat(available().ofControlGroups()).isEqualTo(AvailableMemory.UNKNOWN);
         file("proc/self/cgroup", "4:memory:/\nnonsense\n0::/../../..\n");
@@ -148,7 +148,7 @@ class DefaultBudgetTest {
             assertThat(budget(alone, "b")).isEqualTo(GB);
             assertThat(budget(several, "c")).isEqualTo(GB);
             long together = budget(several, "a") + budget(several, "b") + budget(several, "d");
-            // The machine has other processes: what is available varies.
+            // The machine has other processes: the available amount varies.
             assertThat(together).isLessThan(most * 2);
             assertThat(budget(several, "a")).isLessThan(most * 2 / 3);
         }

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** How long the workgroups of executables take, as far as it has been measured. */
+/** The durations of workgroups of executables, as far as measured. */
 class DurationsTest {
     private final LocalExecutable code = new LocalExecutable("test", new TaskQueueFixture.Kernel());
 
@@ -22,7 +22,7 @@ class DurationsTest {
     }
 
     @Test
-    void oneRunIsNoEvidence() {
+    void aSingleRunIsNoEvidence() {
         LocalExecutable other = new LocalExecutable("test", new TaskQueueFixture.Kernel());
         for (int i = 0; i < LocalExecutable.NEW_RUNS; i++) {
             assertThat(other.nanos(0, 1, 1)).isZero();
@@ -46,7 +46,7 @@ class DurationsTest {
     }
 
     @Test
-    void workThatIsLongEachTimeIsKnown() {
+    void workLongEachTimeIsKnown() {
         for (int i = 0; i < 30; i++) {
             code.took(0, 1, 1, 120_000_000);
             assertThat(code.nanos(0, 1, 1)).isBetween(50_000_000, 120_000_000);
@@ -63,7 +63,7 @@ class DurationsTest {
     }
 
     @Test
-    void shapesThatAlternateHaveDurationsOfTheirOwn() {
+    void alternatingShapesHaveSeparateDurations() {
         for (int i = 0; i < 100; i++) {
             code.took(0, 1, 1, 100_000);
             code.took(0, 64, 64, 6_400);
@@ -74,14 +74,14 @@ class DurationsTest {
     }
 
     @Test
-    void aRunThatWasHeldUpIsForgottenWithTheNext() {
+    void aDelayedRunIsForgottenWithTheNext() {
         code.took(0, 8, 8, 800_000_000);
         code.took(0, 8, 8, 8_000);
         assertThat(code.nanos(0, 8, 8)).isEqualTo(8_000);
     }
 
     @Test
-    void workThatTakesLongIsMeasuredEachTime() {
+    void longWorkIsMeasuredEachTime() {
         code.took(0, 8, 8, 800);
         assertThat(code.isShort(0, 8, 8)).isTrue();
         code.took(0, 9, 9, 9_000_000);
@@ -102,7 +102,7 @@ class DurationsTest {
     }
 
     @Test
-    void whatHasNotBeenMeasuredIsUnknown() {
+    void unmeasuredWorkIsUnknown() {
         LocalExecutable other = new LocalExecutable("test", new TaskQueueFixture.Kernel());
         assertThat(other.isShort(0, 8, 8)).isFalse();
         assertThat(other.nanos(0, 8, 8)).isZero();

@@ -20,7 +20,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Command buffers that are recorded, finished and dropped in any order: what recorded a finished one is used again. */
+/** Command buffers recorded, finished and dropped in any order: the recorder of a finished buffer is used again. */
 @Timeout(60)
 class InterleavedRecordingsTest {
     private static final long SEED = Effort.seed(20261125);

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Who gets the only lane of a queue, whose only worker the test steps. */
+/** The holder of the only lane of a queue, with the only worker stepped by the test. */
 class LaneOrderTest {
     private final VirtualDevice device = VirtualDevice.builder().build();
     private final FrontierTracker tracker = FrontierTracker.create();
@@ -72,7 +72,7 @@ class LaneOrderTest {
 
     // LANE-2
     @Test
-    void dispatchesThatComeLaterDoNotTakeTheLaneThatARecordingWaitsFor() {
+    void laterDispatchesDoNotTakeTheLaneAwaitedByARecording() {
         queue.connect(scheduler);
         Fence before = submit(null, "first", false);
         submit(null, "recording", false);
@@ -82,7 +82,7 @@ class LaneOrderTest {
         stepped.step(0); // the recording finds the lane taken; then the first ends, and sets a dispatch free
         assertThat(ran).containsExactly("first");
         for (int i = 0; i < 20; i++) {
-            queue.help(); // a thread that waits takes part in everything but the order
+            queue.help(); // a waiting thread takes part in everything but the order
         }
         stepped.runUntilAsleep();
         assertThat(ran)
@@ -90,7 +90,7 @@ class LaneOrderTest {
                         "first", "recording", "dispatch 0", "dispatch 1", "dispatch 2", "dispatch 3", "dispatch 4");
     }
 
-    /** One workgroup that is too long for a worker that has other work. */
+    /** A workgroup too long for a worker with other work. */
     private final class Execution extends CommandOperation implements LoadedExecutable {
         private final String name;
         private final boolean singleDispatch;

@@ -14,12 +14,12 @@ import java.util.Set;
 public final class LocalBackend implements Backend {
     private final int workers;
 
-    /** With the workers that the options ask for. */
+    /** With the workers of the options. */
     public LocalBackend() {
         this(0);
     }
 
-    /** With so many workers, which do all work; 0 for those of the options. */
+    /** With so many workers for all work; 0 for the number in the options. */
     LocalBackend(int workers) {
         this.workers = workers;
     }

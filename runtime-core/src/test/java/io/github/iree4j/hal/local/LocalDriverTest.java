@@ -67,7 +67,7 @@ class LocalDriverTest {
     }
 
     @Test
-    void listsAndOpensOneDevice() {
+    void listsAndOpensASingleDevice() {
         assertThat(driver.name()).isEqualTo("local");
         assertThat(driver.availability().available()).isTrue();
         assertThat(driver.devices()).hasSize(1);
@@ -92,7 +92,7 @@ class LocalDriverTest {
     }
 
     @Test
-    void codeForAnotherMachineIsRefusedNamingWhatRuns() {
+    void codeForAnotherMachineIsRefusedNamingTheRunnableFormats() {
         assertThatThrownBy(() -> device.createExecutable(
                         new ExecutableParams("embedded-elf-mips_64", MemorySegment.ofArray(new byte[4]))))
                 .isInstanceOf(IreeException.class)
@@ -187,7 +187,7 @@ class LocalDriverTest {
     }
 
     @Test
-    void bindingsThatCompiledCodeCannotUseAreRefused() {
+    void bindingsUnusableByCompiledCodeAreRefused() {
         try (Device strict = driver.open(
                         "local",
                         DeviceOptions.builder()
@@ -214,7 +214,7 @@ class LocalDriverTest {
     }
 
     @Test
-    void moreMemoryThanTheMachineHasIsRefusedBeforeItIsTouched() {
+    void moreMemoryThanTheMachineHasIsRefusedBeforeBeingTouched() {
         long limit = device.allocator().statistics().bytesLimit();
         assertThat(limit).isBetween(1L << 20, 1L << 50);
         assertThatThrownBy(() -> device.allocator().allocate(BufferParams.DEFAULT, limit + 1))

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class LocalStorageTest {
     // BUF-1: storage is freed once and never while pinned.
-    // BUF-2: a thread that pins sees the storage.
+    // BUF-2: a pinning thread sees the storage.
     @Test
     void storageLivesWhilePinnedAndIsFreedOnce() throws Exception {
         try (LocalDevice device = (LocalDevice) new LocalBackend().open(DeviceOptions.builder())) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** LANE-4: work of a call that the thread which made the call does itself. */
+/** LANE-4: work of a call done by the calling thread itself. */
 @Timeout(60)
 class OwnWorkTest extends TaskQueueFixture {
     private static final long WAKE_NANOS = 300_000;
@@ -64,7 +64,7 @@ class OwnWorkTest extends TaskQueueFixture {
         return dispatch(device, wait, code, groups);
     }
 
-    /** As {@link #dispatch}, in the call, once it is known how long such work takes. */
+    /** As {@link #dispatch}, in the call, once the duration of such work is known. */
     private Fence dispatchInCall(int groups, long duration) {
         known(code, groups, duration);
         return inCall(null, groups, duration);
@@ -80,13 +80,13 @@ class OwnWorkTest extends TaskQueueFixture {
     }
 
     @Test
-    void workThatIsOverBeforeAWorkerWouldBeginIsDoneAtOnce() {
+    void workOverBeforeAWorkerWouldBeginIsDoneAtOnce() {
         assertThat(dispatchInCall(1, WAKE_NANOS / 10).isReached()).isTrue();
         assertThat(threads).containsExactly(Thread.currentThread());
     }
 
     @Test
-    void workThatWorkersWouldNotEndEarlierIsDoneWhenTheThreadOfTheCallWaits() {
+    void workNotEndedEarlierByWorkersIsDoneWhenTheThreadOfTheCallWaits() {
         Fence done = dispatchInCall(1, 4 * WAKE_NANOS);
         assertThat(done.isReached()).isFalse();
         call.doOwnWork();
@@ -95,7 +95,7 @@ class OwnWorkTest extends TaskQueueFixture {
     }
 
     @Test
-    void workThatFollowsIsDoneToo() {
+    void followingWorkIsDoneToo() {
         Fence first = dispatchInCall(1, 4 * WAKE_NANOS);
         Fence second = inCall(first, 1, 4 * WAKE_NANOS);
         Fence third = inCall(second, 1, 4 * WAKE_NANOS);
@@ -106,14 +106,14 @@ class OwnWorkTest extends TaskQueueFixture {
     }
 
     @Test
-    void workThatSeveralWorkersEndEarlierIsGivenToThem() {
+    void workEndedEarlierBySeveralWorkersIsGivenToThem() {
         Fence done = dispatchInCall(20, WAKE_NANOS);
         awaitAsleep(done);
         assertThat(threads).isNotEmpty().doesNotContain(Thread.currentThread());
     }
 
     @Test
-    void workThatCouldRunBesideOtherWorkIsHandedOn() {
+    void workAbleToRunBesideOtherWorkIsHandedOn() {
         Fence first = dispatchInCall(1, 4 * WAKE_NANOS);
         Fence second = inCall(null, 1, 4 * WAKE_NANOS);
         awaitAsleep(first);
@@ -124,7 +124,7 @@ class OwnWorkTest extends TaskQueueFixture {
     }
 
     @Test
-    void whatTheThreadOfACallLeavesBehindIsDoneByOthers() {
+    void workLeftBehindByTheThreadOfACallIsHandedOn() {
         Fence done = dispatchInCall(1, 4 * WAKE_NANOS);
         call.end();
         awaitAsleep(done);
@@ -132,7 +132,7 @@ class OwnWorkTest extends TaskQueueFixture {
     }
 
     @Test
-    void workOfACallThatNoThreadWaitsForIsNotLeftToOne() throws InterruptedException {
+    void workOfACallWithoutAWaitingThreadIsNotLeftToAThread() throws InterruptedException {
         known(code, 1, 4 * WAKE_NANOS);
         Thread other = Thread.ofPlatform().start(() -> awaitAsleep(inCall(null, 1, 4 * WAKE_NANOS)));
         other.join();
@@ -140,14 +140,14 @@ class OwnWorkTest extends TaskQueueFixture {
     }
 
     @Test
-    void workOfNoCallIsNotDoneByWhoSubmitsIt() {
+    void workOfNoCallIsNotDoneByItsSubmitter() {
         known(code, 1, WAKE_NANOS / 10);
         awaitAsleep(dispatch(null, 1, WAKE_NANOS / 10));
         assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread());
     }
 
     @Test
-    void workThatIsLeftToAThreadFailsWhenItsDeviceIsClosed() {
+    void workLeftToAThreadFailsWhenItsDeviceIsClosed() {
         Fence done = dispatchInCall(1, 4 * WAKE_NANOS);
         device.close();
         call.doOwnWork();
@@ -155,9 +155,9 @@ class OwnWorkTest extends TaskQueueFixture {
         assertThat(threads).isEmpty();
     }
 
-    /** What was known of its duration may be wrong. */
+    /** The known duration may be wrong. */
     @Test
-    void aThreadThatIsInterruptedDoesNotDoTheRestOfTheWork() {
+    void anInterruptedThreadDoesNotDoTheRestOfTheWork() {
         known(code, 200, 1_400);
         AtomicInteger begun = new AtomicInteger();
         kernel.body = (group, dispatch, worker) -> {
@@ -172,20 +172,20 @@ class OwnWorkTest extends TaskQueueFixture {
     }
 
     @Test
-    void workThatNobodyHasMeasuredIsGivenToWorkers() {
+    void unmeasuredWorkIsGivenToWorkers() {
         awaitAsleep(inCall(null, 1, 0));
         assertThat(threads).hasSize(1).doesNotContain(Thread.currentThread());
     }
 
     @Test
-    void workThatOneInputMadeShortIsGivenToWorkers() {
+    void workMadeShortByOneInputIsGivenToWorkers() {
         awaitAsleep(inCall(null, 1, 0));
         awaitAsleep(inCall(null, 1, 0));
         assertThat(threads).doesNotContain(Thread.currentThread());
     }
 
     @Test
-    void workThatOnceTookFarLongerThanKnownIsGivenToWorkersUntilItWasShortManyTimes() {
+    void workOnceFarLongerThanKnownIsGivenToWorkersUntilItWasShortManyTimes() {
         assertThat(dispatchInCall(1, WAKE_NANOS / 1_000).isReached()).isTrue();
         assertThat(inCall(null, 1, SURPRISE_NANOS).isReached()).isTrue();
         assertThat(threads).containsExactly(Thread.currentThread());
@@ -201,7 +201,7 @@ class OwnWorkTest extends TaskQueueFixture {
     }
 
     @Test
-    void workThatNobodyHasMeasuredIsNotDoneByAThreadThatWaits() throws InterruptedException {
+    void unmeasuredWorkIsNotDoneByAWaitingThread() throws InterruptedException {
         CountDownLatch begun = new CountDownLatch(2);
         CountDownLatch go = new CountDownLatch(1);
         kernel.body = (group, dispatch, worker) -> {

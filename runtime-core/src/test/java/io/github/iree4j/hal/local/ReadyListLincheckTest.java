@@ -11,9 +11,9 @@ import org.jetbrains.lincheck.datastructures.Param;
 import org.junit.jupiter.api.Test;
 
 /**
- * READY-1: the list is a queue that any thread adds to and one at a time takes from.
+ * READY-1: the list is a queue with additions by any thread and removal by one thread at a time.
  *
- * <p>Obstruction freedom is not claimed: the consumer waits for a producer that is between its two steps.
+ * <p>Obstruction freedom is not claimed: the consumer waits for a producer between its two steps.
  */
 @Lincheck
 @Param(name = "number", gen = IntGen.class, conf = "0:9")

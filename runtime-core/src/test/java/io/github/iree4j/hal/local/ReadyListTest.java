@@ -15,7 +15,7 @@ class ReadyListTest {
     private static final int THREADS = 3;
     private static final int EACH = 30_000;
 
-    /** An operation that knows its producer and its number. */
+    /** An operation with a known producer and number. */
     private static final class Numbered extends CommandOperation {
         final int thread;
         final int number;
@@ -53,9 +53,9 @@ class ReadyListTest {
         boolean add(Numbered operation);
     }
 
-    // READY-1: nothing is lost or taken twice, and the operations of one thread come in order.
+    // READY-1: nothing is lost or taken twice, and the operations of each thread come in order.
     @Test
-    void whatThreadsAddIsTakenOnceAndInTheirOrder() throws Exception {
+    void operationsAddedByThreadsAreTakenOnceAndInOrder() throws Exception {
         ReadyList list = new ReadyList();
         List<List<Integer>> taken = race(
                 operation -> {
@@ -73,7 +73,7 @@ class ReadyListTest {
 
     // RING-2: nothing is lost or taken twice, by any consumer.
     @Test
-    void whatARingAcceptsIsTakenOnce() throws Exception {
+    void operationsAcceptedByARingAreTakenOnce() throws Exception {
         CommandRing ring = new CommandRing(8);
         for (List<Integer> numbers : race(ring::offer, ring::poll, 2)) {
             assertThat(numbers).hasSize(EACH).doesNotHaveDuplicates();
@@ -100,7 +100,7 @@ class ReadyListTest {
         }
     }
 
-    /** The operations of each producer, in the order in which one consumer took them. */
+    /** The operations of each producer, in the order of removal by a single consumer. */
     private static List<List<Integer>> race(Sink sink, Source source, int takers) throws Exception {
         List<List<Integer>> taken = new ArrayList<>();
         for (int i = 0; i < THREADS; i++) {

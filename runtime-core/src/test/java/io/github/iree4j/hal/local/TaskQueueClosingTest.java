@@ -24,11 +24,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What ends running work: failures, and closing the device or its workers. */
+/** The ends of running work: failures, and closing the device or its workers. */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class TaskQueueClosingTest extends TaskQueueFixture {
     @Test
-    void aKernelThatFailsStopsTheRestOfItsDispatch() {
+    void aFailingKernelStopsTheRestOfItsDispatch() {
         Device device = open(2);
         AtomicInteger ran = new AtomicInteger();
         IreeException lost = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
@@ -39,7 +39,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
                 failing.countDown();
                 throw lost;
             }
-            if (group > 10) { // its thread has run group 10 before, or another worker runs that
+            if (group > 10) { // the thread has run group 10 before, or another worker runs the group
                 failing.await();
             }
         };
@@ -50,7 +50,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
     }
 
     @Test
-    void workWhoseSignalHasFailedIsNotContinued() {
+    void workWithAFailedSignalIsNotContinued() {
         Device device =
                 open(DeviceOptions.builder().with(CpuOptions.DEFAULTS.workers(2).inlineWork(Duration.ZERO)));
         AtomicInteger ran = new AtomicInteger();
@@ -71,7 +71,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
     }
 
     @Test
-    void closingADeviceStopsWhatRunsAndFailsWhatWaits() throws Exception {
+    void closingADeviceStopsRunningWorkAndFailsWaitingWork() throws Exception {
         Device device = new LocalDriverProvider()
                 .open(
                         "local",
@@ -110,7 +110,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
     }
 
     @Test
-    void closingADeviceWaitsForWhatACallerRunsItself() throws Exception {
+    void closingADeviceWaitsForWorkRunByACaller() throws Exception {
         Device device = new LocalDriverProvider()
                 .open(
                         "local",
@@ -140,7 +140,7 @@ class TaskQueueClosingTest extends TaskQueueFixture {
         closer.join();
         caller.join();
         assertThat(seen)
-                .as("kernels that had returned when the device was closed")
+                .as("kernels returned at the time of the device's close")
                 .hasValue(1);
     }
 

@@ -27,14 +27,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 
-/** Devices with a kernel whose code a test gives. */
+/** Devices with a kernel of a test's code. */
 abstract class TaskQueueFixture {
     static final int[] NONE = {};
 
     final Kernel kernel = new Kernel();
     final List<AutoCloseable> toClose = new ArrayList<>();
 
-    /** A single kernel that runs code of the test. */
+    /** A single kernel for code of the test. */
     static final class Kernel implements ExecutableLoader, LoadedExecutable {
         volatile Body body = (group, dispatch, worker) -> {};
 
@@ -113,7 +113,7 @@ abstract class TaskQueueFixture {
                 device.createExecutable(new ExecutableParams("test", MemorySegment.ofArray(new byte[1]), null, NONE)));
     }
 
-    /** As if many dispatches had been measured, on a machine that does nothing else. */
+    /** As after many measured dispatches, on an otherwise idle machine. */
     static Executable known(Executable code, int groups, long duration) {
         LocalExecutable local = (LocalExecutable) code;
         for (int i = 0; i < 40; i++) {

@@ -33,11 +33,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which thread runs which work. */
+/** The threads of each kind of work. */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class TaskQueueTest extends TaskQueueFixture {
     @Test
-    void oneDispatchRunsOnSeveralWorkers() {
+    void aDispatchRunsOnSeveralWorkers() {
         Device device = open(3);
         CyclicBarrier all = new CyclicBarrier(3);
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
@@ -53,7 +53,7 @@ class TaskQueueTest extends TaskQueueFixture {
     }
 
     @Test
-    void independentWorkOfOneQueueRunsAtOnce() {
+    void independentWorkOfAQueueRunsAtOnce() {
         Device device = open(3);
         CyclicBarrier all = new CyclicBarrier(3);
         kernel.body = (group, dispatch, worker) -> all.await(60, TimeUnit.SECONDS);
@@ -67,7 +67,7 @@ class TaskQueueTest extends TaskQueueFixture {
     }
 
     @Test
-    void whoSignalsDoesNotDoTheWorkThatWaited() {
+    void aSignallerDoesNotDoTheWaitingWork() {
         Device device = open(2);
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
         kernel.body = (group, dispatch, worker) -> threads.add(Thread.currentThread());
@@ -79,7 +79,7 @@ class TaskQueueTest extends TaskQueueFixture {
     }
 
     @Test
-    void smallWorkIsDoneByWhoSubmitsItUnlessThatIsNotWanted() {
+    void smallWorkIsDoneByItsSubmitterUnlessUnwanted() {
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
         kernel.body = (group, dispatch, worker) -> threads.add(Thread.currentThread());
         Device device = open(2);
@@ -94,7 +94,7 @@ class TaskQueueTest extends TaskQueueFixture {
     }
 
     @Test
-    void whoSubmitsSmallWorkPaysNoThreads() {
+    void aSubmitterOfSmallWorkPaysNoThreads() {
         ProcessExecutor workers =
                 closed(ProcessExecutor.builder(3).name("unneeded").build());
         Device device = open(DeviceOptions.builder()
@@ -118,7 +118,7 @@ class TaskQueueTest extends TaskQueueFixture {
     }
 
     @Test
-    void workThatTurnsOutToBeLongIsNotDoneByWhoSubmitsIt() {
+    void workFoundToBeLongIsNotDoneByItsSubmitter() {
         Device device = open(2);
         Executable executable = executable(device);
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
@@ -143,7 +143,7 @@ class TaskQueueTest extends TaskQueueFixture {
     void devicesShareWorkersWhenAsked() {
         try (ProcessExecutor shared = ProcessExecutor.builder(2).name("shared").build()) {
             Set<String> threads = ConcurrentHashMap.newKeySet();
-            String here = Thread.currentThread().getName(); // may help while it waits
+            String here = Thread.currentThread().getName(); // may help during the wait
             kernel.body = (group, dispatch, worker) ->
                     threads.add(Thread.currentThread().getName());
             for (int i = 0; i < 3; i++) {
@@ -179,8 +179,8 @@ class TaskQueueTest extends TaskQueueFixture {
         }
     }
 
-    // LANE-1: an execution in a lane sees what those before it wrote, whichever worker ran them.
-    // LANE-2: an operation that waits for a lane gets one.
+    // LANE-1: an execution in a lane sees the writes of its predecessors, on any worker.
+    // LANE-2: an operation in a wait for a lane gets a lane.
     @Test
     void moreRecordingsThanLanesAllRun() {
         Device device =
@@ -204,7 +204,7 @@ class TaskQueueTest extends TaskQueueFixture {
             device.queue(0).execute(start, done, commands, null, 0);
             all.add(done);
         }
-        // And a chain in which each sees what its predecessor did.
+        // And a chain in which each sees the predecessor's work.
         for (int i = 1; i <= 50; i++) {
             device.queue(0)
                     .execute(closed(Fence.at(timeline, i - 1)), closed(Fence.at(timeline, i)), commands, null, 0);
@@ -233,7 +233,7 @@ class TaskQueueTest extends TaskQueueFixture {
     }
 
     @Test
-    void callersThatWaitHelp() {
+    void waitingCallersHelp() {
         Device device = open(1);
         CyclicBarrier both = new CyclicBarrier(2);
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
@@ -246,10 +246,10 @@ class TaskQueueTest extends TaskQueueFixture {
         assertThat(threads).hasSize(2).contains(Thread.currentThread());
     }
 
-    // LANE-3: a region that a helper opened is continued, also one that the helper must not run.
+    // LANE-3: a region opened by a helper is continued, also if closed to the helper.
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void whatACallerThatStopsHelpingLeavesIsGoneOnWith(boolean isAllKnown) throws Exception {
+    void workLeftByAnEndingHelperIsGoneOnWith(boolean isAllKnown) throws Exception {
         ProcessExecutor workers = closed(ProcessExecutor.builder(1).build());
         Device device = open(DeviceOptions.builder()
                 .with(CpuOptions.DEFAULTS.executor(workers).inlineWork(Duration.ZERO)));
@@ -260,7 +260,7 @@ class TaskQueueTest extends TaskQueueFixture {
         kernel.body = (group, dispatch, worker) -> {
             if (Thread.currentThread().equals(caller)) {
                 callerIsInTheFirstRegion.countDown();
-                while (workers.sleepingWorkers() == 0) { // it has found no work
+                while (workers.sleepingWorkers() == 0) { // with no work found
                     Thread.onSpinWait();
                 }
             } else {
@@ -274,7 +274,7 @@ class TaskQueueTest extends TaskQueueFixture {
         Executable known = known(executable(device), 1, 20_000);
         Executable rest = isAllKnown ? known : executable(device);
         CommandBuffer commands = closed(device.createCommandBuffer(0, CommandBuffer.DISPATCH, -1, 0));
-        for (int i = 0; i < 40; i++) { // too long for the stream, one workgroup in each region
+        for (int i = 0; i < 40; i++) { // too long for the stream, a workgroup in each region
             commands.dispatch(i == 0 ? known : rest, 0, DispatchConfig.of(1, 1, 1), NONE, List.of(), 0);
             commands.executionBarrier(1, 1, 0);
         }
@@ -282,7 +282,7 @@ class TaskQueueTest extends TaskQueueFixture {
         Fence done = fence(device);
         device.queue(0).execute(null, done, commands, null, 0);
         try {
-            done.await(Duration.ofNanos(1)); // does one piece of work
+            done.await(Duration.ofNanos(1)); // does a single piece of work
         } catch (IreeException e) { // unless the worker has completed the rest by then
             assertThat(e.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
         }
@@ -291,7 +291,7 @@ class TaskQueueTest extends TaskQueueFixture {
     }
 
     @Test
-    void aCallThatDoesNotBlockMayWaitForItsOwnSignals() throws Exception {
+    void aCallWithoutBlockingMayWaitForItsOwnSignals() throws Exception {
         Device device = open(1);
         Fence done = fence(device);
         CountDownLatch returns = new CountDownLatch(1);

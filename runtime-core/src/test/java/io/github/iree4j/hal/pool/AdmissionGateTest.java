@@ -16,10 +16,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** GATE-1, GATE-2, GATE-3, GATE-5: which calls are admitted, in which order, and when waiting is pointless. The test advances the clock. */
+/**
+ * GATE-1, GATE-2, GATE-3, GATE-5: the admitted calls, their order, and pointless waits. The test advances the clock.
+ */
 @Timeout(300)
 class AdmissionGateTest extends GateLine {
-    /** Of 1,600 bytes, in which calls share slabs of 64. */
+    /** Of 1,600 bytes, with calls that share slabs of 64. */
     private AdmissionGate slabs() {
         return builder(1600)
                 .pool(PoolOptions.tlsf("t", 64, 64))
@@ -29,7 +31,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallThatFitsIsAdmittedAtOnce() {
+    void aFittingCallIsAdmittedAtOnce() {
         call("a", 40);
         call("b", 60);
         assertThat(entered).containsExactly("a", "b");
@@ -38,12 +40,12 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void callsThatDoNotFitAreAdmittedInTheOrderInWhichTheyAskedOnceTheyDo() {
+    void callsWithoutRoomAreAdmittedInOrderOfArrivalOnceThereIsRoom() {
         call("a", 80);
         call("b", 90);
         call("c", 85);
         call("d", 10);
-        assertThat(entered).as("who fits is answered meanwhile").containsExactly("a", "d");
+        assertThat(entered).as("a fitting call is answered meanwhile").containsExactly("a", "d");
         assertThat(gate.waiting()).isEqualTo(2);
         exit("a");
         assertThat(entered).containsExactly("a", "d", "b");
@@ -53,9 +55,9 @@ class AdmissionGateTest extends GateLine {
         assertThat(gate.waiting()).isZero();
     }
 
-    /** The larger of the two is not even tried, since a smaller one of another program has found no room. */
+    /** The larger call is not even tried, since a smaller call of another program has found no room. */
     @Test
-    void aSmallerCallOfAProgramThatAsksForOrderStaysBehindALargerOne() {
+    void aSmallerCallOfAProgramInNeedOfOrderStaysBehindALargerCall() {
         call("a", 80);
         call("other", 50);
         gate.join("p", true, new Need(60), false, _ -> entered.add("large"));
@@ -106,7 +108,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void callsOfAProgramOvertakeEachOtherWhereTheirOrderDoesNotMatter() {
+    void callsOfAProgramWithoutOrderOvertakeEachOther() {
         call("a", 80);
         gate.join("p", false, new Need(90), false, _ -> entered.add("large"));
         gate.join("p", false, new Need(10), false, _ -> entered.add("small"));
@@ -114,7 +116,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallThatNeedsMoreThanTheLimitTakesAllOfIt() {
+    void aCallNeedingMoreThanTheLimitTakesAllMemory() {
         call("a", 3 * LIMIT);
         assertThat(gate.committed()).isEqualTo(LIMIT);
         exit("a");
@@ -122,7 +124,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void whatACallWasAdmittedWithIsReleasedOnce() {
+    void theAdmittedNeedOfACallIsReleasedOnce() {
         call("a", 40);
         call("b", 40);
         exit("a");
@@ -131,7 +133,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallThatLeavesTheLineLetsTheNextGoIn() {
+    void aCallLeavingTheLineLetsTheNextGoIn() {
         call("a", 80);
         Admission large = call("large", 90);
         for (int i = 0; i < 10; i++) {
@@ -140,7 +142,7 @@ class AdmissionGateTest extends GateLine {
         }
         entered.clear();
         call("small", 10);
-        assertThat(entered).as("the large one has been overtaken often").isEmpty();
+        assertThat(entered).as("the large call has been overtaken often").isEmpty();
         assertThat(large.cancel()).isTrue();
         assertThat(large.cancel()).isFalse();
         assertThat(entered).containsExactly("small");
@@ -160,7 +162,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aThreadWaitsUntilItIsAdmitted() throws Exception {
+    void aThreadWaitsUntilAdmitted() throws Exception {
         call("a", 80);
         Thread other = Thread.ofPlatform().daemon().start(() -> {
             while (gate.waiting() == 0) {
@@ -175,7 +177,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aThreadIsToldThatItsCallHasLeft() throws Exception {
+    void aThreadLearnsThatItsCallHasLeft() throws Exception {
         call("a", 80);
         Admission large = gate.join("", true, new Need(90), false, null);
         Thread waits = Thread.currentThread();
@@ -190,7 +192,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void whatTheHostKeepsIsMissingUntilItIsReleased() {
+    void memoryKeptByTheHostIsMissingUntilReleased() {
         gate.keep(null, 30, false);
         call("a", 80);
         assertThat(entered).isEmpty();
@@ -199,7 +201,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallThatNeedsAllButWhatProgramsKeepGoesInWhenItIsAlone() {
+    void aCallNeedingAllButTheMemoryKeptByProgramsGoesInWhenAlone() {
         gate.keep(null, 30, true);
         call("a", LIMIT);
         assertThat(gate.committed()).isEqualTo(LIMIT);
@@ -211,9 +213,9 @@ class AdmissionGateTest extends GateLine {
         assertThat(entered).containsExactly("a", "b", "c");
     }
 
-    /** What the host keeps is no secret of the line: it may be released between the looks at two calls. */
+    /** Memory kept by the host is no secret of the line: a release may come between the looks at two calls. */
     @Test
-    void aCallThatNeedsAsMuchDoesNotGoInBeforeTheFirstWhenMemoryIsReleasedBetweenLooks() throws Exception {
+    void aCallNeedingAsMuchDoesNotGoInBeforeTheFirstWhenMemoryIsReleasedBetweenLooks() throws Exception {
         gate.keep(null, 50, false);
         AtomicReference<Thread> releasing = new AtomicReference<>();
         AtomicBoolean armed = new AtomicBoolean();
@@ -224,7 +226,7 @@ class AdmissionGateTest extends GateLine {
                 if (armed.getAndSet(false)) {
                     Thread other = Thread.ofPlatform().start(() -> gate.keep(null, -50, false));
                     releasing.set(other);
-                    while (other.getState() != Thread.State.BLOCKED) { // it has released, and wants to look too
+                    while (other.getState() != Thread.State.BLOCKED) { // released, and about to look too
                         Thread.onSpinWait();
                     }
                 }
@@ -238,7 +240,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallPastItsQuotaIsOvertakenByOtherConsumersButNotByItsOwn() {
+    void aCallPastItsQuotaIsOvertakenByOtherConsumersOnly() {
         call("a", "small", new Need(30));
         call("b", "small", new Need(20));
         call("c", "small", new Need(5));
@@ -249,7 +251,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void whatAConsumerKeepsIsMissingInItsQuota() {
+    void memoryKeptByAConsumerIsMissingInItsQuota() {
         Share small = gate.quota("small");
         gate.keep(small, 30, false);
         call("a", "small", new Need(20));
@@ -260,7 +262,7 @@ class AdmissionGateTest extends GateLine {
 
     @ParameterizedTest
     @CsvSource({"small, '', false", "'', small, false", "small, '', true", "'', small, true"})
-    void whatACallKeepsOfTwoConsumersIsMissingInAQuotaOnlyUntilItIsReleased(
+    void memoryKeptByACallOfTwoConsumersIsMissingInAQuotaOnlyUntilReleased(
             String first, String second, boolean isOverBetween) {
         PoolSet blocks = builder(100 * 64)
                 .pool(FakeSlabs.pieces("f", 64))
@@ -294,7 +296,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallThatDoesNotFitTheDeviceTakesNothingOfItsQuota() {
+    void aCallTooLargeForTheDeviceTakesNothingOfItsQuota() {
         call("a", 80);
         call("b", "small", new Need(40));
         Admission b = calls.get("b");
@@ -322,10 +324,10 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallWhoseFenceIsReachedGetsNoMemoryBeforeThereIsRoomForItsWholeNeed() throws Exception {
+    void aCallWithAReachedFenceGetsNoMemoryBeforeThereIsRoomForItsWholeNeed() throws Exception {
         Admission a = ahead("a", 70);
         CompletableFuture<Boolean> held = new CompletableFuture<>();
-        assertThat(a.mayHold()).as("its requests are not due yet").isTrue();
+        assertThat(a.mayHold()).as("the requests are not due yet").isTrue();
         assertThat(a.whenMayHold(() -> held.complete(false))).isFalse();
         call("b", 40);
         a.due();
@@ -336,7 +338,7 @@ class AdmissionGateTest extends GateLine {
         call("c", 40);
         assertThat(entered).containsExactly("a", "b", "c");
         exit("b");
-        assertThat(held).as("it stands in line, which c has overtaken").isNotDone();
+        assertThat(held).as("in line, overtaken by c").isNotDone();
         call("d", 60);
         exit("c");
         assertThat(held.get()).isTrue();
@@ -348,7 +350,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallGetsNoMemoryOnceItsFenceIsReachedThoughTheThreadThatSaysSoIsSlow() {
+    void aCallGetsNoMemoryOnceItsFenceIsReachedDespiteASlowReport() {
         Admission a = ahead("a", 70);
         call("b", 40);
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
@@ -366,7 +368,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallThatEndsWhileItStandsInLineForTheRestOfItsNeedLeavesNothing() {
+    void aCallEndingInLineForTheRestOfItsNeedLeavesNothing() {
         Admission a = ahead("a", 70);
         call("b", 40);
         a.due();
@@ -379,7 +381,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void callsThatBecomeDueTogetherHoldWhatTheyNeedOneAfterTheOther() {
+    void callsDueTogetherHoldTheirNeedOneAfterTheOther() {
         for (int i = 0; i < 4; i++) {
             ahead("a" + i, 80);
         }
@@ -398,19 +400,22 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallWhoseFenceIsReachedIsBeforeOneThatAskedAtTheSameMomentForWhatItHolds() {
+    void aCallWithAReachedFenceIsBeforeACallOfTheSameMomentAskingForItsMemory() {
         Admission a = gate.tryAdmitAhead("small", new Need(10));
         Admission b = gate.join("small", true, new Need(40), false, _ -> entered.add("b"));
         a.due();
-        assertThat(a.mayHold()).as("b waits for its inputs").isTrue();
+        assertThat(a.mayHold()).as("b waits for inputs").isTrue();
         assertThat(b.isAdmitted()).isFalse();
         a.exit();
         assertThat(b.isAdmitted()).isTrue();
     }
 
-    /** GATE-5: the other needs the whole quota, so it waits for the inputs of the first, though both joined at one moment. */
+    /**
+     * GATE-5: the other needs the whole quota, so it waits for the inputs of the first, though both joined at the same
+     * moment.
+     */
     @Test
-    void aCallThatHoldsInputsIsServedBeforeOneThatBecameDueLaterAndHoldsNothing() {
+    void aCallHoldingInputsIsServedBeforeALaterDueCallHoldingNothing() {
         Admission holds = gate.tryAdmitAhead("small", new Need(10));
         Admission runs = gate.tryAdmit("small", new Need(35));
         Admission whole = gate.join("small", false, new Need(45), true, _ -> {});
@@ -425,7 +430,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallThatWaitedForItsFenceForLongWaitsForRoomAllTheSame() {
+    void aCallWithALongWaitForItsFenceWaitsForRoomAllTheSame() {
         Admission a = ahead("a", 70);
         call("b", 40);
         pass(2 * PATIENCE);
@@ -436,27 +441,27 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallIsAdmittedBehindAnotherThatHoldsWhatItWillNeed() {
+    void aCallIsAdmittedBehindAnotherHoldingItsFutureNeed() {
         call("a", 90);
         ahead("b", 90);
         assertThat(entered).as("the second's memory may be the first's").containsExactly("a", "b");
     }
 
     @Test
-    void inputsOfCallsThatWaitForFencesLeaveRoomForEachToRun() {
+    void inputsOfCallsWaitingForFencesLeaveRoomForEachToRun() {
         for (int i = 0; i < 10; i++) {
             ahead("a" + i, 92);
         }
         assertThat(entered).containsExactly("a0");
         call("b", 80);
         assertThat(entered)
-                .as("no call that is ready waits for one that is not")
+                .as("no ready call waits for a call not ready")
                 .contains("b")
                 .hasSize(2);
         call("c", 80);
         calls.get("a9").due();
         exit("b");
-        assertThat(entered).as("the line of those that are ready").hasSize(3).endsWith("a9");
+        assertThat(entered).as("the line of ready calls").hasSize(3).endsWith("a9");
         exit("a9");
         assertThat(entered).hasSize(4).endsWith("c");
         exit("c");
@@ -470,7 +475,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void inputsOfSmallCallsThatWaitForFencesLeaveRoomForALargeOne() {
+    void inputsOfSmallCallsWaitingForFencesLeaveRoomForALargeCall() {
         call("large", 95);
         exit("large");
         for (int i = 0; i < 10; i++) {
@@ -482,7 +487,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void inputsOfCallsThatWaitForFencesLeaveRoomForALargeOneThatNobodyKnowsYet() {
+    void inputsOfCallsWaitingForFencesLeaveRoomForAnUnknownLargeCall() {
         for (int i = 0; i < 10; i++) {
             ahead("a" + i, 10);
         }
@@ -492,7 +497,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void inputsOfCallsThatWaitForFencesLeaveRoomForWhatAFirstCallHasShown() {
+    void inputsOfCallsWaitingForFencesLeaveRoomForTheShownNeedOfAFirstCall() {
         Need first = new Need(-10);
         call("first", "", first);
         first.bytes = 95;
@@ -505,7 +510,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void inputsOfCallsThatWaitForFencesLeaveRoomForTheSlabsThatCallsShare() {
+    void inputsOfCallsWaitingForFencesLeaveRoomForSharedSlabs() {
         AdmissionGate slabs = slabs();
         Need large = new Need(1500);
         int ahead = 0;
@@ -517,12 +522,12 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallWhoseFenceIsReachedNoLongerCountsAsOneThatWaitsForIt() {
+    void aCallWithAReachedFenceNoLongerCountsAsWaitingForIt() {
         ahead("a", 5);
         calls.get("a").due();
         call("b", 100);
         pass(HOST + 1);
-        assertThat(entered).as("a runs, so b waits for it").containsExactly("a");
+        assertThat(entered).as("a runs, so b waits").containsExactly("a");
         exit("a");
         assertThat(entered).containsExactly("a", "b");
         exit("b");
@@ -533,7 +538,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void callsThatWaitForFencesTakeNothingThatAReadyOneWaitsFor() {
+    void callsWaitingForFencesTakeNothingAwaitedByAReadyCall() {
         call("a", 80);
         call("b", 60);
         ahead("c", 10);
@@ -554,7 +559,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aCallAheadOfItsFenceThatWaitsForItsQuotaDoesNotKeepOutOthers() {
+    void aCallAheadOfItsFenceWaitingForItsQuotaDoesNotKeepOutOthers() {
         Share small = gate.quota("small");
         gate.keep(small, 30, false);
         ahead("a", "small", 10);
@@ -566,7 +571,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void aReadyCallIsNotHeldUpForLongByInputsOfCallsThatMayWaitForIt() {
+    void aReadyCallIsNotHeldUpForLongByInputsOfItsPossibleWaiters() {
         for (int i = 0; i < 4; i++) {
             ahead("a" + i, 80);
         }
@@ -577,7 +582,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void whileSeveralCallsAreAdmittedTheSlabsThatTheyShareNeedRoom() {
+    void severalAdmittedCallsNeedRoomForTheirSharedSlabs() {
         AdmissionGate slabs = slabs();
         Admission first = slabs.tryAdmit("", new Need(800));
         assertThat(first).isNotNull();
@@ -595,7 +600,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void soDoesWhatLongerSlabsLeaveOver() {
+    void remaindersOfLongerSlabsNeedRoomToo() {
         AdmissionGate whole = longerSlabs();
         assertThat(whole.tryAdmit("", new Need(800))).isNotNull();
         assertThat(whole.tryAdmit("", new Need(800 - 64 - 28 + 1))).isNull();
@@ -603,7 +608,7 @@ class AdmissionGateTest extends GateLine {
     }
 
     @Test
-    void besideInputsOfCallsThatWaitForFencesOnlySharedSlabsNeedRoom() {
+    void besideInputsOfCallsWaitingForFencesOnlySharedSlabsNeedRoom() {
         AdmissionGate whole = longerSlabs();
         assertThat(whole.tryAdmitAhead("", new Need(800))).isNotNull();
         assertThat(whole.tryAdmit("", new Need(1600 - 5 - 64 + 1))).isNull();

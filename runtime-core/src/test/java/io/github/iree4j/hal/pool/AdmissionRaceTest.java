@@ -15,8 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * GATE-1, GATE-2, GATE-3, GATE-4, GATE-5: threads that ask, become due, wait, leave and exit at once, and shut and open the gate: each call that stays is
- * admitted, no more than there is is held at once, and nothing stays committed.
+ * GATE-1, GATE-2, GATE-3, GATE-4, GATE-5: threads asking, becoming due, waiting, leaving and exiting at once, and
+ * shutting and opening the gate: each staying call is admitted, never more is held than exists, and nothing stays
+ * committed.
  */
 @Tag("long")
 @Timeout(300)
@@ -25,7 +26,7 @@ class AdmissionRaceTest extends MemoryLine {
     private static final long LIMIT = 100;
 
     @Test
-    void eachCallThatStaysIsAdmittedAndNothingStaysCommitted() throws Exception {
+    void eachStayingCallIsAdmittedAndNothingStaysCommitted() throws Exception {
         int rounds = Effort.rounds(200, 5_000);
         long seed = Effort.seed(AdmissionRaceTest.class, rounds + " rounds", 1);
         for (int i = 0; i < rounds; i++) {
@@ -98,7 +99,7 @@ class AdmissionRaceTest extends MemoryLine {
         if (isAhead) {
             call.due();
             if (random.nextInt(4) == 0) {
-                call.exit(); // whether or not it stands in line for the rest
+                call.exit(); // in line for the rest or not
                 return;
             }
             CompletableFuture<Boolean> whole = new CompletableFuture<>();

@@ -11,12 +11,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** GATE-4: room for a call whose thread sleeps may be used by newcomers until the thread runs. */
+/** GATE-4: room for a call with a sleeping thread may be used by newcomers until the thread runs. */
 @Timeout(300)
 class CalledThreadsTest extends GateLine {
     private final List<Sleeper> sleepers = new ArrayList<>();
 
-    /** A thread that joins the line, and does not look before the test lets it. */
+    /** A thread that joins the line, and looks only with the test's permission. */
     private final class Sleeper {
         private final CompletableFuture<Admission> joined = new CompletableFuture<>();
         private final CountDownLatch awake = new CountDownLatch(1);
@@ -55,7 +55,7 @@ class CalledThreadsTest extends GateLine {
         }
     }
 
-    /** A sleeping thread whose call needs 90 bytes, which "a" has released. */
+    /** A sleeping thread whose call needs 90 bytes, released by "a". */
     private Sleeper called() {
         call("a", 80);
         Sleeper sleeper = new Sleeper(90, "");
@@ -98,7 +98,7 @@ class CalledThreadsTest extends GateLine {
     }
 
     @Test
-    void aThreadThatComesTooLateIsCalledAgain() {
+    void aThreadComingTooLateIsCalledAgain() {
         Sleeper sleeper = called();
         call("b", 60);
         sleeper.comesInVain();
@@ -111,7 +111,7 @@ class CalledThreadsTest extends GateLine {
     }
 
     @Test
-    void callsBehindACalledOneDoNotTakeItsRoom() {
+    void callsBehindACalledThreadDoNotTakeItsRoom() {
         call("a", 80);
         Sleeper sleeper = new Sleeper(70, "");
         call("behind", 60);
@@ -131,19 +131,19 @@ class CalledThreadsTest extends GateLine {
     }
 
     @Test
-    void aNewcomerThatUsesTheRoomMovesTheLine() {
+    void aNewcomerUsingTheRoomMovesTheLine() {
         Sleeper sleeper = called();
         clock.addAndGet(PATIENCE - 10);
         call("b", 60);
         sleeper.comesInVain();
         pass(TimeUnit.MILLISECONDS.toNanos(50));
         assertThat(sleeper.isAdmitted())
-                .as("without room, before it has waited behind b")
+                .as("without room, before the wait behind b")
                 .isFalse();
     }
 
     @Test
-    void aNewcomerDoesNotOvertakeACallThatWaitsForTheSameQuota() {
+    void aNewcomerDoesNotOvertakeACallWaitingForTheSameQuota() {
         call("a", "small", new Need(30));
         new Sleeper(20, "small");
         call("b", "small", new Need(10));
@@ -151,7 +151,7 @@ class CalledThreadsTest extends GateLine {
     }
 
     @Test
-    void aCalledThreadThatLeavesLetsTheNextIn() {
+    void aLeavingCalledThreadLetsTheNextIn() {
         call("a", 80);
         Sleeper sleeper = new Sleeper(90, "");
         call("behind", 60);
@@ -163,7 +163,7 @@ class CalledThreadsTest extends GateLine {
     }
 
     @Test
-    void aCalledThreadThatIsLateIsLookedAtAgain() {
+    void aLateCalledThreadIsLookedAtAgain() {
         Sleeper sleeper = called();
         pass(2 * HOST); // looks find the thread called
         call("b", 60);

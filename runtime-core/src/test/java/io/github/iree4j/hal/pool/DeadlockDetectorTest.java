@@ -8,11 +8,11 @@ import io.github.iree4j.status.StatusCode;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** Which requests wait in vain and which have hope; the test advances the clock. */
+/** Requests with a vain wait and requests with hope; the test advances the clock. */
 class DeadlockDetectorTest extends DeadlockLine {
 
     @Test
-    void ofTwoCallsThatWaitForEachOtherTheYoungerFailsAndTheOlderContinues() {
+    void ofTwoCallsWaitingForEachOtherTheYoungerFailsAndTheOlderContinues() {
         deadlock(halves());
         pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("looked at once").isEmpty();
@@ -29,7 +29,7 @@ class DeadlockDetectorTest extends DeadlockLine {
         assertThat(got).containsKey("more for a");
     }
 
-    /** Releases memory that is never used again: what its last user had lost is not known to be over. */
+    /** Releases memory never used again: the part lost by its last user is not known to be over. */
     private void releaseForGood(String name) {
         tracker.fail(AXIS, IreeException.of(StatusCode.DATA_LOSS, "lost on purpose"));
         tracker.quiesce(AXIS, 1);
@@ -37,7 +37,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void memoryThatIsNeverKnownToBeUnusedIsNotWaitedFor() {
+    void memoryNeverKnownToBeUnusedIsNotWaitedFor() {
         PoolSet set = halves().build();
         holding(set, "a").keep();
         holding(set, "b");
@@ -48,7 +48,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void aDeadlockIsNotResolvedWithMemoryThatIsNeverKnownToBeUnused() {
+    void aDeadlockIsNotResolvedWithMemoryNeverKnownToBeUnused() {
         PoolSet set = builder(3 * HALF)
                 .pool(FakeSlabs.pieces("f", HALF))
                 .delayed(this::after)
@@ -71,7 +71,7 @@ class DeadlockDetectorTest extends DeadlockLine {
                 .delayed(this::after)
                 .hostPatience(given)
                 .build();
-        holding(set, "kept").end(); // a result that is not closed
+        holding(set, "kept").end(); // an unclosed result
         MemoryHolder a = holding(set, "a");
         MemoryHolder b = holding(set, "b");
         askFor(set, a, "more for a");
@@ -83,19 +83,19 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void aCallThatContinuesAfterAFailedRequestIsJudgedAnewAfterAWhile() {
+    void aCallContinuingAfterAFailedRequestIsJudgedAnewAfterAWhile() {
         Deadlock deadlock = deadlock(halves());
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b");
         askFor(deadlock.set(), deadlock.b(), "again for b");
         pass(DeadlockDetector.END_NANOS - DeadlockDetector.CONFIRM_NANOS);
-        assertThat(failed).as("it may be about to end").hasSize(1);
+        assertThat(failed).as("perhaps about to end").hasSize(1);
         pass(3 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for b", "again for b");
     }
 
     @Test
-    void aRequestThatWaitsForARunningCallHasHope() {
+    void aRequestWaitingForARunningCallHasHope() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         holding(set, "b");
@@ -112,7 +112,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void aCallThatWaitsForItsInnerCallGivesNoHopeWhileTheInnerCallWaits() {
+    void aCallWaitingForItsInnerCallGivesNoHopeWhileTheInnerCallWaits() {
         PoolSet set = halves().build();
         MemoryHolder outer = holding(set, "outer");
         MemoryHolder inner = holding(set, "inner");
@@ -134,7 +134,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void aCallBehindOneThatWaitsForItsTurnGivesAsMuchHopeAsTheCallThatHasTheTurn() {
+    void aCallBehindACallInLineGivesAsMuchHopeAsTheCallInItsTurn() {
         PoolSet set = halves().build();
         MemoryHolder outer = holding(set, "outer");
         MemoryHolder first = holding(set, "first");
@@ -154,7 +154,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void aCycleOfCallsThatWaitForEachOtherIsFollowedOnce() {
+    void aCycleOfCallsWaitingForEachOtherIsFollowedOnce() {
         PoolSet set = halves().build();
         MemoryHolder outer = holding(set, "outer");
         MemoryHolder inner = new MemoryHolder("inner", new OperationsUnderWay());
@@ -172,7 +172,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void aCallThatWaitsAndWhoseCodeRunsGivesHope() {
+    void aWaitingCallWithRunningCodeGivesHope() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         MemoryHolder b = holding(set, "b");
@@ -224,7 +224,7 @@ class DeadlockDetectorTest extends DeadlockLine {
                 .build();
     }
 
-    /** Half of the memory, released by work that is over while the host has not retired it. */
+    /** Half of the memory, released by work that is over before the host has retired the work. */
     private Reservation overButNotRetired(PoolSet set) {
         Reservation ahead = Objects.requireNonNull(set.tryReserve(ReservationRequest.of(HALF)));
         ahead.releaseAhead(Frontier.producedBy(AXIS, 1));
@@ -244,11 +244,11 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void aDeadlockIsResolvedAsIfTheHostHadRetiredWhatIsOver() {
+    void aDeadlockIsResolvedAsIfTheHostHadRetiredEndedWork() {
         PoolSet set = whole(3 * HALF);
         MemoryHolder a = holding(set, "a");
         Reservation ahead = overButNotRetired(set);
-        MemoryHolder b = holding(set, "b"); // in the slab of that
+        MemoryHolder b = holding(set, "b"); // in the slab of the other
         askFor(a, set, "more for a", 2 * HALF);
         askFor(b, set, "more for b", 2 * HALF);
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
@@ -261,7 +261,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void workThatEndsInBetweenPostponesTheVerdict() {
+    void workEndingInBetweenPostponesTheVerdict() {
         Deadlock deadlock = deadlock(halves());
         pass(DeadlockDetector.CONFIRM_NANOS);
         busy = true; // an operation begins
@@ -276,10 +276,10 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void memoryThatOnlyTheHostCanFreeIsWaitedForDuringHostPatience() {
+    void memoryOnlyTheHostCanFreeIsWaitedForDuringHostPatience() {
         long given = 5 * DeadlockDetector.CONFIRM_NANOS;
         PoolSet set = halves().hostPatience(given).build();
-        holding(set, "a").end(); // results that are not closed
+        holding(set, "a").end(); // unclosed results
         holding(set, "b").end();
         askFor(set, new MemoryHolder("c", new OperationsUnderWay()), "c");
         pass(given);
@@ -300,7 +300,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void memoryOfOtherConsumersIsNoHopeForARequestThatWaitsForItsQuota() {
+    void memoryOfOtherConsumersIsNoHopeForARequestWaitingForItsQuota() {
         PoolSet set = builder(4 * HALF)
                 .pool(FakeSlabs.pieces("f", HALF))
                 .quota("q", HALF)
@@ -314,7 +314,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void aCallThatBeginsToWaitLongAfterItsRequestIsJudged() {
+    void aCallBeginningToWaitLongAfterItsRequestIsJudged() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         MemoryHolder b = holding(set, "b");
@@ -329,7 +329,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void aCallThatBeginsToWaitForAnEarlierRequesterIsJudgedAndGivesHopeWhenItContinues() {
+    void aCallBeginningToWaitForAnEarlierRequesterIsJudgedAndGivesHopeWhenItContinues() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         MemoryHolder b = holding(set, "b");
@@ -349,7 +349,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void aCallThatHoldsNothingDoesNotFailInPlaceOfOneThatDoes() {
+    void aCallHoldingNothingDoesNotFailInPlaceOfAHolder() {
         Deadlock deadlock = deadlock(halves());
         askFor(deadlock.set(), new MemoryHolder("c", new OperationsUnderWay()), "c");
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
@@ -357,11 +357,11 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void ofSeveralRequestsOfOneCallOneFails() {
+    void ofSeveralRequestsOfACallOnlyOneFails() {
         Deadlock deadlock = deadlock(halves());
         askFor(deadlock.set(), deadlock.b(), "yet more for b");
         pass(DeadlockDetector.END_NANOS);
-        assertThat(failed).as("the call is going to give back what it has").containsOnlyKeys("yet more for b");
+        assertThat(failed).as("the call is about to give back everything").containsOnlyKeys("yet more for b");
         pass(3 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("or goes on").containsOnlyKeys("yet more for b", "more for b");
     }
@@ -391,7 +391,7 @@ class DeadlockDetectorTest extends DeadlockLine {
         askForBoth(set, a, "more for a");
         askForBoth(set, b, "more for b");
         pass(DeadlockDetector.CONFIRM_NANOS);
-        release("kept"); // half of what each of the two needs
+        release("kept"); // half of each one's need
         pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).as("the doubt begins anew").isEmpty();
         pass(DeadlockDetector.CONFIRM_NANOS);
@@ -405,7 +405,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void hopeSpreadsFromOneHolderToTheNext() {
+    void hopeSpreadsFromHolderToHolder() {
         PoolSet set = builder(2 * HALF)
                 .pool(FakeSlabs.pieces("f", HALF))
                 .quota("q", HALF)
@@ -413,8 +413,8 @@ class DeadlockDetectorTest extends DeadlockLine {
                 .build();
         MemoryHolder b = holding(set, "q"); // the whole quota of its account
         holding(set, "c"); // runs, or may
-        askFor(set, b, "more for b"); // waits for what c has
-        askFor(set, new MemoryHolder("a", new OperationsUnderWay()), "q"); // waits for what b has
+        askFor(set, b, "more for b"); // waits for the memory of c
+        askFor(set, new MemoryHolder("a", new OperationsUnderWay()), "q"); // waits for the memory of b
         pass(LONG);
         assertThat(failed).isEmpty();
         release("c");
@@ -431,17 +431,17 @@ class DeadlockDetectorTest extends DeadlockLine {
                 .build();
         MemoryHolder a = holding(set, "a");
         MemoryHolder b = holding(set, "r"); // the whole quota of this account
-        MemoryHolder c = holding(set, "q"); // and this one
+        MemoryHolder c = holding(set, "q"); // and this call
         holding(set, "d"); // runs, or may
-        askFor(set, c, "more for c"); // waits for what d has
-        askFor(set, b, "q"); // waits for what c has
-        askFor(set, a, "r"); // waits for what b has
+        askFor(set, c, "more for c"); // waits for the memory of d
+        askFor(set, b, "q"); // waits for the memory of c
+        askFor(set, a, "r"); // waits for the memory of b
         pass(LONG);
         assertThat(failed).isEmpty();
     }
 
     @Test
-    void whatAProgramKeepsIsNotWaitedFor() {
+    void memoryKeptByAProgramIsNotWaitedFor() {
         PoolSet set = halves().build();
         holding(set, "a").keep();
         holding(set, "b").keep();
@@ -453,7 +453,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void allRequestsThatWaitInVainFailOneAfterAnother() {
+    void allRequestsWaitingInVainFailOneAfterAnother() {
         PoolSet set = halves().build();
         holding(set, "a").keep();
         holding(set, "b").keep();
@@ -478,7 +478,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void aCallThatWaitsForItsTurnHasTheHopeOfTheOneBeforeIt() {
+    void aCallWaitingForItsTurnHasTheHopeOfTheCallBefore() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         MemoryHolder b = holding(set, "b");
@@ -514,7 +514,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void whatCallsThatFailedReleaseIsKeptForTheOneThatTheyFailedFor() {
+    void memoryReleasedByFailedCallsIsKeptForTheHelpedCall() {
         PoolSet set = builder(4 * HALF)
                 .pool(PoolOptions.passThrough("p"))
                 .waste(0)
@@ -523,14 +523,16 @@ class DeadlockDetectorTest extends DeadlockLine {
         MemoryHolder a = holding(set, "a");
         MemoryHolder b = holding(set, "b");
         MemoryHolder c = holding(set, "c");
-        askFor(a, set, "more for a", 3 * HALF); // of which one is free
+        askFor(a, set, "more for a", 3 * HALF); // of which a single piece is free
         askFor(b, set, "more for b", 2 * HALF);
         askFor(c, set, "more for c", 2 * HALF);
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
-        assertThat(failed).as("both at once, since one would not do").containsOnlyKeys("more for b", "more for c");
+        assertThat(failed)
+                .as("both at once, since a single call would not do")
+                .containsOnlyKeys("more for b", "more for c");
         ReservationRequest upload = ReservationRequest.of(HALF).asPersistent();
         assertThat(set.tryReserve(upload))
-                .as("there is room, and it is not for uploads")
+                .as("there is room, but not for uploads")
                 .isNull();
         release("b");
         assertThat(set.tryReserve(upload)).isNull();
@@ -551,7 +553,7 @@ class DeadlockDetectorTest extends DeadlockLine {
     }
 
     @Test
-    void whoReleasesWithoutEndIsNoHopeForEver() {
+    void anEndlessReleaserIsNoHopeForEver() {
         PoolSet set = builder(3 * HALF)
                 .pool(PoolOptions.passThrough("p"))
                 .waste(0)
@@ -573,9 +575,9 @@ class DeadlockDetectorTest extends DeadlockLine {
         assertThat(failed).containsOnlyKeys("more for b");
     }
 
-    /** What is given up for the other's is the request of a call that waits for nothing else. */
+    /** The victim is the request of a call that waits for nothing else. */
     @Test
-    void aCallIsNotGivenUpWhileAnotherRequestOfItHasHope() {
+    void aCallIsNotGivenUpWhileAnotherOfItsRequestsHasHope() {
         PoolSet set = builder(4 * HALF)
                 .pool(FakeSlabs.pieces("f", HALF))
                 .quota("limited", 2 * HALF)

@@ -8,7 +8,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Calls that hold memory and ask for more. The test advances the clock, which runs the looks due by then. */
+/** Calls that hold memory and ask for more. The test advances the clock, and so runs the due looks. */
 abstract class DeadlockLine extends MemoryLine {
     static final long HALF = 64;
     static final long LONG = 100 * DeadlockDetector.CONFIRM_NANOS;

@@ -13,7 +13,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** DEADLOCK-1: when the line is looked at, and that there is always a next look. */
+/** DEADLOCK-1: the times of looks at the line, and the guarantee of a next look. */
 class DeadlockLooksTest extends DeadlockLine {
     @Test
     void theNumberOfLooksDueWhileRequestsWaitIsBounded() {
@@ -43,9 +43,9 @@ class DeadlockLooksTest extends DeadlockLine {
         assertThat(failed).containsOnlyKeys("more for b");
     }
 
-    /** The call is the only one of its consumer; what the consumer asks for then, the host alone could release. */
+    /** The call is the only call of its consumer; then only the host could release memory for the consumer. */
     @Test
-    void theHopeThatACallGivesEndsWithTheCall() {
+    void theHopeGivenByACallEndsWithTheCall() {
         PoolSet set = limited(0);
         ReservationRequest limited = ReservationRequest.of(HALF).withConsumer("limited");
         Reservation kept = set.tryReserve(limited.asPersistent());
@@ -75,7 +75,7 @@ class DeadlockLooksTest extends DeadlockLine {
     }
 
     @Test
-    void aQuotaWaitsForMemoryThatAnEndedCallOfItsConsumerHolds() {
+    void aQuotaWaitsForMemoryHeldByAnEndedCallOfItsConsumer() {
         PoolSet set = limited(LONG);
         holdAfterTheEnd(set, "limited");
         ask(set, "limited", 2 * HALF);
@@ -86,7 +86,7 @@ class DeadlockLooksTest extends DeadlockLine {
     }
 
     @Test
-    void aQuotaDoesNotWaitForMemoryThatEndedCallsOfOthersHold() {
+    void aQuotaDoesNotWaitForMemoryHeldByEndedCallsOfOthers() {
         PoolSet set = limited(LONG);
         MemoryHolder program = new MemoryHolder("program", new OperationsUnderWay());
         askAs(set, program, "of the program", "limited");

@@ -12,7 +12,10 @@ import io.github.iree4j.status.StatusCode;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** When blocks whose joined death frontiers have lost entries may be used again: not before all of it is over, and then for certain. */
+/**
+ * The time for reuse of blocks whose joined death frontiers have lost entries: not before the end of all users, and
+ * then for certain.
+ */
 class DeathFrontiersTest {
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
@@ -27,7 +30,7 @@ class DeathFrontiersTest {
         return Axis.of(1, 0, CausalDomain.QUEUE, number);
     }
 
-    /** The epoch {@code 1 + number} on each of these axes, which are registered. */
+    /** The epoch {@code 1 + number} on each of these registered axes. */
     private Frontier users(int from, int to) {
         MutableFrontier all = new MutableFrontier(Frontier.MAXIMUM_CAPACITY);
         for (int i = from; i < to; i++) {
@@ -38,7 +41,7 @@ class DeathFrontiersTest {
     }
 
     @Test
-    void aJoinOfMoreEntriesThanAnyFrontierHoldsIsNotOverBeforeWhatItLostIs() {
+    void aJoinWithTooManyEntriesIsNotOverBeforeItsLostPart() {
         DeathFrontiers deaths = new DeathFrontiers(tracker, Frontier.MAXIMUM_CAPACITY);
         Frontier joined = deaths.join(users(0, 200), users(200, 400));
         assertThat(joined).isNotNull();
@@ -54,7 +57,7 @@ class DeathFrontiersTest {
     }
 
     @Test
-    void entriesOfAQueueThatFailedAreOverOnceNothingOfItIsInFlight() {
+    void entriesOfAFailedQueueAreOverOnceItsWorkIsNotInFlight() {
         DeathFrontiers deaths = new DeathFrontiers(tracker, 2);
         Frontier joined = deaths.join(users(0, 2), users(2, 4));
         assertThat(joined).isNotNull();
@@ -69,9 +72,9 @@ class DeathFrontiersTest {
         assertThat(deaths.isTainted(joined)).isFalse();
     }
 
-    /** Each user waited for a semaphore of another domain, which this tracker never hears of. */
+    /** Each user waited for a semaphore of another domain, unknown to this tracker for ever. */
     @Test
-    void workOfAnotherDomainThatUsersHaveWaitedForKeepsNoMemory() {
+    void workOfAnotherDomainAwaitedByUsersKeepsNoMemory() {
         for (int capacity : new int[] {1, 2, 12}) {
             DeathFrontiers deaths = new DeathFrontiers(tracker, capacity);
             long first = axis(2 * capacity);
@@ -93,7 +96,7 @@ class DeathFrontiersTest {
     }
 
     @Test
-    void whatAnOperationOfAQueueThatFailedHadLostIsNeverKnownToBeOver() {
+    void theLostPastOfAnOperationOfAFailedQueueIsNeverKnownToBeOver() {
         DeathFrontiers deaths = new DeathFrontiers(tracker, 4);
         users(0, 3);
         Frontier lossy = Frontier.producedBy(axis(0), 1).tainted();
@@ -105,24 +108,24 @@ class DeathFrontiersTest {
         tracker.quiesce(axis(0), 1);
         assertThat(deaths.isNeverKnown(lossy)).isTrue();
         assertThat(deaths.isNeverKnown(joined))
-                .as("what it was joined with is in flight")
+                .as("the joined part is in flight")
                 .isFalse();
         tracker.advance(axis(1), 2);
         assertThat(deaths.isCompleted(joined))
-                .as("what it waited for may be in flight")
+                .as("the awaited part may be in flight")
                 .isFalse();
         assertThat(deaths.isTainted(joined)).isTrue();
         assertThat(deaths.isNeverKnown(joined)).isTrue();
         deaths.join(Frontier.producedBy(axis(2), 3).tainted(), Frontier.of(axis(1), 4));
         assertThat(deaths.isNeverKnown(joined))
-                .as("an operation is in flight that has lost something too")
+                .as("an operation with losses is in flight, too")
                 .isFalse();
         tracker.advance(axis(2), 3);
         assertThat(deaths.isNeverKnown(joined)).isTrue();
     }
 
     @Test
-    void whatAJoinHasLostWillBeKnownToBeOver() {
+    void theLostPartOfAJoinWillBeKnownToBeOver() {
         DeathFrontiers deaths = new DeathFrontiers(tracker, 2);
         Frontier joined = deaths.join(users(0, 2), users(2, 4));
         assertThat(joined).isNotNull();

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** What hope a call gives whose fence is reached and that stands in line at the gate for the rest of its need; the test advances the clock. */
+/**
+ * The hope given by a call whose fence is reached, in line at the gate for the rest of its need; the test advances the
+ * clock.
+ */
 class DueCallsInDeadlocksTest extends DeadlockLine {
 
-    /** A call that holds its inputs and is due, and another that needs more than it was admitted for, of a consumer of one name. */
+    /** A due call with its inputs, and another that needs more than admitted, of consumers with the same name. */
     private void due(PoolSet set, String consumer, long need) {
         MemoryHolder due = new MemoryHolder("due", new OperationsUnderWay());
         Admission right = Objects.requireNonNull(set.gate().tryAdmitAhead("", new KnownNeed(HALF, HALF / 4)));
@@ -27,14 +30,14 @@ class DueCallsInDeadlocksTest extends DeadlockLine {
     }
 
     @Test
-    void aCallThatWaitsForTheRestOfItsNeedGivesNoHopeToWhoKeepsItWaiting() {
+    void aCallWaitingForTheRestOfItsNeedGivesNoHopeToItsObstacle() {
         due(halves().build(), "", 2 * HALF - HALF / 2);
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).containsOnlyKeys("more for other");
     }
 
     @Test
-    void aCallThatWaitsForTheRestOfItsNeedGivesHopeWhileACallRunsThatHoldsNothingYet() {
+    void aCallWaitingForTheRestOfItsNeedGivesHopeWhileACallWithoutMemoryRuns() {
         PoolSet set = halves().build();
         Admission runs = admitted(set, 1);
         due(set, "", 2 * HALF - HALF / 2 - 8);
@@ -46,7 +49,7 @@ class DueCallsInDeadlocksTest extends DeadlockLine {
     }
 
     @Test
-    void aCallThatWaitsForTheRestOfItsNeedGivesHopeWhileACallOfAnotherConsumerRuns() {
+    void aCallWaitingForTheRestOfItsNeedGivesHopeWhileACallOfAnotherConsumerRuns() {
         PoolSet set = builder(4 * HALF)
                 .pool(FakeSlabs.pieces("f", HALF))
                 .quota("q", 2 * HALF)

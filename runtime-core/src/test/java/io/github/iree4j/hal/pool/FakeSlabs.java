@@ -13,7 +13,7 @@ class FakeSlabs implements SlabProvider {
         }
     }
 
-    /** A pool of slabs of one piece each, all kept, for requests up to a size. */
+    /** A pool of slabs of a single piece, all kept, for requests up to a size. */
     static PoolOptions pieces(String name, long size) {
         return PoolOptions.passThrough(name).withRetained(Long.MAX_VALUE).withSizes(0, size);
     }
@@ -21,9 +21,10 @@ class FakeSlabs implements SlabProvider {
     final Set<Slab> out = new LinkedHashSet<>();
     long bytesOut;
     int asked; // number of calls
-    long system = Long.MAX_VALUE; // bytes that exist
+    long system = Long.MAX_VALUE; // existing bytes
     Runnable acquiring = () -> {}; // runs during acquire
-    Runnable acquired = () -> {}; // runs once the system has given a slab, or has not, before the caller learns of it
+    Runnable acquired =
+            () -> {}; // runs after the system has given a slab, or refused, before the caller learns of the answer
     Runnable releasing = () -> {}; // runs during release
     private long nextAddress = 64;
 

@@ -28,7 +28,7 @@ class FragmentationTest {
     private static final long BUDGET = 2048 * MB;
     private static final int PLAYERS = 250;
 
-    /** Replays one recorded pipeline after the other, scaled to one size. */
+    /** Replays recorded pipelines one after the other, scaled to the same size. */
     private static final class Player {
         private final List<Pipeline> recording;
         private final Random random;
@@ -46,7 +46,7 @@ class FragmentationTest {
             next();
         }
 
-        /** Of a hundred, 80 are small, 18 of about 1 MB and 2 of about 64 MB, which account for most of the bytes. */
+        /** Of a hundred, 80 are small, 18 of about 1 MB and 2 of about 64 MB, with most of the bytes. */
         static long largest(int player) {
             int kind = player % 50;
             return kind == 0 ? 64 * MB : kind < 10 ? MB : 16 << 10;
@@ -78,7 +78,7 @@ class FragmentationTest {
             }
         }
 
-        /** Releases what the recording did not. */
+        /** Releases everything left by the recording. */
         void end() {
             for (Reservation each : held) {
                 if (each != null) {
@@ -122,7 +122,7 @@ class FragmentationTest {
         System.out.printf(
                 "%d operations, %.0f ns each, %d refused; general pool holds at most %.2f times its peak; %s%n",
                 OPERATIONS, nanos, refused, worst, now.pools());
-        // Each slab doubles the total, so half of it may be unneeded; fragmentation adds next to nothing.
+        // Each slab doubles the total, so half of the total may be unneeded; fragmentation adds next to nothing.
         assertThat(worst).as("slabs per byte ever in use at once").isLessThan(2.1);
         assertThat(refused).as("the mix fits").isLessThan(OPERATIONS / 50);
         assertThat(now.pools()).allSatisfy(pool -> assertThat(pool.reserves()).isGreaterThan(OPERATIONS / 1000));

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Named calls that ask at a gate. The test advances the clock. */
+/** Named calls at a gate. The test advances the clock. */
 abstract class GateLine extends DeadlockLine {
     static final long LIMIT = 100;
     static final long PATIENCE = TimeUnit.SECONDS.toNanos(30);
@@ -17,7 +17,7 @@ abstract class GateLine extends DeadlockLine {
     final List<String> entered = new ArrayList<>();
     final Map<String, Admission> calls = new HashMap<>();
 
-    /** Of blocks of one byte. */
+    /** Of blocks of a byte. */
     final PoolSet bytes(long limit) {
         return bytes(limit, HOST);
     }
@@ -33,7 +33,7 @@ abstract class GateLine extends DeadlockLine {
                 .build();
     }
 
-    /** What a call needs, which the test may change; below zero for a guess of as much. */
+    /** The need of a call, changeable by the test; below zero for a guess of as much. */
     static class Need implements MemoryEstimate {
         long bytes;
 
@@ -57,7 +57,7 @@ abstract class GateLine extends DeadlockLine {
         }
     }
 
-    /** A call, in line if it is not admitted. */
+    /** A call, in line unless admitted. */
     Admission call(String name, long need) {
         return call(name, "", new Need(need));
     }
@@ -78,7 +78,7 @@ abstract class GateLine extends DeadlockLine {
         calls.get(name).exit();
     }
 
-    /** A call whose work waits for a fence; in line if it is not admitted. */
+    /** A call whose work waits for a fence; in line unless admitted. */
     Admission ahead(String name, long need) {
         return ahead(name, "", need);
     }

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Timeout;
 class GatePatienceTest extends GateLine {
 
     @Test
-    void aCallThatIsAloneWaitsForTheHostOnlyForHostPatience() {
+    void aLoneCallWaitsForTheHostOnlyForHostPatience() {
         gate.keep(null, 90, false);
         call("a", 50);
         pass(HOST - 1);
@@ -21,7 +21,7 @@ class GatePatienceTest extends GateLine {
     }
 
     @Test
-    void aCallThatComesToBeAloneWaitsForTheHostNoLongerThanHostPatience() {
+    void aCallLaterAloneWaitsForTheHostNoLongerThanHostPatience() {
         call("a", 5);
         gate.keep(null, 90, false);
         call("b", 50);
@@ -36,7 +36,7 @@ class GatePatienceTest extends GateLine {
     }
 
     @Test
-    void callsThatWaitForTheHostAreAdmittedOneByOne() {
+    void callsWaitingForTheHostAreAdmittedOneByOne() {
         gate.keep(null, 90, false);
         call("a", 50);
         call("b", 50);
@@ -48,7 +48,7 @@ class GatePatienceTest extends GateLine {
     }
 
     @Test
-    void aCallThatIsNotAloneWaitsForAdmittedCallsBeyondHostPatience() {
+    void aCallInCompanyWaitsForAdmittedCallsBeyondHostPatience() {
         call("a", 50);
         call("b", 60);
         pass(PATIENCE - HOST);
@@ -82,7 +82,7 @@ class GatePatienceTest extends GateLine {
     }
 
     @Test
-    void admissionsOfOthersAreNoProgressForACallThatWaitsForItsQuota() {
+    void admissionsOfOthersAreNoProgressForACallWaitingForItsQuota() {
         call("a", "small", new Need(30));
         call("b", "small", new Need(20));
         for (int i = 0; i < 2; i++) {
@@ -119,7 +119,7 @@ class GatePatienceTest extends GateLine {
     }
 
     @Test
-    void whoIsNotFirstDoesNotGoInByWaiting() {
+    void aCallBehindTheFirstDoesNotGoInByWaiting() {
         call("a", 80);
         call("b", 90);
         call("c", 90);

@@ -9,11 +9,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Calls of which nobody knows what they need: alone at first, and for a while. */
+/** Calls with unknown needs: alone at first, and for a while. */
 @Timeout(300)
 class GuessedCallsTest extends GateLine {
     @Test
-    void aCallOfWhichNobodyKnowsWhatItNeedsIsAdmittedAlone() {
+    void aCallOfUnknownNeedIsAdmittedAlone() {
         Need unknown = new Need(-10);
         call("a", 10);
         call("b", "", unknown);
@@ -24,30 +24,30 @@ class GuessedCallsTest extends GateLine {
         assertThat(entered).containsExactly("a", "b");
         unknown.bytes = 60;
         exit("b");
-        assertThat(entered).as("the next goes in with what it has shown").containsExactly("a", "b", "c");
+        assertThat(entered).as("the next goes in with the need shown").containsExactly("a", "b", "c");
         assertThat(gate.committed()).isEqualTo(60);
     }
 
     /** A look may be so much late. */
     private static final long SOON = TimeUnit.MILLISECONDS.toNanos(10);
 
-    /** For which a first call is alone at most. */
+    /** The longest time of a first call alone. */
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
     private MemoryHolder holds(String name, long bytes) {
         MemoryHolder call = new MemoryHolder(name, new OperationsUnderWay());
         call.holdingIn(set).hold(bytes);
-        call.holdingIn(set).hold(-bytes); // the most is what counts
+        call.holdingIn(set).hold(-bytes); // the most counts
         return call;
     }
 
     @Test
-    void aFirstCallThatTakesLongCountsWithWhatItHasHeldByThen() {
+    void aLongFirstCallCountsWithTheMemoryHeldByThen() {
         call("a", "", new Need(-10));
         holds("a", 30).admitted(calls.get("a"));
         call("b", 70);
         pass(HOST - 2);
-        assertThat(entered).as("it may still need everything").containsExactly("a");
+        assertThat(entered).as("perhaps still in need of everything").containsExactly("a");
         pass(2);
         assertThat(gate.committed()).isEqualTo(100);
         assertThat(entered).containsExactly("a", "b");
@@ -60,7 +60,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void aFirstCallThatTakesLongCountsWithItsGuessAtLeast() {
+    void aLongFirstCallCountsWithItsGuessAtLeast() {
         call("a", "", new Need(-40));
         holds("a", 30).admitted(calls.get("a"));
         call("b", 20);
@@ -71,7 +71,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void firstCallsThatTakeLongGoInOneAfterTheOther() {
+    void longFirstCallsGoInOneAfterTheOther() {
         Need unknown = new Need(-10);
         call("a", "", unknown);
         call("b", "", unknown);
@@ -86,7 +86,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void aFirstCallDoesNotWaitForEverForCallsThatAreKnown() {
+    void aFirstCallDoesNotWaitForEverForKnownCalls() {
         call("a", 50);
         call("b", "", new Need(-10));
         pass(HOST - 1);
@@ -94,11 +94,11 @@ class GuessedCallsTest extends GateLine {
         pass(1);
         assertThat(entered).containsExactly("a", "b");
         call("c", 45);
-        assertThat(entered).as("it counts with its guess").containsExactly("a", "b");
+        assertThat(entered).as("counts with its guess").containsExactly("a", "b");
     }
 
     @Test
-    void aFirstCallThatDoesNotFitBesideOthersWaitsForThem() {
+    void aFirstCallWithoutRoomBesideOthersWaitsForThem() {
         call("a", 95);
         call("b", "", new Need(-10));
         pass(2 * HOST);
@@ -107,9 +107,9 @@ class GuessedCallsTest extends GateLine {
         assertThat(entered).containsExactly("a", "b");
     }
 
-    /** To be alone, or to have its fence reached, needs no memory; room for a guess does. */
+    /** Being alone, or with a reached fence, needs no memory; room for a guess does. */
     @Test
-    void aCallIsOutsideSinceNobodyKnowsItsNeedUntilItsGuessHasNoRoom() {
+    void aCallIsOutsideForItsUnknownNeedUntilItsGuessHasNoRoom() {
         call("a", 95);
         call("b", "", new Need(-10));
         ahead("c", -10);
@@ -126,7 +126,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void callsWhoseGuessesLackRoomInDifferentSharesAllLackRoom() {
+    void callsWithGuessesOverDifferentSharesAllLackRoom() {
         call("a", "small", new Need(35));
         call("b", "", new Need(-95));
         call("c", "small", new Need(-10));
@@ -140,7 +140,7 @@ class GuessedCallsTest extends GateLine {
     void aGuessIsNoReasonToWaitForTheHost() {
         gate.keep(null, 90, false);
         call("a", "", new Need(-50));
-        assertThat(entered).as("there is room for its inputs").containsExactly("a");
+        assertThat(entered).as("there is room for the inputs").containsExactly("a");
         exit("a");
         gate.keep(null, 6, false);
         call("b", "", new Need(-50));
@@ -150,11 +150,11 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void aQuotaEndsWhatACallMayNeed() {
+    void aQuotaEndsTheNeedOfACall() {
         call("a", "small", new Need(-10));
         assertThat(gate.committed()).isEqualTo(40);
         call("b", 60);
-        assertThat(entered).as("others have room beside it").containsExactly("a", "b");
+        assertThat(entered).as("others have room beside the call").containsExactly("a", "b");
         call("c", "small", new Need(-10));
         assertThat(entered).as("its consumer has none").containsExactly("a", "b");
         pass(HOST);
@@ -191,7 +191,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void aFirstCallThatTheEndOfAnotherLetInIsNoLongerAlone() {
+    void aFirstCallLetInByTheEndOfAnotherIsNoLongerAlone() {
         AdmissionGate other = bytes(LIMIT, PATIENCE).gate();
         Admission a = other.join("", true, new Need(60), false, _ -> entered.add("a"));
         other.join("", true, new Need(-50), false, _ -> entered.add("b"));
@@ -204,14 +204,14 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void aFirstCallThatTakesLongLetsCallsInThatWaitForTheirFences() {
+    void aLongFirstCallLetsInCallsWaitingForTheirFences() {
         for (int i = 0; i < 6; i++) {
             ahead("ahead" + i, 10);
         }
         call("first", "", new Need(-10));
         assertThat(entered).doesNotContain("ahead5").contains("first");
         exit("ahead0");
-        assertThat(entered).as("the first call has all that there is").doesNotContain("ahead5");
+        assertThat(entered).as("the first call has all room").doesNotContain("ahead5");
         pass(HOST);
         assertThat(entered).contains("ahead5");
     }
@@ -226,7 +226,7 @@ class GuessedCallsTest extends GateLine {
     }
 
     @Test
-    void aCallThatNobodyKnowsTheNeedOfIsNotAdmittedAheadOfItsFence() {
+    void aCallOfUnknownNeedIsNotAdmittedAheadOfItsFence() {
         ahead("a", -10);
         call("b", -10);
         assertThat(entered).containsExactly("b");

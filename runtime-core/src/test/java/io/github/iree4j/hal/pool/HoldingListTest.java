@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.iree4j.async.FrontierTracker;
 import org.junit.jupiter.api.Test;
 
-/** Holdings come in the order in which they were added, whichever are taken out. */
+/** Holdings come in the order of addition, whichever are taken out. */
 class HoldingListTest {
     private final PoolSet set = PoolSet.builder(new FakeSlabs(), FrontierTracker.create())
             .pool(FakeSlabs.pieces("f", 64))

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Memory that Java allocates, and that of the native library. */
+/** Memory allocated by Java, and memory of the native library. */
 class HostSlabProviderTest {
     private static final int PAGE = 4096;
     private static final long LARGE_PAGE = 2 << 20;
@@ -86,7 +86,7 @@ class HostSlabProviderTest {
         slabs.forEach(provider::release);
     }
 
-    @SuppressWarnings("restricted") // it reads beside its slab
+    @SuppressWarnings("restricted") // reads beside the slab
     private static boolean onlyZeros(long address) {
         byte[] page = MemorySegment.ofAddress(address).reinterpret(PAGE).toArray(ValueLayout.JAVA_BYTE);
         for (byte each : page) {

@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What pools of every kind record about the users of their memory, what they keep and what they return. */
+/** The records of pools of every kind about the users of memory, the memory kept and the memory returned. */
 class KeptMemoryTest extends MemoryLine {
     private static final List<PoolOptions> KINDS = List.of(
             PoolOptions.tlsf("tlsf", 64, 64), PoolOptions.passThrough("whole").withRetained(64));
@@ -69,7 +69,7 @@ class KeptMemoryTest extends MemoryLine {
         all.forEach(each -> each.release(Frontier.EMPTY));
         assertThat(slabs.bytesOut).isEqualTo(640);
         reserve(set, 640).release(Frontier.EMPTY);
-        assertThat(slabs.asked).as("what was kept served it").isEqualTo(3);
+        assertThat(slabs.asked).as("kept memory served the request").isEqualTo(3);
     }
 
     @Test
@@ -114,7 +114,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void ofSlabsThatServeARequestTheShortestIsUsed() {
+    void ofSlabsServingARequestTheShortestIsUsed() {
         PoolSet set = keepingWholeSlabs().build();
         List<Reservation> all = List.of(reserve(set, 6400), reserve(set, 6208), reserve(set, 6272));
         all.forEach(each -> each.release(Frontier.EMPTY));
@@ -124,7 +124,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void aLongerSlabIsUsedBehindItsOwnLastUserWhileAShorterOneMayNotBeUsed() {
+    void aLongerSlabIsUsedBehindItsOwnLastUserIfAShorterSlabMayNotBeUsed() {
         PoolSet set = keepingWholeSlabs().build();
         Reservation longer = reserve(set, 6400);
         Reservation shorter = reserve(set, 6144); // looked at last
@@ -140,7 +140,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void blocksThatWasteMoreThanAnEighthOfTheirLengthTogetherWasteALimitedNumberOfParts() {
+    void blocksWastingMoreThanAnEighthOfTheirLengthTogetherWasteALimitedNumberOfParts() {
         PoolSet set = keepingWholeSlabs().waste(640).build();
         List<Reservation> all = new ArrayList<>();
         for (int i = 0; i <= Waste.PARTS; i++) {
@@ -151,12 +151,12 @@ class KeptMemoryTest extends MemoryLine {
             assertThat(reserve(set, 640).slab().size()).as("number %d", i).isEqualTo(1280);
         }
         assertThat(reserve(set, 640).slab().size())
-                .as("no part is left, though none wastes more than that")
+                .as("no part is left, though none wastes more")
                 .isEqualTo(640);
     }
 
     @Test
-    void whatABlockWastesMayBeWastedAgainOnceItIsBack() {
+    void theWasteOfABlockMayBeWastedAgainOnceReturned() {
         PoolSet set = keepingWholeSlabs().waste(64).build();
         int spare = Waste.PARTS * 64;
         List<Reservation> two = List.of(reserve(set, 1024 + spare), reserve(set, 1024 + spare));
@@ -170,7 +170,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void whatAConsumerKeepsCountsAgainstItsQuota() {
+    void memoryKeptByAConsumerCountsAgainstItsQuota() {
         PoolSet set = builder(Long.MAX_VALUE)
                 .quota("c", 128)
                 .pool(PoolOptions.tlsf("t", 64, 64))
@@ -182,7 +182,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void aSlabStaysWhileTheHostMayAccessWhatWasReleasedAhead() {
+    void aSlabStaysWhileTheHostMayAccessMemoryReleasedAhead() {
         PoolSet set = builder(Long.MAX_VALUE)
                 .pool(PoolOptions.passThrough("p").withRetained(0))
                 .build();
@@ -197,7 +197,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void unusedSlabsAreNotReturnedForARequestThatWouldNotFitAnyway() {
+    void unusedSlabsAreNotReturnedForAHopelessRequest() {
         PoolSet set = builder(640)
                 .pool(PoolOptions.tlsf("small", 64, 64).withSizes(0, 64))
                 .pool(PoolOptions.tlsf("large", 64, 64).withSizes(65, 1 << 20))
@@ -212,7 +212,7 @@ class KeptMemoryTest extends MemoryLine {
     }
 
     @Test
-    void aFailedReleaseOfOneSlabDoesNotAffectOthers() {
+    void aFailedReleaseOfASlabDoesNotAffectOthers() {
         FakeSlabs stubborn = new FakeSlabs() {
             private boolean first = true;
 
@@ -231,7 +231,7 @@ class KeptMemoryTest extends MemoryLine {
         List<Reservation> all = List.of(reserve(set, 64), reserve(set, 64), reserve(set, 64));
         all.forEach(each -> each.release(Frontier.EMPTY));
         assertThat(set.trim()).isEqualTo(192);
-        assertThat(stubborn.bytesOut).as("the slab that it refused").isEqualTo(64);
+        assertThat(stubborn.bytesOut).as("the refused slab").isEqualTo(64);
     }
 
     @Test
@@ -300,12 +300,12 @@ class KeptMemoryTest extends MemoryLine {
         assertThat(joined.size()).isEqualTo(1);
         assertThat(deaths.isTainted(joined)).isTrue();
         assertThat(deaths.isTainted(lastOf(OTHER)))
-                .as("its producer will end that")
+                .as("the end comes with the producer")
                 .isFalse();
         assertThat(deaths.isCompleted(Frontier.UNKNOWN)).as("something is owed").isFalse();
         Frontier awaited = deaths.toWaitFor(joined);
         assertThat(awaited.isTainted()).isFalse();
-        assertThat(awaited.epochOf(AXIS)).as("what was forgotten is waited for").isEqualTo(5);
+        assertThat(awaited.epochOf(AXIS)).as("the forgotten part is waited for").isEqualTo(5);
         assertThat(awaited.epochOf(OTHER)).isEqualTo(7);
         tracker.advance(OTHER, 7);
         assertThat(deaths.isCompleted(joined)).isFalse();

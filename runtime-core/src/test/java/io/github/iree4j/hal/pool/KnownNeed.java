@@ -1,10 +1,10 @@
 package io.github.iree4j.hal.pool;
 
 /**
- * The memory of a call whose need is known.
+ * The memory of a call with a known need.
  *
  * @param bytes the need
- * @param inputs the part of the need that is taken by inputs
+ * @param inputs the part of the need taken by inputs
  */
 public record KnownNeed(long bytes, long inputs) implements MemoryEstimate {
     @Override
@@ -13,8 +13,8 @@ public record KnownNeed(long bytes, long inputs) implements MemoryEstimate {
     }
 
     /**
-     * Admits a call that leaves less than an eighth of the room, once earlier calls have given theirs back: they do when
-     * their operations have ended, one after the other.
+     * Admits a call that leaves less than an eighth of the room, once earlier calls have given theirs back: at the ends
+     * of their operations, one after the other.
      *
      * @param limit of the memory, in bytes
      */

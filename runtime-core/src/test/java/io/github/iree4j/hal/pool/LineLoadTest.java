@@ -11,16 +11,16 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** The line under load: it always moves. */
+/** The line under load: always in movement. */
 class LineLoadTest extends MemoryLine {
     @Test
-    void whileOneRequestFitsSomethingProgresses() {
+    void whileARequestFitsSomethingProgresses() {
         for (int seed = 0; seed < 300; seed++) {
             randomLoad(seed);
         }
     }
 
-    /** Consumers that take one piece, perhaps a second, and then release both; no consumer asks for more than exists. */
+    /** Consumers that take a piece, perhaps a second, and then release both; no consumer asks for more than exists. */
     private void randomLoad(int seed) {
         Random random = new Random(seed);
         FakeSlabs own = new FakeSlabs();
@@ -65,14 +65,14 @@ class LineLoadTest extends MemoryLine {
         assertThat(own.bytesOut).isZero();
     }
 
-    // POOL-1: bytes belong to one reservation at a time.
+    // POOL-1: bytes belong to a single reservation at a time.
     // POOL-2: a request in line is granted or withdrawn, exactly once.
     // POOL-3: a request that joins the line during a release does not miss it.
     @Test
     void everyRequestOfManyThreadsEndsOnce() throws Exception {
         PoolSet set = PoolSet.builder(slabs, tracker)
                 .budget(8 * 64)
-                .delayed(nanos -> look -> {}) // which would grant on a thread that is not joined here
+                .delayed(nanos -> look -> {}) // since the grant would come on a thread not joined here
                 .pool(PoolOptions.tlsf("t", 64, 8 * 64))
                 .build();
         AtomicInteger owners = new AtomicInteger();

@@ -12,10 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Waiting for memory: the order of the line, and who overtakes. */
+/** Waiting for memory: the order of the line, and permitted overtaking. */
 class LineTest extends MemoryLine {
     @Test
-    void twoOf400MegabytesIn512FollowEachOtherAndOneOf600FailsAtOnce() {
+    void twoOf400MegabytesIn512FollowEachOtherAndARequestOf600FailsAtOnce() {
         PoolSet set = set(512 * MB);
         ask(set, "first", 400 * MB);
         ask(set, "second", 400 * MB);
@@ -42,7 +42,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void memoryThatIsLeftToAnotherProvesNothingAboutTheLength() {
+    void memoryLeftToAnotherProvesNothingAboutTheLength() {
         Pool pool = set(10 * 64).pools().getFirst();
         WaitingLine line = new WaitingLine();
         Waiter shorter = waiter(pool, 64, 1);
@@ -70,13 +70,13 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void aRequestThatDoesNotFitYetIsNotOvertaken() {
+    void aRequestWithoutRoomYetIsNotOvertaken() {
         PoolSet set = set(10 * 64);
         ask(set, "holder", 6 * 64);
         ask(set, "big", 8 * 64);
         ask(set, "small", 64);
         assertThat(set.tryReserve(ReservationRequest.of(64)))
-                .as("nor does a request that cannot wait")
+                .as("nor does a request unable to wait")
                 .isNull();
         assertThat(order).containsExactly("holder");
         release("holder");
@@ -84,7 +84,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void aRequesterThatReturnsUnusedMemoryKeepsThePlaceOfItsFirstAttempt() {
+    void aRequesterReturningUnusedMemoryKeepsThePlaceOfItsFirstAttempt() {
         PoolSet set = set(10 * 64);
         ask(set, "holder", 10 * 64);
         Reservation held = got.remove("holder");
@@ -100,7 +100,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void anOlderRequestNeedNotStayBehindThoseInLine() {
+    void anOlderRequestNeedNotStayBehindTheLine() {
         PoolSet set = set(10 * 64);
         long age = set.nextAge();
         ask(set, "holder", 6 * 64);
@@ -195,11 +195,11 @@ class LineTest extends MemoryLine {
         assertThat(reserved).isNotNull();
         Frontier before = reserved.death();
         reserved.release(Frontier.producedBy(AXIS, 1));
-        assertThat(reserved.death()).as("not the one of its next owner").isEqualTo(before);
+        assertThat(reserved.death()).as("not the next owner's").isEqualTo(before);
     }
 
     @Test
-    void aHolderMayOvertakeSinceItMayNeedMoreToFinish() {
+    void aHolderMayOvertakeForItMayNeedMoreToFinish() {
         PoolSet set = set(10 * 64);
         ask(set, "a", 6 * 64);
         ask(set, "big", 8 * 64);
@@ -266,9 +266,9 @@ class LineTest extends MemoryLine {
         tracker.fail(AXIS, IreeException.of(StatusCode.UNAVAILABLE, "device lost"));
         assertThat(order).as("its work may still be running").containsExactly("first");
         tracker.quiesce(AXIS, 1);
-        assertThat(order).as("what used the memory comes after that").containsExactly("first");
+        assertThat(order).as("the use of the memory comes afterwards").containsExactly("first");
         tracker.quiesce(AXIS, 2);
-        assertThat(order).as("it may have been ended before its turn").containsExactly("first");
+        assertThat(order).as("perhaps ended before its turn").containsExactly("first");
         tracker.advance(OTHER, 1);
         assertThat(order).containsExactly("first", "second");
         release("second");
@@ -291,7 +291,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void aRequestThatPrefersReuseWaitsForFreedMemoryInsteadOfGrowing() {
+    void aRequestPreferringReuseWaitsForFreedMemoryInsteadOfGrowing() {
         tracker.register(AXIS);
         PoolSet set = set(100 * 64);
         ask(set, "first", 10 * 64);
@@ -325,7 +325,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void aLaterRequestDoesNotOvertakeOneThatDoesNotFit() {
+    void aLaterRequestDoesNotOvertakeARequestWithoutRoom() {
         PoolSet set = set(10 * 64);
         ask(set, "holder", 6 * 64);
         ask(set, "another", 3 * 64);
@@ -352,7 +352,7 @@ class LineTest extends MemoryLine {
     }
 
     @Test
-    void anAlignmentThatDoesNotFitDoesNotHoldUpHolders() {
+    void anUnsuitableAlignmentDoesNotHoldUpHolders() {
         PoolSet set = set(10 * 64);
         ask(set, "a", 6 * 64);
         ask(set, "b", 3 * 64);

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** GATE-2: what a call holds, with the calls that it makes, and how long its right to that lasts. */
+/** GATE-2: the memory held by a call, with its inner calls, and the duration of its right to memory. */
 @Timeout(60)
 class MemoryHolderTest extends DeadlockLine {
     private static MemoryHolder call(String name, @Nullable MemoryHolder outer) {
@@ -27,7 +27,7 @@ class MemoryHolderTest extends DeadlockLine {
     }
 
     @Test
-    void aPeakIsTheMostThatWasHeldAtOnce() {
+    void aPeakIsTheMostHeldAtOnce() {
         PoolSet set = halves().build();
         MemoryHolder a = holding(set, "a");
         askFor(set, a, "more");
@@ -60,7 +60,7 @@ class MemoryHolderTest extends DeadlockLine {
     }
 
     @Test
-    void whatTheCallsOfACallHoldIsPartOfItsPeak() {
+    void memoryHeldByTheCallsOfACallIsPartOfItsPeak() {
         PoolSet set = builder(4 * HALF).pool(FakeSlabs.pieces("f", HALF)).build();
         MemoryHolder outer = holding(set, "outer");
         MemoryHolder inner = call("inner", outer);
@@ -96,13 +96,13 @@ class MemoryHolderTest extends DeadlockLine {
         other.operationBegins();
         other.end();
         other.settle(() -> {});
-        assertThat(set.gate().committed()).as("its work is in flight").isEqualTo(HALF);
+        assertThat(set.gate().committed()).as("the work is in flight").isEqualTo(HALF);
         other.operationEnds();
         assertThat(set.gate().committed()).isZero();
     }
 
     @Test
-    void aRightThatComesTooLateIsGivenUp() throws Exception {
+    void aRightComingTooLateIsGivenUp() throws Exception {
         PoolSet set = halves().build();
         MemoryHolder call = call("call", null);
         call.end();
@@ -114,7 +114,7 @@ class MemoryHolderTest extends DeadlockLine {
     }
 
     @Test
-    void whatACallHasHeldIsKnownWhenTheCallsThatItMadeHaveEnded() {
+    void theMemoryHeldByACallIsKnownWhenItsNestedCallsHaveEnded() {
         PoolSet set = builder(4 * HALF).pool(FakeSlabs.pieces("f", HALF)).build();
         MemoryHolder outer = holding(set, "outer");
         outer.admitted(right(set, HALF));
@@ -123,7 +123,7 @@ class MemoryHolderTest extends DeadlockLine {
         outer.end();
         outer.settle(() -> {
             learned.set(outer.peak(set.gate()));
-            assertThat(set.gate().committed()).as("it has its right still").isEqualTo(HALF);
+            assertThat(set.gate().committed()).as("the right is still there").isEqualTo(HALF);
         });
         askFor(set, inner, "of inner");
         assertThat(learned.get()).isZero();
@@ -162,7 +162,7 @@ class MemoryHolderTest extends DeadlockLine {
         return reservation[0];
     }
 
-    /** An input that a thread waits for. */
+    /** An input awaited by a thread. */
     private static CompletableFuture<Reservation> inputInLine(PoolSet set, MemoryHolder call) {
         long before = set.statistics().waiting();
         CompletableFuture<Reservation> input = new CompletableFuture<>();
@@ -179,9 +179,9 @@ class MemoryHolderTest extends DeadlockLine {
         return input;
     }
 
-    /** Each holds what the other lacks. */
+    /** Each holds the other's missing part. */
     @Test
-    void ofTwoCallsThatWaitForMemoryOfTheirInputsTheYoungerFails() {
+    void ofTwoCallsWaitingForMemoryOfTheirInputsTheYoungerFails() {
         PoolSet set = halves().build();
         MemoryHolder a = call("a", null);
         MemoryHolder b = call("b", null);
@@ -204,7 +204,7 @@ class MemoryHolderTest extends DeadlockLine {
     }
 
     @Test
-    void anInputThatIsToBeAskedForAgainIsNoFailure() {
+    void anInputToBeAskedForAgainIsNoFailure() {
         PoolSet set = halves().build();
         MemoryHolder a = call("a", null);
         Reservation first = input(set, a);
@@ -238,7 +238,7 @@ class MemoryHolderTest extends DeadlockLine {
     }
 
     @Test
-    void oneCallAtATimeKeepsSomeOfItsInputsWhileItWaitsForOthers() throws Exception {
+    void oneCallAtATimeKeepsSomeOfItsInputsDuringTheWaitForOthers() throws Exception {
         PoolSet set = halves().build();
         CountDownLatch goOn = new CountDownLatch(1);
         AtomicBoolean isIn = new AtomicBoolean();

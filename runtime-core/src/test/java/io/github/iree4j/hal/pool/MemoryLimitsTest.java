@@ -10,7 +10,7 @@ import io.github.iree4j.status.NeverFits;
 import io.github.iree4j.status.StatusCode;
 import org.junit.jupiter.api.Test;
 
-/** Budgets, quotas, the capacity of the system, and what is counted. */
+/** Budgets, quotas, the capacity of the system, and the counts. */
 class MemoryLimitsTest extends MemoryLine {
     @Test
     void aQuotaHoldsBackItsConsumerOnly() {
@@ -64,11 +64,11 @@ class MemoryLimitsTest extends MemoryLine {
                 .build();
         ask(set, "large", 10 * 64);
         ask(set, "small", 64);
-        boolean held = HeldCallbacks.begin(); // as a stream does, which releases with its lock held
+        boolean held = HeldCallbacks.begin(); // like a stream, which releases with its lock held
         try {
             release("large");
             assertThat(slabs.asked).as("mapping memory takes long").isEqualTo(1);
-            assertThat(slabs.out).as("and so does unmapping it").hasSize(1);
+            assertThat(slabs.out).as("and so does unmapping").hasSize(1);
         } finally {
             HeldCallbacks.end(held);
         }
@@ -109,7 +109,7 @@ class MemoryLimitsTest extends MemoryLine {
     @Test
     void aRequestBeyondTheSystemsMemoryFailsAtOnceEvenWithoutABudget() {
         PoolSet set = set(Long.MAX_VALUE);
-        ask(set, "first", 64); // else it would fail since there is nothing to wait for
+        ask(set, "first", 64); // otherwise a failure, with nothing to wait for
         for (long size : new long[] {Long.MAX_VALUE, Long.MAX_VALUE - 63, 1L << 62, (1L << 47) + 1}) {
             assertThatThrownBy(() -> ask(set, "huge", size))
                     .isInstanceOfSatisfying(IreeException.class, e -> {
@@ -120,7 +120,7 @@ class MemoryLimitsTest extends MemoryLine {
                     .hasMessageContaining("the system has at most " + (1L << 47) + " bytes");
         }
         assertThat(set.statistics().waiting()).isZero();
-        assertThat(slabs.asked).as("the provider was not asked for it").isEqualTo(1);
+        assertThat(slabs.asked).as("the provider was not asked").isEqualTo(1);
     }
 
     @Test
@@ -140,8 +140,8 @@ class MemoryLimitsTest extends MemoryLine {
                 .hasMessageContaining("the limit is 640 bytes")
                 .hasMessageContaining("it fits once others have ended and results or tensors are closed")
                 .hasMessageNotContaining("secret")
-                .hasMessageNotContaining("192") // they hold
-                .hasMessageNotContaining("384"); // they leave
+                .hasMessageNotContaining("192") // number of holders
+                .hasMessageNotContaining("384"); // number of leavers
         kept.release(Frontier.EMPTY);
         assertThatThrownBy(() -> set.reserveNow(mine)).hasMessageContaining("it fits once others have ended;");
         ask(set, "mine", 10 * 64);
@@ -165,7 +165,7 @@ class MemoryLimitsTest extends MemoryLine {
     }
 
     @Test
-    void requestsThatWaitForTheHostAreCounted() {
+    void requestsWaitingForTheHostAreCounted() {
         PoolSet set = set(10 * 64);
         Reservation weights = set.tryReserve(
                 ReservationRequest.of(6 * 64).withConsumer("weights").asPersistent());
@@ -202,7 +202,7 @@ class MemoryLimitsTest extends MemoryLine {
                 .anyMatch(each -> each.consumer().equals("limited"));
         assertThat(order).containsExactly("limited");
         release("limited");
-        assertThat(order).as("its place in line was not forgotten").containsExactly("limited", "limited");
+        assertThat(order).as("the place in line was not forgotten").containsExactly("limited", "limited");
     }
 
     @Test
@@ -216,13 +216,13 @@ class MemoryLimitsTest extends MemoryLine {
         Reservation first = got.get("greedy");
         ask(set, "greedy", 2 * 64);
         release("other");
-        assertThat(order).as("there is room, and it is not for greedy").containsExactly("other", "greedy");
+        assertThat(order).as("there is room, but not for greedy").containsExactly("other", "greedy");
         first.release(Frontier.EMPTY);
         assertThat(order).containsExactly("other", "greedy", "greedy");
     }
 
     @Test
-    void afterCloseMemoryIsReturnedAsItIsReleased() {
+    void afterCloseMemoryIsReturnedAtItsRelease() {
         PoolSet set = set(10 * 64);
         ask(set, "a", 64);
         set.close();

@@ -14,7 +14,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Named consumers that request memory of a set of pools, are granted it at once or in line, and release it. */
+/**
+ * Named consumers that request memory of a set of pools, are granted memory at once or in line, and release the memory.
+ */
 abstract class MemoryLine {
     static final long MB = 1_000_000;
     static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 1);
@@ -31,7 +33,7 @@ abstract class MemoryLine {
     final PoolSetBuilder builder(long budget) {
         return PoolSet.builder(slabs, tracker)
                 .clock(clock::get)
-                .delayed(_ -> _ -> {}) // in real time it would come between; tests of alarms have a timer
+                .delayed(_ -> _ -> {}) // in real time the end would come between; tests of alarms have a timer
                 .busy(() -> busy)
                 .budget(budget);
     }
@@ -40,7 +42,7 @@ abstract class MemoryLine {
         return builder(budget).pool(PoolOptions.tlsf("t", 64, 64 * MB)).build();
     }
 
-    /** A request of a consumer of that name. The consumer releases what it is granted. */
+    /** A request of a consumer of this name. The consumer releases a grant. */
     final Cancellation ask(PoolSet set, String name, long size) {
         return set.reserve(ReservationRequest.of(size).withConsumer(name), (reservation, failure) -> {
             order.add(name);

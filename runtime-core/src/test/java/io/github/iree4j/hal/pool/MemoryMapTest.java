@@ -43,7 +43,7 @@ class MemoryMapTest {
         assertThat(blocks(set)).extracting(Span::state).containsExactly(State.RESERVED, State.FRESH);
         Frontier death = Frontier.producedBy(A, 5);
         reservation.release(death);
-        // Free neighbours are one block, with the death frontier of the one that was used.
+        // Free neighbours are a single block, with the death frontier of the used block.
         assertThat(blocks(set)).containsExactly(new Span(0, 256, State.DYING, death));
         tracker.advance(A, 5);
         assertThat(blocks(set)).extracting(Span::state).containsExactly(State.REUSABLE);
@@ -85,7 +85,7 @@ class MemoryMapTest {
     }
 
     @Test
-    void whatExceedsTheLimitIsCounted() {
+    void excessOverTheLimitIsCounted() {
         PoolSet set = set(PoolOptions.tlsf("t", 1024, 1024));
         for (int i = 0; i < 10; i++) {
             reserve(set.pools().getFirst(), 64);

@@ -22,8 +22,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * How often the first request in line is overtaken, on queues that release memory when its last use has finished and on streams, which release it
- * when that is issued. The clock is virtual; the test keeps its own books of who was granted what.
+ * The number of times that the first request in line is overtaken, on queues that release memory after the last use and
+ * on streams, which release memory at the issue of the last use. The clock is virtual; the test keeps separate books of
+ * all grants.
  */
 @Tag("long")
 class OvertakingTest {
@@ -32,27 +33,27 @@ class OvertakingTest {
     private static final long UNIT = 64;
     private static final long MILLI = Timetable.MILLI;
 
-    /** How often a request was overtaken for one limit while it was the first. */
+    /** The number of times that a request was overtaken for one limit while first in line. */
     private static final class Past {
         long number;
         long bytes;
     }
 
-    /** One limit, and who has been overtaken often enough to be left room within it. */
+    /** A limit, and the requests overtaken often enough to be left room within the limit. */
     private static final class Room {
         final boolean ofQuota;
 
         @Nullable
         Asked claimant;
 
-        long closedAt; // the number of grants when it had been
+        long closedAt; // the number of grants at that time
 
         Room(boolean ofQuota) {
             this.ofQuota = ofQuota;
         }
     }
 
-    /** A request that was made: what the rule says about it is computed from grants alone. */
+    /** A request made: the rule's answer for the request is computed from grants alone. */
     private static final class Asked {
         final long number;
         final long size;
@@ -146,7 +147,7 @@ class OvertakingTest {
         return live.values().stream().filter(each -> !limited || each.consumer.equals("limited"));
     }
 
-    /** Whether a request waits for the budget, or for the quota that it has. */
+    /** Whether a request waits for the budget, or for its quota. */
     private boolean waitsFor(Asked asked, Room room) {
         boolean isLimited = asked.consumer.equals("limited");
         long used = holding(true).mapToLong(each -> each.size).sum();
@@ -193,7 +194,7 @@ class OvertakingTest {
         }
     }
 
-    /** Uses memory as a queue without order does: it is released when the work has ended. */
+    /** Uses memory as a queue without order does: released at the end of the work. */
     private void useAndRelease(Reservation reservation, long nanos, Runnable then) {
         reservation.announceRelease();
         time.work(set, nanos, () -> {
@@ -202,7 +203,7 @@ class OvertakingTest {
         });
     }
 
-    /** A stream: what is issued runs one after the other, and memory is released when its last use is issued. */
+    /** A stream: issued work runs one after the other, and memory is released at the issue of its last use. */
     private final class Work {
         final String consumer;
         final long axis;
@@ -230,7 +231,7 @@ class OvertakingTest {
         }
     }
 
-    /** Invokes for ever: each asks for memory, uses it a while, and is followed by another. */
+    /** Invokes for ever: each asks for memory, uses the memory a while, and is followed by another. */
     private void invokeForEver(Work stream, boolean ordered, long size, long nanos) {
         Runnable again = () -> invokeForEver(stream, ordered, size, nanos);
         ask(stream.consumer, size, ordered ? stream.after() : Frontier.EMPTY, reservation -> {
@@ -299,7 +300,7 @@ class OvertakingTest {
     }
 
     @Test
-    void consumersThatAlwaysHoldSomethingLetTheWholeBudgetThroughAfterAWhile() {
+    void consumersAlwaysHoldingSomethingLetTheWholeBudgetThroughAfterAWhile() {
         set = set(16 * UNIT);
         Work queue = new Work("small", 1);
         IntStream.range(0, 8).forEach(i -> time.plan(i * MILLI / 8, () -> invokeForEver(queue, false, UNIT, MILLI)));
@@ -315,7 +316,7 @@ class OvertakingTest {
     }
 
     @Test
-    void aRequestBehindAnotherIsOvertakenAsOftenForEachOfThem() {
+    void aRequestBehindAnotherIsOvertakenAsOftenForEach() {
         set = set(40 * UNIT);
         Work queue = new Work("small", 1);
         IntStream.range(0, 8).forEach(i -> time.plan(i * MILLI / 8, () -> invokeForEver(queue, false, UNIT, MILLI)));
@@ -331,9 +332,9 @@ class OvertakingTest {
             reservation.release(Frontier.EMPTY);
         });
         time.run(100 * MILLI);
-        long beside = 2; // while the first has its claim, what fits beside it is not counted
+        long beside = 2; // while the first has its claim, grants beside the claim are not counted
         assertThat(granted[1] - before)
-                .as("counted while each of them is the first")
+                .as("counted while each request is the first")
                 .isBetween(2L * Turns.OVERTAKINGS, 2L * Turns.OVERTAKINGS + beside + 2);
     }
 

@@ -94,7 +94,7 @@ class PlacementTest {
         pool.verify();
         long largest = slabs.out.stream().mapToLong(Slab::size).max().orElse(0);
         assertThat(pool.statistics().largestFree())
-                .as("all is one again, seed %d", seed)
+                .as("all is whole again, seed %d", seed)
                 .isEqualTo(largest);
         pool.trim();
         assertThat(slabs.bytesOut).as("seed %d", seed).isZero();
@@ -124,7 +124,7 @@ class PlacementTest {
 
     @Test
     void freeBlocksOfOddSizesAreFound() {
-        // A class of sizes holds blocks that are too small: the search must not stop there.
+        // A class of sizes holds too small blocks, too: the search must not stop there.
         Pool pool = pool(PoolOptions.tlsf("t", 64, 1 << 20), 1 << 20);
         Random random = new Random(7);
         for (int i = 0; i < 2000; i++) {
@@ -169,7 +169,7 @@ class PlacementTest {
     }
 
     @Test
-    void theWholeBudgetCanBeOneReservation() {
+    void theWholeBudgetCanBeASingleReservation() {
         Pool pool = pool(PoolOptions.tlsf("t", 1 << 16, 1 << 20), 1_000_000 / 64 * 64);
         for (int i = 0; i < 3; i++) {
             Reservation whole = pool.tryReserve(ReservationRequest.of(1_000_000 / 64 * 64));

@@ -7,11 +7,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Calls that exceed their quota with what they hold themselves, while something else is always under way; the test advances the clock. */
+/**
+ * Calls over their quota with their own memory, while something else is always under way; the test advances the clock.
+ */
 class QuotaBesideWorkTest extends DeadlockLine {
     private static final long GIVEN = 5 * DeadlockDetector.CONFIRM_NANOS;
 
-    private final AtomicInteger held = new AtomicInteger(1); // requests that are known to hold the calls that wait
+    private final AtomicInteger held = new AtomicInteger(1); // requests known to hold the waiting calls
 
     @BeforeEach
     void somethingIsUnderWay() {
@@ -36,7 +38,7 @@ class QuotaBesideWorkTest extends DeadlockLine {
     }
 
     @Test
-    void aCallThatNothingButItsOwnMemoryCouldHelpFailsOnceTheHostHasHadItsTime() {
+    void aCallHelpedByItsOwnMemoryOnlyFailsOnceTheHostHasHadItsTime() {
         PoolSet set = limited(HALF).build();
         MemoryHolder call = call();
         ask(set, call, "has");
@@ -51,7 +53,7 @@ class QuotaBesideWorkTest extends DeadlockLine {
     }
 
     @Test
-    void theHostHasItsTimeForEachCallThoughTheLineIsLookedAtBefore() {
+    void theHostHasItsTimeForEachCallDespiteAnEarlierLook() {
         PoolSet set = limited(HALF).quota("r", HALF).build();
         MemoryHolder call = call();
         ask(set, call, "has");
@@ -67,11 +69,11 @@ class QuotaBesideWorkTest extends DeadlockLine {
     }
 
     @Test
-    void aCallIsJudgedAtALookThatKnowsThatItIsHeld() {
+    void aCallIsJudgedAtALookWithTheKnowledgeOfItsHold() {
         PoolSet set = limited(HALF).build();
         MemoryHolder call = call();
         ask(set, call, "has");
-        held.set(0); // something of it goes on, or may
+        held.set(0); // a part goes on, or may
         ask(set, call, "more");
         pass(LONG);
         assertThat(failed).isEmpty();
@@ -81,7 +83,7 @@ class QuotaBesideWorkTest extends DeadlockLine {
     }
 
     @Test
-    void aCallWaitsForWhatOthersHoldOfItsQuota() {
+    void aCallWaitsForMemoryOfItsQuotaHeldByOthers() {
         PoolSet set = limited(2 * HALF).build();
         MemoryHolder call = call();
         ask(set, call, "has");
@@ -94,7 +96,7 @@ class QuotaBesideWorkTest extends DeadlockLine {
     }
 
     @Test
-    void aCallWaitsWhileAnotherRequestOfItMayBeGranted() {
+    void aCallWaitsWhileAnotherOfItsRequestsMayBeGranted() {
         PoolSet set = builder(8 * HALF)
                 .pool(PoolOptions.passThrough("p"))
                 .quota("q", 3 * HALF)
@@ -109,7 +111,7 @@ class QuotaBesideWorkTest extends DeadlockLine {
         ask(set, call, "more");
         held.set(2);
         pass(LONG);
-        assertThat(failed).as("one of its requests waits for the other call").isEmpty();
+        assertThat(failed).as("a request of the call waits for the other call").isEmpty();
         release("other");
         assertThat(got).containsKey("more");
         held.set(1);
@@ -130,18 +132,18 @@ class QuotaBesideWorkTest extends DeadlockLine {
     }
 
     @Test
-    void aCallWhoseRequestsAreNotAllHereIsNotJudged() {
+    void aCallWithMissingRequestsIsNotJudged() {
         PoolSet set = limited(HALF).build();
         MemoryHolder call = call();
         ask(set, call, "has");
         ask(set, call, "more");
-        held.set(2); // one of another device
+        held.set(2); // a request of another device
         pass(LONG);
         assertThat(failed).isEmpty();
     }
 
     @Test
-    void aCallThatWaitsForOneThatItHasMadeIsNotJudged() {
+    void aCallWaitingForItsNestedCallIsNotJudged() {
         PoolSet set = limited(HALF).build();
         MemoryHolder call = call();
         ask(set, call, "has");
@@ -155,7 +157,7 @@ class QuotaBesideWorkTest extends DeadlockLine {
     }
 
     @Test
-    void ofSeveralRequestsOfACallOneFails() {
+    void ofSeveralRequestsOfACallOnlyOneFails() {
         PoolSet set = limited(HALF).build();
         MemoryHolder call = call();
         ask(set, call, "has");
@@ -163,7 +165,7 @@ class QuotaBesideWorkTest extends DeadlockLine {
         ask(set, call, "yet more");
         held.set(2);
         pass(GIVEN);
-        assertThat(failed).as("the call is going to give back what it has").hasSize(1);
+        assertThat(failed).as("the call is about to give back everything").hasSize(1);
         pass(DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed).hasSize(1);
     }

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** Reservations and releases of pipelines, in order, as {@code bin/reservations} recorded them from running programs. */
+/** Reservations and releases of pipelines, in order, as recorded by {@code bin/reservations} from running programs. */
 final class RecordedMix {
     private RecordedMix() {}
 
@@ -18,13 +18,13 @@ final class RecordedMix {
         }
     }
 
-    /** One recorded run. */
+    /** A recorded run. */
     record Pipeline(List<Step> steps) {
         int reservations() {
             return (int) steps.stream().filter(Step::reserves).count();
         }
 
-        /** The most bytes that it had at once. */
+        /** The most bytes held at once. */
         long peak() {
             long[] sizes = new long[reservations()];
             long live = 0;

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * DeadlockDetector of random calls: the oldest call that can be helped is, and no call fails whose memory was not needed. What would have been without
- * a failure is found by doing everything again.
+ * DeadlockDetector of random calls: the oldest call within reach of help is helped, and no call fails without need of
+ * its memory. The result without a failure is found by a second run.
  */
 @Tag("long")
 class ResolutionTest extends DeadlockLine {
@@ -28,17 +28,17 @@ class ResolutionTest extends DeadlockLine {
 
     private int deadlocks;
     private int several; // deadlocks with several victims
-    private int helpless; // deadlocks in which no call's end helps
+    private int helpless; // deadlocks without help by any call's end
 
-    /** A call that holds memory and waits for more. */
+    /** A call with memory in a wait for more. */
     private static final class Caller {
         final int number;
         final String consumer;
         final MemoryHolder call;
         final List<Reservation> held = new ArrayList<>();
         final List<Cancellation> waiting = new ArrayList<>();
-        int granted; // of those in line
-        int began = Integer.MAX_VALUE; // its place in the order of first requests that were not refused
+        int granted; // of the line
+        int began = Integer.MAX_VALUE; // the place in the order of first unrefused requests
 
         Caller(int number, String consumer) {
             this.number = number;
@@ -127,10 +127,10 @@ class ResolutionTest extends DeadlockLine {
                     caller.call.leave(before);
                 }
             }
-            passing.forEach(each -> each.release(Frontier.EMPTY)); // what remains has gaps
+            passing.forEach(each -> each.release(Frontier.EMPTY)); // the rest has gaps
             for (Caller caller : all) {
                 if (random.nextInt(8) == 0) {
-                    caller.call.end(); // its memory is in results
+                    caller.call.end(); // the memory is in results
                     continue;
                 }
                 for (int tries = 0; tries < 20 && caller.waiting.isEmpty(); tries++) {
@@ -186,7 +186,7 @@ class ResolutionTest extends DeadlockLine {
         }
     }
 
-    /** Whether a call gets memory when certain others end and nobody competes for what they release. */
+    /** Whether a call gets memory when certain others end and nobody competes for the released memory. */
     private boolean isGrantedAfter(long seed, int number, Collection<Integer> ending) {
         Deadlocked again = new Deadlocked(seed);
         for (Caller each : again.callers) {
@@ -203,7 +203,7 @@ class ResolutionTest extends DeadlockLine {
     }
 
     @Test
-    void theOldestCallThatCanBeHelpedIsAndNobodyFailsInVain() {
+    void theOldestHelpableCallIsHelpedAndNobodyFailsInVain() {
         for (long seed = SEED; seed < SEED + ROUNDS; seed++) {
             resolve(seed);
         }
@@ -214,7 +214,7 @@ class ResolutionTest extends DeadlockLine {
         }
     }
 
-    /** With this seed an earlier request would take back the slab of the one that a call has failed for, and not keep its own. */
+    /** With this seed an earlier request would take back the slab of the helped request, and not keep its own. */
     @Test
     void aRequestThatMayNotKeepASlabAcquiresNone() {
         resolve(11_341);
@@ -222,11 +222,11 @@ class ResolutionTest extends DeadlockLine {
     }
 
     /**
-     * While something moves now and then, a request is lost after a second without hope. The call that holds the rest of what it lacks may have
-     * begun to wait at any time before.
+     * While something moves now and then, a request is lost after a second without hope. The call that holds the rest
+     * may have begun to wait at any time before.
      */
     @Test
-    void aRequestThatHasWaitedLongBesideMovementIsHelpedByCallsThatHaveWaitedLess() {
+    void aRequestWithALongWaitBesideMovementIsHelpedByCallsWithShorterWaits() {
         long step = DeadlockDetector.CONFIRM_NANOS / 3;
         long end = DeadlockDetector.END_NANOS + 3 * DeadlockDetector.CONFIRM_NANOS;
         for (long begins = 0; begins < end - DeadlockDetector.CONFIRM_NANOS; begins += step) {
@@ -264,7 +264,7 @@ class ResolutionTest extends DeadlockLine {
     }
 
     @Test
-    void aCallThatTheHostMayHelpDoesNotFailForOneThatItCannotHelp() {
+    void aCallWithinTheHostsHelpDoesNotFailForACallBeyondItsOwn() {
         long given = 5 * DeadlockDetector.CONFIRM_NANOS;
         PoolSet set = builder(5 * HALF)
                 .pool(PoolOptions.passThrough("p"))
@@ -294,7 +294,7 @@ class ResolutionTest extends DeadlockLine {
     private void resolve(long seed) {
         Deadlocked deadlock = new Deadlocked(seed);
         if (deadlock.callers.stream().anyMatch(each -> each.granted > 0) || deadlock.callers.size() < 2) {
-            return; // one went on when another ended
+            return; // a call went on when another ended
         }
         for (int look = 0; look < 3 && deadlock.failed.isEmpty(); look++) {
             pass(DeadlockDetector.CONFIRM_NANOS);
@@ -329,14 +329,14 @@ class ResolutionTest extends DeadlockLine {
         List<Integer> ages = deadlock.callers.stream().map(each -> each.number).toList();
         int eldest = failed.stream().mapToInt(ages::indexOf).min().orElseThrow();
         assertThat(isGrantedAfter(seed, helped, ages.subList(eldest + 1, ages.size())))
-                .as("seed %d: call %d failed for %d, though younger ones would do", seed, ages.get(eldest), helped)
+                .as("seed %d: call %d failed for %d, though younger calls would do", seed, ages.get(eldest), helped)
                 .isFalse();
         int grants = deadlock.grants;
         int acquired = deadlock.provider.asked;
         deadlock.callers.stream().filter(each -> failed.contains(each.number)).forEach(Caller::end);
         Caller caller = deadlock.caller(helped);
         assertThat(caller).isNotNull();
-        // what a quota has room for beside the claim is granted; such calls go on, and end
+        // grants for which a quota has room beside the claim go on; such calls go on, and end
         for (Caller each : deadlock.callers) {
             if (each != caller && each.granted > 0 && caller.consumer.equals("limited")) {
                 each.end();

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Calls that hold memory while they wait for more, without any admission, in less memory than they need together. Those that fail are made
- * again at once, and take memory again. The clock is virtual.
+ * Calls in a wait for more memory while they hold some, without any admission, in less memory than needed together.
+ * Failed calls are made again at once, and take memory again. The clock is virtual.
  */
 @Tag("long")
 class RetryingCallsTest {
@@ -24,7 +24,7 @@ class RetryingCallsTest {
     private static final long MILLI = Timetable.MILLI;
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /** Callers that share a budget. */
+    /** Callers with a common budget. */
     private static final class Load {
         final Timetable time = new Timetable();
         final PoolSet set;
@@ -32,7 +32,7 @@ class RetryingCallsTest {
         int failed;
 
         Load(long budget) {
-            long part = Math.max(64, budget / 512 & -64); // as devices have them
+            long part = Math.max(64, budget / 512 & -64); // as on devices
             set = time.builder(FrontierTracker.create())
                     .budget(budget)
                     .waste(part)
@@ -51,7 +51,7 @@ class RetryingCallsTest {
         }
     }
 
-    /** The sizes of a call: its input, and what else it takes one after the other until it ends. */
+    /** The sizes of a call: the input, and all else taken one after the other until the end. */
     private record Sizes(long input, List<Long> others) {
         long peak() {
             return input + others.stream().mapToLong(Long::longValue).sum();
@@ -79,7 +79,7 @@ class RetryingCallsTest {
             takeInput();
         }
 
-        /** Memory of which the host decides the lifetime does not wait. */
+        /** Memory with a lifetime decided by the host does not wait. */
         private void takeInput() {
             MemoryHolder before = call.enter();
             Reservation got =
@@ -134,7 +134,7 @@ class RetryingCallsTest {
     }
 
     @Test
-    void eightCallersOfTheCallThatCameToAStandstillAreAnswered() {
+    void eightCallersOfTheStalledCallAreAnswered() {
         Sizes sizes = new Sizes(16_896, List.of(1_064_960L, 256L));
         for (double factor : new double[] {1.05, 1.2, 1.5, 2, 3}) {
             Load alone = new Load(barely(sizes.peak(), factor));

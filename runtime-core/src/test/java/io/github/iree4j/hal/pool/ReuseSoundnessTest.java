@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whether memory is reused too early. Streams allocate, wait for one another and free, with frontiers of far too little capacity; the model
- * keeps the full order of each operation and each byte. A byte may be reused when everything that its last user ran after, its free
- * included, has finished or comes before the new user.
+ * Whether memory is reused too early. Streams allocate, wait for each other and free, with frontiers of far too little
+ * capacity; the model keeps the full order of each operation and each byte. A byte may be reused when everything behind
+ * its last user, the free included, has finished or comes before the new user.
  */
 @Tag("long")
 class ReuseSoundnessTest {
@@ -29,7 +29,7 @@ class ReuseSoundnessTest {
     private static final int ACTIONS = 300;
     private static final int GRANULE = 64;
 
-    /** What an operation runs after, itself included: by axis the epoch. */
+    /** The past of an operation, itself included: by axis the epoch. */
     private record Truth(Map<Long, Long> epochs) {
         Truth() {
             this(new HashMap<>());
@@ -51,7 +51,7 @@ class ReuseSoundnessTest {
         final FrontierAccumulator accumulator;
         final Truth truth = new Truth();
         final ArrayDeque<Operation> running = new ArrayDeque<>();
-        final List<Operation> marks = new ArrayList<>(); // what others can wait for
+        final List<Operation> marks = new ArrayList<>(); // points for waits of others
 
         @Nullable
         Operation last;
@@ -104,7 +104,7 @@ class ReuseSoundnessTest {
             tracker.register(axis);
             streams.add(new Stream(axis, capacity));
         }
-        Map<Slab, Truth[]> users = new HashMap<>(); // of each granule what its last user ran after
+        Map<Slab, Truth[]> users = new HashMap<>(); // of each granule the past of its last user
         List<Held> held = new ArrayList<>();
         for (int i = 0; i < ACTIONS; i++) {
             Stream stream = streams.get(random.nextInt(streams.size()));
@@ -128,7 +128,7 @@ class ReuseSoundnessTest {
                 case 3, 4, 5 -> {
                     if (!held.isEmpty()) {
                         Held gone = held.remove(random.nextInt(held.size()));
-                        // The freeing operation runs after the allocating one.
+                        // The freeing operation runs after the allocating operation.
                         stream.accumulator.join(owner(gone).frontier(), tracker);
                         stream.truth.join(owner(gone).truth());
                         Operation free = issue(stream, tracker, random);
@@ -188,7 +188,7 @@ class ReuseSoundnessTest {
         return operation;
     }
 
-    /** Ends the first operation of a random stream, if what it runs after has finished. */
+    /** Ends the first operation of a random stream, if its past has finished. */
     private static boolean complete(List<Stream> streams, FrontierTracker tracker, Random random) {
         int start = random.nextInt(streams.size());
         for (int i = 0; i < streams.size(); i++) {

@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** When memory is reused, and after which waits. */
+/** The time of reuse of memory, and the waits in front. */
 class ReuseTest {
     private static final long A = axis(1);
     private static final long B = axis(2);
@@ -67,7 +67,7 @@ class ReuseTest {
     }
 
     @Test
-    void aRequesterThatRunsAfterTheLastUserReusesWithoutWaiting() {
+    void aRequesterBehindTheLastUserReusesWithoutWaiting() {
         Pool pool = pool(64);
         free(pool, 64, Frontier.producedBy(A, 5));
         Reservation again = pool.tryReserve(request(64, Frontier.of(A, 5)));
@@ -109,7 +109,7 @@ class ReuseTest {
     }
 
     @Test
-    void aWaitThatImpliesAnotherReplacesIt() {
+    void aWaitImplyingAnotherReplacesTheOther() {
         Pool pool = pool(64);
         free(pool, 64, Frontier.of(A, 5).merge(Frontier.of(B, 3)).merge(Frontier.of(C, 1)));
         marks.add(new NativeTimepoint("queue", A, 5, Frontier.producedBy(A, 5)));
@@ -117,12 +117,12 @@ class ReuseTest {
         marks.add(new NativeTimepoint("queue", C, 2, Frontier.of(B, 3).merge(Frontier.of(C, 2))));
         Reservation again = pool.tryReserve(request(64, Frontier.EMPTY));
         assertThat(again).isNotNull();
-        // C's mark implies B's, and B's implies A's; but that C's implies A's cannot be seen.
+        // C's mark implies B's, and B's implies A's; but the implication of A's by C's cannot be seen.
         assertThat(again.waits()).extracting(NativeTimepoint::axis).containsExactly(C);
     }
 
     @Test
-    void aMarkThatStandsForAnotherStaysAlthoughItsOwnEntryIsImplied() {
+    void aMarkStandingForAnotherStaysAlthoughItsOwnEntryIsImplied() {
         Pool pool = pool(64);
         free(pool, 64, Frontier.of(A, 4).merge(Frontier.of(B, 2)).merge(Frontier.of(C, 2)));
         marks.add(new NativeTimepoint("queue", A, 4, Frontier.producedBy(A, 4)));
@@ -135,7 +135,7 @@ class ReuseTest {
     }
 
     @Test
-    void ofTwoMarksThatImplyEachOtherOneStays() {
+    void ofTwoMarksImplyingEachOtherASingleMarkStays() {
         Pool pool = pool(64);
         free(pool, 64, Frontier.of(A, 5).merge(Frontier.of(B, 3)));
         Frontier both = Frontier.of(A, 5).merge(Frontier.of(B, 3));
@@ -147,8 +147,8 @@ class ReuseTest {
     }
 
     @Test
-    void memoryFreedByAnOperationIsReusableAfterThatOperation() {
-        // One mark behind the free suffices, whatever the operation ran after, although its frontier had to drop
+    void memoryFreedByAnOperationIsReusableAfterTheOperation() {
+        // A single mark behind the free suffices, whatever the operation ran after, although its frontier had to drop
         // entries.
         Pool pool = pool(64);
         MutableFrontier known = new MutableFrontier(3);
@@ -167,7 +167,7 @@ class ReuseTest {
     }
 
     @Test
-    void theWaitsOfAReservationAreThoseOfWhatItsRequesterRanAfterWhenItLastAsked() {
+    void theWaitsOfAReservationComeFromThePastOfItsRequesterAtTheLastRequest() {
         Pool pool = pool(64);
         free(pool, 64, Frontier.producedBy(A, 5));
         Reservation again = pool.tryReserve(request(64, Frontier.of(A, 5)));
@@ -175,9 +175,9 @@ class ReuseTest {
         assertThat(again.waits()).isEmpty();
         NativeTimepoint mark = new NativeTimepoint("queue", A, 6, Frontier.producedBy(A, 6));
         assertThat(again.revalidate(Frontier.EMPTY, (axis, epoch) -> mark)).isTrue();
-        assertThat(again.waits()).as("it no longer runs after the last user").containsExactly(mark);
+        assertThat(again.waits()).as("no longer after the last user").containsExactly(mark);
         assertThat(again.revalidate(Frontier.of(A, 5), NativeTimepoints.NONE)).isTrue();
-        assertThat(again.waits()).as("it runs after the last user again").isEmpty();
+        assertThat(again.waits()).as("after the last user again").isEmpty();
     }
 
     @Test
@@ -218,7 +218,7 @@ class ReuseTest {
     }
 
     @Test
-    void aLossyJoinTaintsUntilTheNextFreeOrUntilAllOfItHasCompleted() {
+    void aLossyJoinTaintsUntilTheNextFreeOrUntilAllHasCompleted() {
         Pool pool = pool(64 * 12);
         Reservation whole = pool.tryReserve(ReservationRequest.of(64 * 12));
         assertThat(whole).isNotNull();
@@ -253,7 +253,7 @@ class ReuseTest {
     }
 
     @Test
-    void aBlockReadByAThousandOperationsHasOneDeathFrontier() {
+    void aBlockReadByAThousandOperationsHasASingleDeathFrontier() {
         Pool pool = pool(1 << 20);
         Reservation weights = pool.tryReserve(ReservationRequest.of(1 << 20));
         assertThat(weights).isNotNull();
@@ -283,7 +283,7 @@ class ReuseTest {
     }
 
     @Test
-    void aFrontierWhoseCompletionCannotBeObservedIsRefused() {
+    void aFrontierWithUnobservableCompletionIsRefused() {
         Pool pool = pool(64);
         Reservation reservation = pool.tryReserve(ReservationRequest.of(64));
         assertThat(reservation).isNotNull();

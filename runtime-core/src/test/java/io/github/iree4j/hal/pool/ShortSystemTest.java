@@ -32,7 +32,7 @@ class ShortSystemTest extends DeadlockLine {
     }
 
     @Test
-    void aSystemThatTakesLongToRefuseAgainIsNoHope() {
+    void aSystemSlowToRefuseAgainIsNoHope() {
         delay = DeadlockDetector.CONFIRM_NANOS + 1;
         keepOneOfTwenty();
         ask(call("large"), "large", 30 * HALF);
@@ -44,7 +44,7 @@ class ShortSystemTest extends DeadlockLine {
     }
 
     @Test
-    void aRequestForLessIsServedBehindOneThatTheSystemRefuses() {
+    void aSmallerRequestIsServedBehindARefusedRequest() {
         keepOneOfTwenty();
         ask(call("holder"), "holder", 19 * HALF);
         ask(call("large"), "large", 30 * HALF);
@@ -57,7 +57,7 @@ class ShortSystemTest extends DeadlockLine {
     }
 
     @Test
-    void aRequestThatTheSystemRefusesAgainAndAgainFailsAfterTheUsualPatience() {
+    void aRequestRefusedByTheSystemAgainAndAgainFailsAfterTheUsualPatience() {
         keepOneOfTwenty();
         ask(call("large"), "large", 30 * HALF);
         ask(call("larger"), "larger", 40 * HALF);
@@ -77,19 +77,19 @@ class ShortSystemTest extends DeadlockLine {
     }
 
     @Test
-    void aRequestThatTheSystemHasRefusedIsGrantedOnceTheSystemHasMore() {
+    void aRequestRefusedByTheSystemIsGrantedOnceTheSystemHasMore() {
         slabs.system = 20 * HALF;
         ask(call("runs"), "runs", HALF);
         ask(call("large"), "large", 30 * HALF);
         pass(LONG);
-        assertThat(failed).as("who runs may release something").isEmpty();
+        assertThat(failed).as("running work may release something").isEmpty();
         slabs.system = 31 * HALF;
         pass(DeadlockDetector.CONFIRM_NANOS + 1);
         assertThat(got).containsKey("large");
     }
 
     @Test
-    void aDeadlockInWhatTheSystemHasIsResolvedForTheOlder() {
+    void aDeadlockInMemoryOfTheSystemIsResolvedForTheOlder() {
         slabs.system = 20 * HALF;
         MemoryHolder a = ask(call("a"), "a", 10 * HALF);
         MemoryHolder b = ask(call("b"), "b", 10 * HALF);
@@ -106,7 +106,7 @@ class ShortSystemTest extends DeadlockLine {
     }
 
     @Test
-    void allRequestsThatTheSystemHasRefusedAreTriedAgainAtALook() {
+    void allRequestsRefusedByTheSystemAreTriedAgainAtALook() {
         slabs.system = 20 * HALF;
         ask(call("runs"), "runs", HALF);
         for (int i = 0; i < 5; i++) {
@@ -121,7 +121,7 @@ class ShortSystemTest extends DeadlockLine {
     }
 
     @Test
-    void requestsForLessDoNotOvertakeOneThatTheSystemRefusesForEver() {
+    void smallerRequestsDoNotOvertakeARequestRefusedForEver() {
         slabs.system = 20 * HALF;
         busy = true;
         ask(call("small"), "small 0", 8 * HALF);
@@ -138,7 +138,7 @@ class ShortSystemTest extends DeadlockLine {
     }
 
     @Test
-    void aRefusalThatIsOlderThanTheEndOfWorkProvesNothing() {
+    void aRefusalOlderThanTheEndOfWorkProvesNothing() {
         keepOneOfTwenty();
         ask(call("holder"), "holder", 19 * HALF);
         ask(call("large"), "large", 40 * HALF);
@@ -160,7 +160,7 @@ class ShortSystemTest extends DeadlockLine {
     }
 
     @Test
-    void aSharedPoolGetsWhatARequestNeedsWhereTheSystemLacksASlabOfTheUsualSize() {
+    void aSharedPoolGetsTheNeedOfARequestIfTheSystemLacksASlabOfTheUsualSize() {
         PoolSet shared = shared();
         slabs.system = 8 * HALF;
         assertThat(shared.tryReserve(ReservationRequest.of(3 * HALF))).isNotNull();
@@ -176,7 +176,7 @@ class ShortSystemTest extends DeadlockLine {
     }
 
     @Test
-    void aRequestInLineGetsWhatItNeedsLikewise() {
+    void aRequestInLineGetsItsNeedLikewise() {
         PoolSet shared = shared();
         slabs.system = 20 * HALF;
         ask(shared, "holder", 20 * HALF);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** Who holds what is in the log, and not in messages, which services pass on to their clients. */
+/** The holders are in the log, and not in messages, which services pass on to clients. */
 class ShortageLogTest extends DeadlockLine {
     private final Logger log = (Logger) LoggerFactory.getLogger(ShortageLog.class);
     private final ListAppender<ILoggingEvent> appender = new ListAppender<>();
@@ -37,7 +37,7 @@ class ShortageLogTest extends DeadlockLine {
     }
 
     @Test
-    void whoHoldsWhatIsInTheLogOfAFailure() {
+    void holdersAreInTheLogOfAFailure() {
         deadlock(halves());
         pass(2 * DeadlockDetector.CONFIRM_NANOS);
         assertThat(failed.get("more for b")).hasMessageNotContaining("call of 'a'");
@@ -53,7 +53,7 @@ class ShortageLogTest extends DeadlockLine {
     }
 
     @Test
-    void whoseQuotaIsExceededIsInTheLogOnly() {
+    void theOwnerOfAnExceededQuotaIsInTheLogOnly() {
         PoolSet set = halves().quota("q", HALF / 2).build();
         ReservationRequest request = ReservationRequest.of(HALF).withConsumer("q");
         assertThatThrownBy(() -> set.reserveNow(request))
@@ -63,7 +63,7 @@ class ShortageLogTest extends DeadlockLine {
     }
 
     @Test
-    void theQuotaOfACallThatAnotherHasMadeIsInTheLogOnly() {
+    void theQuotaOfANestedCallIsInTheLogOnly() {
         PoolSet set = halves().quota("q", HALF / 2).build();
         MemoryHolder outer = new MemoryHolder("outer", new OperationsUnderWay());
         MemoryHolder inner = new MemoryHolder("inner", new OperationsUnderWay(), null, outer);
@@ -77,7 +77,7 @@ class ShortageLogTest extends DeadlockLine {
     }
 
     @Test
-    void callersThatTryAgainAndAgainAreLoggedOnceInTenSeconds() {
+    void callersTryingAgainAndAgainAreLoggedOnceInTenSeconds() {
         PoolSet set = halves().build();
         holding(set, "a").keep();
         holding(set, "b").end();
@@ -97,7 +97,7 @@ class ShortageLogTest extends DeadlockLine {
     }
 
     @Test
-    void callsThatNeverFitAreLoggedOnceInTenSeconds() {
+    void impossibleCallsAreLoggedOnceInTenSeconds() {
         PoolSet set = halves().build();
         for (int i = 0; i < 10; i++) {
             tooMuch(set, "call " + i);
@@ -116,7 +116,7 @@ class ShortageLogTest extends DeadlockLine {
     }
 
     @Test
-    void callsThatNeverFitDoNotHideOtherFailures() {
+    void impossibleCallsDoNotHideOtherFailures() {
         PoolSet set = halves().build();
         tooMuch(set, "too much");
         appender.list.clear();

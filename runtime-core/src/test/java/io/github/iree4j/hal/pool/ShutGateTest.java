@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * GATE-1: calls that come while what others release is kept for one request stay outside, since they would get no memory, and are admitted
- * afterwards. The test advances the clock.
+ * GATE-1: calls that come while released memory of others is kept for a request stay outside, without a chance of
+ * memory, and are admitted afterwards. The test advances the clock.
  */
 @Timeout(300)
 class ShutGateTest extends DeadlockLine {
@@ -30,7 +30,7 @@ class ShutGateTest extends DeadlockLine {
     private final AdmissionGate gate = set.gate();
     private final List<String> entered = new ArrayList<>();
 
-    /** What a call needs as far as anybody knows, and what it may need. */
+    /** The need of a call as far as known, and the most possible need. */
     private record Need(long bytes, long most) implements MemoryEstimate {
         @Override
         public long inputs() {
@@ -38,7 +38,7 @@ class ShutGateTest extends DeadlockLine {
         }
     }
 
-    /** What is known of a call that comes. */
+    /** The knowledge about a new call. */
     enum Kind {
         KNOWN,
         GUESSED,
@@ -76,7 +76,7 @@ class ShutGateTest extends DeadlockLine {
         }
     }
 
-    /** Two calls fail for the request of a third and have not ended; they hold what that lacks. */
+    /** Two calls fail for the request of a third and have not ended; they hold the rest. */
     private Cancellation help(String consumer, long size) {
         return help(set, consumer, HALF, size, HALF, 2 * HALF);
     }
@@ -84,10 +84,10 @@ class ShutGateTest extends DeadlockLine {
     /**
      * Two calls fail for the request of a third and have not ended.
      *
-     * @param first the bytes that the third call holds
-     * @param size the bytes that the third call lacks
-     * @param others the bytes that each of the other calls holds
-     * @param more the bytes that each of the other calls asks for in vain
+     * @param first the bytes held by the third call
+     * @param size the bytes missing in the third call
+     * @param others the bytes held by each of the other calls
+     * @param more the bytes asked for in vain by each of the other calls
      */
     private Cancellation help(PoolSet pools, String consumer, long first, long size, long others, long more) {
         MemoryHolder a = new MemoryHolder("a", new OperationsUnderWay());
@@ -106,7 +106,7 @@ class ShutGateTest extends DeadlockLine {
 
     @ParameterizedTest
     @EnumSource
-    void noCallIsAdmittedBeforeTheRequestIsGrantedThatOthersHaveFailedFor(Kind kind) {
+    void noCallIsAdmittedBeforeTheHelpedRequestIsGranted(Kind kind) {
         help("", 3 * HALF);
         assertThat(kind.isAdmittedAtOnce(gate)).isFalse();
         kind.join(gate, entered);
@@ -130,7 +130,7 @@ class ShutGateTest extends DeadlockLine {
 
     @ParameterizedTest
     @EnumSource
-    void aCallIsAdmittedOnceTheRequestIsWithdrawnThatOthersHaveFailedFor(Kind kind) {
+    void aCallIsAdmittedOnceTheHelpedRequestIsWithdrawn(Kind kind) {
         Cancellation more = help("", 3 * HALF);
         kind.join(gate, entered);
         assertThat(more.cancel()).isTrue();
@@ -138,7 +138,7 @@ class ShutGateTest extends DeadlockLine {
     }
 
     @Test
-    void callsOfOtherConsumersAreAdmittedWhileMemoryIsKeptForARequestThatWaitsForItsQuota() {
+    void callsOfOtherConsumersAreAdmittedWhileMemoryIsKeptForARequestWaitingForItsQuota() {
         help("q", 2 * HALF);
         assertThat(gate.tryAdmit("q", new Need(HALF, HALF))).isNull();
         Admission other = gate.tryAdmit("", new Need(HALF, HALF));
@@ -159,9 +159,12 @@ class ShutGateTest extends DeadlockLine {
         assertThat(entered).containsExactly("new");
     }
 
-    /** The call that failed for the request goes on, and fails again: the second claim is longer than a failed call is expected to end in. */
+    /**
+     * The call that failed for the request goes on, and fails again: the second claim is longer than a failed call is
+     * expected to end in.
+     */
     @Test
-    void othersHaveTheBudgetWhileMemoryIsKeptAgainForARequestThatWaitsForItsQuota() {
+    void othersHaveTheBudgetWhileMemoryIsKeptAgainForARequestWaitingForItsQuota() {
         PoolSet large = builder(100 * HALF)
                 .pool(PoolOptions.passThrough("p"))
                 .waste(0)
@@ -192,7 +195,7 @@ class ShutGateTest extends DeadlockLine {
     }
 
     @Test
-    void callsOfOthersAreAdmittedWhileTheRequestThatOthersHaveFailedForWaitsForItsQuotaInstead() {
+    void callsOfOthersAreAdmittedWhileTheHelpedRequestWaitsForItsQuotaInstead() {
         PoolSet large = builder(10 * HALF)
                 .pool(PoolOptions.passThrough("p"))
                 .waste(0)
@@ -223,7 +226,7 @@ class ShutGateTest extends DeadlockLine {
     }
 
     @Test
-    void callsAreAdmittedBesideARequestThatWasOvertakenOftenButForWhichNoneHasFailed() {
+    void callsAreAdmittedBesideAnOftenOvertakenRequestWithoutAVictim() {
         busy = true;
         MemoryHolder a = new MemoryHolder("a", new OperationsUnderWay());
         ask(a, "a", "", 2 * HALF);
@@ -232,7 +235,7 @@ class ShutGateTest extends DeadlockLine {
             Objects.requireNonNull(set.tryReserve(ReservationRequest.of(HALF))).release(Frontier.EMPTY);
         }
         assertThat(set.tryReserve(ReservationRequest.of(2 * HALF)))
-                .as("it is not overtaken any more")
+                .as("not overtaken any more")
                 .isNull();
         for (int i = 0; i < Claim.EXCEPTIONS; i += 2) {
             Admission admission = Objects.requireNonNull(gate.tryAdmit("", new Need(2 * HALF, 2 * HALF)));
@@ -282,9 +285,9 @@ class ShutGateTest extends DeadlockLine {
         assertThat(slab.gate().tryAdmit("", new Need(HALF, HALF))).isNull();
     }
 
-    /** There is room, all of it kept for the request that others have failed for. */
+    /** There is room, all kept for the request that others have failed for. */
     @Test
-    void nestedCallsHaveNoMoreInputsThanTheirOuterCallWasAdmittedWith() {
+    void nestedCallsHaveNoMoreInputsThanAdmittedForTheirOuterCall() {
         PoolSet large = builder(200 * HALF)
                 .pool(PoolOptions.passThrough("p"))
                 .waste(0)

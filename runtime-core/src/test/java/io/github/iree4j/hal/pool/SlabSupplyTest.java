@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** Slabs from the system: shortage, failures, exceptions, and when slabs are returned. */
 class SlabSupplyTest extends MemoryLine {
     @Test
-    void everyRequestThatFitsIsGrantedHoweverManySlabsThatTakesThoughTheDeviceIsBusy() {
+    void everyFittingRequestIsGrantedHoweverManySlabsItTakesOnABusyDevice() {
         PoolSet set = builder(64 * 64)
                 .busy(() -> true)
                 .pool(PoolOptions.passThrough("p").withRetained(Long.MAX_VALUE))
@@ -34,7 +34,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void whenTheSystemHasNoMoreTheRequestWaitsForWhatIsInUse() {
+    void whenTheSystemHasNoMoreTheRequestWaitsForMemoryInUse() {
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;
         ask(set, "first", 10 * 64);
@@ -48,7 +48,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void whenTheSystemHasNoMoreTheRequestWaitsForWhatIsFreedAndStillInUse() {
+    void whenTheSystemHasNoMoreTheRequestWaitsForFreedMemoryStillInUse() {
         tracker.register(AXIS);
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;
@@ -67,7 +67,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void whenTheSystemHasNoMoreTheRequestWaitsForWhatTheHostHasToRetire() {
+    void whenTheSystemHasNoMoreTheRequestWaitsForWorkDueForRetirement() {
         tracker.register(AXIS);
         PoolSet set = builder(Long.MAX_VALUE).pool(PoolOptions.passThrough("p")).build();
         slabs.system = 10 * 64;
@@ -83,7 +83,7 @@ class SlabSupplyTest extends MemoryLine {
 
     /** Only a shortage ends because others have. */
     @Test
-    void aRequestDoesNotWaitForWhatTheSystemRefusesForAnotherReason() {
+    void aRequestDoesNotWaitForMemoryRefusedForAnotherReason() {
         PoolSet set = builder(20 * 64).pool(PoolOptions.passThrough("p")).build();
         Runnable refusal = () -> {
             throw IreeException.of(StatusCode.ABORTED, "the device is lost");
@@ -100,7 +100,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void aSlabThatARequestWaitsForDoesNotGoBack() {
+    void aSlabAwaitedByARequestDoesNotGoBack() {
         tracker.register(AXIS);
         PoolSet set = builder(1024).pool(PoolOptions.passThrough("p")).build(); // keeps nothing
         ask(set, "first", 1024);
@@ -133,7 +133,8 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     /**
-     * A set with a request in line, whose slab the test acquires by running an exchange, as another thread would without deferred callbacks.
+     * A set with a request in line, whose slab the test acquires by running an exchange, as another thread would
+     * without deferred callbacks.
      */
     private PoolSet waitingForAnotherThread(List<Runnable> growths, ReservationListener waiter) {
         PoolSet set = builder(1024)
@@ -162,7 +163,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test // POOL-2
-    void aListenerThatReleasesAtOnceAfterGrowthIsCalledOnce() {
+    void aListenerReleasingAtOnceAfterGrowthIsCalledOnce() {
         List<Runnable> growths = new ArrayList<>();
         PoolSet set = waitingForAnotherThread(growths, (reservation, failure) -> {
             order.add("told");
@@ -175,7 +176,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void aRequestThatTheSystemFailsLetsThoseBehindItGoOn() {
+    void aRequestFailedByTheSystemLetsLaterRequestsGoOn() {
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;
         ask(set, "first", 2 * 64);
@@ -189,7 +190,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-5
     @Test
-    void aCallerWhoCannotWaitForReleasesWaitsForWhatIsBeingAcquired() throws InterruptedException {
+    void aCallerUnableToWaitForReleasesWaitsForMemoryBeingAcquired() throws InterruptedException {
         PoolSet set =
                 builder(10 * 64).pool(PoolOptions.tlsf("p", 10 * 64, 10 * 64)).build();
         Caller caller = new Caller(set, 5 * 64);
@@ -200,7 +201,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-5
     @Test
-    void aCallerWhomTheSystemRefusesWaitsForWhatItHasGivenToAnother() throws InterruptedException {
+    void aCallerRefusedByTheSystemWaitsForMemoryGivenToAnother() throws InterruptedException {
         PoolSet set = builder(Long.MAX_VALUE)
                 .pool(PoolOptions.tlsf("p", 10 * 64, 10 * 64))
                 .build();
@@ -213,7 +214,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-5
     @Test
-    void aCallerWhomTheSystemRefusesWaitsForWhatIsOnItsWayBack() throws InterruptedException {
+    void aCallerRefusedByTheSystemWaitsForMemoryOnItsWayBack() throws InterruptedException {
         PoolSet set = builder(Long.MAX_VALUE).pool(PoolOptions.passThrough("p")).build(); // keeps nothing
         slabs.system = 10 * 64;
         ask(set, "kept", 64);
@@ -236,7 +237,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-5
     @Test
-    void aCallerInACallbackAcquiresTheSlabsThatItsThreadOwesToOthersFirst() {
+    void aCallerInACallbackFirstAcquiresTheSlabsOwedByItsThread() {
         PoolSet set = builder(20 * 64)
                 .pool(PoolOptions.tlsf("small", 10 * 64, 10 * 64).withSizes(0, 5 * 64))
                 .pool(PoolOptions.passThrough("large"))
@@ -258,7 +259,7 @@ class SlabSupplyTest extends MemoryLine {
         }
     }
 
-    /** A thread that cannot wait for releases. */
+    /** A thread unable to wait for releases. */
     private static final class Caller {
         private final List<Object> outcome = new ArrayList<>();
         private final Thread thread;
@@ -273,7 +274,7 @@ class SlabSupplyTest extends MemoryLine {
             });
         }
 
-        /** Returns once it waits for a slab, or is over. */
+        /** Returns in the wait for a slab, or after the end. */
         void startAndWait() {
             thread.start();
             while (!isWaiting(thread) && thread.getState() != Thread.State.TERMINATED) {
@@ -281,7 +282,7 @@ class SlabSupplyTest extends MemoryLine {
             }
         }
 
-        /** The size of its reservation, or why it has none. */
+        /** The size of the reservation, or the reason for its absence. */
         Object outcome() throws InterruptedException {
             thread.join();
             return outcome.getFirst();
@@ -296,7 +297,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void aCallerWhoCannotWaitIsToldWhatTheSystemSaid() {
+    void aCallerUnableToWaitGetsTheMessageOfTheSystem() {
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;
         ask(set, "first", 10 * 64);
@@ -306,7 +307,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-3
     @Test
-    void aRequestThatJoinsDuringAFailedGrowthIsServed() {
+    void aRequestJoiningDuringAFailedGrowthIsServed() {
         PoolSet set = set(10 * 64);
         slabs.system = 5 * 64;
         slabs.acquiring = () -> ask(set, "second", 5 * 64);
@@ -316,7 +317,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-6
     @Test
-    void aRequestThatTheSystemRefusesWhileItIsAskedForAnotherFailsIfTheOtherDoes() {
+    void aRequestRefusedDuringARequestForAnotherFailsIfTheOtherDoes() {
         PoolSet set = builder(Long.MAX_VALUE).pool(PoolOptions.passThrough("p")).build();
         slabs.system = 0;
         slabs.acquiring = () -> ask(set, "second", 5 * 64);
@@ -326,7 +327,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-6
     @Test
-    void aRequestThatTheSystemRefusesWaitsForASlabThatIsOnItsWayToAnother() {
+    void aRefusedRequestWaitsForASlabOnItsWayToAnother() {
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;
         slabs.acquired = () -> ask(set, "second", 10 * 64);
@@ -338,7 +339,7 @@ class SlabSupplyTest extends MemoryLine {
 
     // POOL-6
     @Test
-    void aRequestThatTheSystemRefusesGetsASlabThatIsOnItsWayBack() {
+    void aRefusedRequestGetsASlabOnItsWayBack() {
         List<Runnable> growths = new ArrayList<>();
         PoolSet set = builder(Long.MAX_VALUE)
                 .pool(PoolOptions.tlsf("t", 64, 64 * MB))
@@ -353,26 +354,26 @@ class SlabSupplyTest extends MemoryLine {
         };
         set.trim();
         assertThat(failed).isEmpty();
-        assertThat(growths).as("not by the thread that returns one").hasSize(1);
+        assertThat(growths).as("not by a returning thread").hasSize(1);
         runAll(growths);
         assertThat(got).containsOnlyKeys("second");
     }
 
     // POOL-6
     @Test
-    void aRequestIsNotJudgedByARefusalThatIsOlderThanTheReturnOfASlab() {
+    void aRequestIsNotJudgedByARefusalOlderThanTheReturnOfASlab() {
         PoolSet set = set(Long.MAX_VALUE);
         slabs.system = 10 * 64;
         ask(set, "first", 5 * 64);
         release("first");
-        slabs.acquired = () -> CompletableFuture.runAsync(set::trim).join(); // by another thread it is back at once
+        slabs.acquired = () -> CompletableFuture.runAsync(set::trim).join(); // another thread is back at once
         ask(set, "second", 10 * 64);
         assertThat(got).containsOnlyKeys("second");
     }
 
     // POOL-6
     @Test
-    void whoWaitsForASlabThatIsOnItsWayToAnotherIsToldThatNoneCame() {
+    void aWaiterForASlabOnItsWayToAnotherLearnsThatNoneCame() {
         List<Runnable> growths = new ArrayList<>();
         PoolSet set = builder(1024)
                 .pool(PoolOptions.passThrough("small").withSizes(0, 256))
@@ -409,7 +410,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void aClosedSetTellsOnceNoSlabIsOnItsWayBack() {
+    void aClosedSetReportsOnceThatNoSlabIsOnItsWayBack() {
         PoolSet set = set(Long.MAX_VALUE);
         ask(set, "first", 64);
         release("first");
@@ -432,7 +433,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void aClosedSetTellsOnceGrowthForItsLineIsOver() {
+    void aClosedSetReportsOnceThatGrowthForItsLineIsOver() {
         List<Runnable> growths = new ArrayList<>();
         PoolSet set = waitingForAnotherThread(growths, (reservation, failure) -> order.add("told " + failure));
         set.close(() -> order.add("closed with " + slabs.bytesOut));
@@ -448,7 +449,7 @@ class SlabSupplyTest extends MemoryLine {
     }
 
     @Test
-    void aProviderThatThrowsAnythingCostsNoBudget() {
+    void aProviderThrowingAnythingCostsNoBudget() {
         PoolSet set = set(10 * 64);
         slabs.acquiring = () -> {
             throw new IllegalStateException("broken");
@@ -499,12 +500,12 @@ class SlabSupplyTest extends MemoryLine {
         clock.addAndGet(600);
         release("b");
         got.remove("c").release(Frontier.producedBy(AXIS, 1));
-        assertThat(timer.pending).as("one alarm at a time").hasSize(1);
+        assertThat(timer.pending).as("a single alarm at a time").hasSize(1);
         assertThat(timer.next()).isEqualTo(1000);
         clock.addAndGet(400);
         timer.run();
-        assertThat(slabs.out).as("only one has been idle for so long").hasSize(2);
-        assertThat(timer.next()).as("until it is the others' turn").isEqualTo(600);
+        assertThat(slabs.out).as("only one slab has been idle for so long").hasSize(2);
+        assertThat(timer.next()).as("until the others' turn").isEqualTo(600);
         clock.addAndGet(600);
         timer.run();
         assertThat(slabs.out).as("the last user is not over").hasSize(1);
@@ -522,7 +523,7 @@ class SlabSupplyTest extends MemoryLine {
         assertThat(slabs.out).isEmpty();
     }
 
-    /** A timer that the test runs. */
+    /** A timer run by the test. */
     private static final class ManualTimer {
         final List<Runnable> pending = new ArrayList<>();
         private final List<Long> delays = new ArrayList<>();

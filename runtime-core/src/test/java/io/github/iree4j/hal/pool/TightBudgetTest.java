@@ -15,19 +15,21 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A call that runs alone needs 1.05 times the most bytes that it holds, whatever ran before: the pools of devices waste no more. */
+/**
+ * A call that runs alone needs 1.05 times its peak of bytes, whatever ran before: the pools of devices waste no more.
+ */
 @Tag("long")
 class TightBudgetTest {
     private static final int ROUNDS = Effort.rounds(800, 50_000);
     private static final long SEED = Effort.seed(TightBudgetTest.class, ROUNDS + " rounds", 0);
     private static final int BLOCKS = 12; // of a call at once, see DevicePools
 
-    /** Reserves {@code size} bytes, or releases what step number {@code of} reserved. */
+    /** Reserves {@code size} bytes, or releases the reservation of step number {@code of}. */
     private record Step(long size, boolean persistent, int of) {}
 
-    /** A call: its steps, and the most bytes that it holds. */
+    /** A call: the steps, and the peak of bytes. */
     private record Program(List<Step> steps, long peak) {
-        /** A random one that holds at most a number of bytes at once. */
+        /** A random call with at most a number of bytes at once. */
         static Program within(long most, Random random) {
             List<Step> steps = new ArrayList<>();
             List<Integer> held = new ArrayList<>();
@@ -58,7 +60,7 @@ class TightBudgetTest {
         }
     }
 
-    /** A program that runs, step by step. */
+    /** A program run step by step. */
     private static final class Run {
         final Program program;
         private final @Nullable Reservation[] got;
@@ -115,7 +117,7 @@ class TightBudgetTest {
     }
 
     @Test
-    void aCallRunsAloneInBarelyMoreThanItsPeakWhateverRanBefore() {
+    void aCallRunsAloneInBarelyMoreThanItsPeakAfterAnything() {
         for (long seed = SEED; seed < SEED + ROUNDS; seed++) {
             Random random = new Random(seed);
             Program program = Program.within(1L << 18 + random.nextInt(14), random);
@@ -137,7 +139,7 @@ class TightBudgetTest {
         }
     }
 
-    /** Runs up to four calls at a time, this and others, which go on without what they are refused. */
+    /** Runs up to four calls at a time, this and others; the others go on without refused memory. */
     private static void history(PoolSet set, Program program, Random random) {
         List<Run> runs = new ArrayList<>();
         for (int begun = 0; begun < 10 || !runs.isEmpty(); ) {
@@ -156,7 +158,7 @@ class TightBudgetTest {
     }
 
     @Test
-    void callsThatAllHoldTheirInputsLeaveAnIntermediateOfTheirSizeToTheLastOfThem() {
+    void callsAllHoldingTheirInputsLeaveAnIntermediateOfTheirSizeToTheLast() {
         long input = 16_896;
         long intermediate = 1_064_960;
         PoolSet set = pools(barely(input + intermediate));
@@ -176,7 +178,7 @@ class TightBudgetTest {
     }
 
     @Test
-    void aQuotaIsChargedWhatIsAskedForThoughASlabIsLonger() {
+    void aQuotaIsChargedTheRequestedSizeThoughASlabIsLonger() {
         FakeSlabs slabs = new FakeSlabs();
         PoolSet set = PoolSet.builder(slabs, FrontierTracker.create())
                 .quota("q", 2 * 6400)

@@ -4,11 +4,11 @@ import io.github.iree4j.async.FrontierTracker;
 import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
 
-/** Virtual time for a set of pools: what is planned happens in order, and some of it is work under way. */
+/** Virtual time for a set of pools: planned events happen in order, and some are work under way. */
 final class Timetable {
     static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** Something that happens at a time; of two at one time the one planned first. */
+    /** An event at a time; of two at the same time the first planned. */
     private record Event(long at, long number, Runnable action) implements Comparable<Event> {
         @Override
         public int compareTo(Event other) {
@@ -37,7 +37,7 @@ final class Timetable {
         events.add(new Event(now + nanos, planned++, action));
     }
 
-    /** Plans the end of work that is under way until then. */
+    /** Plans the end of work under way until then. */
     void work(PoolSet set, long nanos, Runnable end) {
         underWay++;
         plan(nanos, () -> {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a request that has been overtaken often enough has a claim to, and what it has not. The test advances the clock. */
+/** The claim of a request overtaken often enough, and the limits of the claim. The test advances the clock. */
 class TurnsTest extends DeadlockLine {
     private static final long UNIT = 4096;
     private static final long LITTLE = 64;
@@ -37,7 +37,7 @@ class TurnsTest extends DeadlockLine {
         hold("busy", LITTLE);
     }
 
-    /** A request that goes past those in line unless there is a claim: of a consumer that has memory. */
+    /** A request allowed past the line unless there is a claim: of a consumer with memory. */
     private @Nullable Reservation reserve(long size) {
         return set.tryReserve(ReservationRequest.of(size).withConsumer("busy"));
     }
@@ -68,7 +68,7 @@ class TurnsTest extends DeadlockLine {
         call.leave(before);
     }
 
-    /** A request without a call, whose release is not announced. */
+    /** A request without a call, with an unannounced release. */
     private void hold(String name, long size) {
         got.put(
                 name,
@@ -77,7 +77,7 @@ class TurnsTest extends DeadlockLine {
     }
 
     @Test
-    void aRequestThatHasBeenOvertakenOftenEnoughIsNotOvertakenUntilItIsGranted() {
+    void aRequestOvertakenOftenEnoughIsNotOvertakenUntilGranted() {
         hold("holder", 4 * UNIT);
         ask(set, "all", 10 * UNIT);
         overtake();
@@ -88,7 +88,7 @@ class TurnsTest extends DeadlockLine {
         assertThat(reserve(UNIT)).isNotNull();
     }
 
-    /** Two units of one kind of memory, and eight of another. */
+    /** Two units of a kind of memory, and eight of another. */
     private PoolSet kinds(long budget) {
         PoolOptions pieces = PoolOptions.passThrough("p");
         return builder(budget)
@@ -122,13 +122,11 @@ class TurnsTest extends DeadlockLine {
         waitForAllOfAKind();
         assertThat(reserve(2, 4 * UNIT)).isNotNull();
         assertThat(reserve(2, 3 * UNIT)).isNotNull();
-        assertThat(reserve(2, UNIT))
-                .as("beside the two units that it waits for")
-                .isNull();
+        assertThat(reserve(2, UNIT)).as("beside the two units waited for").isNull();
     }
 
     @Test
-    void theSlabOfOneRequestIsNoReasonToGrowForALongerOneThatMayNotKeepItsOwn() {
+    void theSlabOfARequestIsNoReasonToGrowForALongerRequestThatMayNotKeepItsOwn() {
         set = kinds(10 * UNIT);
         assertThat(reserve(2, 4 * UNIT)).isNotNull();
         Reservation blocker = Objects.requireNonNull(reserve(2, 4 * UNIT));
@@ -155,7 +153,7 @@ class TurnsTest extends DeadlockLine {
     }
 
     @Test
-    void aRequestThatIsWithdrawnHoldsNobodyBack() {
+    void aWithdrawnRequestHoldsNobodyBack() {
         hold("holder", 4 * UNIT);
         var all = ask(set, "all", 10 * UNIT);
         overtake();
@@ -165,7 +163,7 @@ class TurnsTest extends DeadlockLine {
     }
 
     @Test
-    void whatFitsBesideAClaimIsGrantedAsLongAsItFits() {
+    void requestsFittingBesideAClaimAreGrantedAsLongAsTheyFit() {
         hold("holder", 6 * UNIT);
         ask(set, "first", 7 * UNIT);
         overtake();
@@ -193,7 +191,7 @@ class TurnsTest extends DeadlockLine {
     }
 
     @Test
-    void aRequestThatWaitsForWhatTheHostKeepsHoldsNobodyBack() {
+    void aRequestWaitingForMemoryKeptByTheHostHoldsNobodyBack() {
         Reservation kept = set.tryReserve(ReservationRequest.of(4 * UNIT).asPersistent());
         ask(set, "first", 7 * UNIT);
         overtake();
@@ -204,7 +202,7 @@ class TurnsTest extends DeadlockLine {
     }
 
     @Test
-    void theClaimIsOfTheFirstThatTheHostDoesNotKeepWaiting() {
+    void theClaimBelongsToTheFirstNotKeptWaitingByTheHost() {
         Reservation kept = set.tryReserve(ReservationRequest.of(2 * UNIT).asPersistent());
         hold("holder", 2 * UNIT);
         ask(set, "first", 9 * UNIT);
@@ -217,7 +215,7 @@ class TurnsTest extends DeadlockLine {
     }
 
     @Test
-    void aCallWhoseMemoryTheFirstNeedsGoesOnAndOneThatCanWaitDoesNot() {
+    void aCallHoldingMemoryNeededByTheFirstGoesOnAndAPatientCallDoesNot() {
         MemoryHolder large = call("large", 4 * UNIT);
         MemoryHolder small = call("small", UNIT);
         ask(set, "first", 8 * UNIT);
@@ -232,7 +230,7 @@ class TurnsTest extends DeadlockLine {
     }
 
     @Test
-    void aCallThatGoesOnDoesNotDoSoForEver() {
+    void aCallGoingOnDoesNotDoSoForEver() {
         MemoryHolder large = call("large", 4 * UNIT);
         ask(set, "first", 8 * UNIT);
         overtake();
@@ -248,7 +246,7 @@ class TurnsTest extends DeadlockLine {
     }
 
     @Test
-    void aCallThatBeganLaterGetsNothing() {
+    void aLaterCallGetsNothing() {
         hold("holder", 4 * UNIT);
         ask(set, "first", 8 * UNIT);
         overtake();
@@ -287,7 +285,7 @@ class TurnsTest extends DeadlockLine {
     }
 
     @Test
-    void aClaimEndsByItselfThoughALookWasDueBeforeWhenItBegan() {
+    void aClaimEndsByItselfDespiteALookDueBeforeItsBegin() {
         busy = false;
         hold("holder", 4 * UNIT);
         ask(set, "first", 10 * UNIT + LITTLE);
@@ -332,7 +330,7 @@ class TurnsTest extends DeadlockLine {
     }
 
     @Test
-    void anotherRequestOfTheCallThatHasTheClaimGoesAhead() {
+    void anotherRequestOfTheClaimingCallGoesAhead() {
         hold("holder", 4 * UNIT);
         MemoryHolder call = call("call", 2 * UNIT);
         askFor(call, "first", 7 * UNIT);
@@ -343,7 +341,7 @@ class TurnsTest extends DeadlockLine {
     }
 
     @Test
-    void aRequestThatComesToWaitForItsQuotaHoldsNobodyBackAndIsOvertakenAnew() {
+    void aRequestTurningToWaitForItsQuotaHoldsNobodyBackAndIsOvertakenAnew() {
         hold("holder", 7 * UNIT);
         ask(set, "limited", 4 * UNIT);
         overtake();
@@ -372,9 +370,9 @@ class TurnsTest extends DeadlockLine {
         assertThat(got.get("limited").size()).isEqualTo(4 * UNIT);
     }
 
-    /** A call has one input after the other granted, so that something always moves. */
+    /** A call with inputs granted one after the other, for constant movement. */
     @Test
-    void callsThatFitDoNotFailForALargerRequestThatHoldsThemBack() {
+    void fittingCallsDoNotFailForALargerRequestHoldingThemBack() {
         busy = false;
         hold("holder", UNIT);
         ask(set, "all", 10 * UNIT + LITTLE);
@@ -387,7 +385,7 @@ class TurnsTest extends DeadlockLine {
             calls.add(call);
         }
         release("holder");
-        release("busy"); // whose user is in no call, so that nobody would fail
+        release("busy"); // with a user outside of calls, so nobody would fail
         for (int i = 0; i < 4; i++) {
             MemoryHolder before = calls.get(i).enter();
             ask(set, "result " + i, LITTLE);

@@ -18,7 +18,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Waits that another wait of the operation implies are free: a before b, and c waits for both. */
+/** Waits implied by another wait of the operation are free: a before b, and c waits for both. */
 class CoveredWaitsTest {
     private final FrontierTracker tracker = FrontierTracker.create();
     private final SchedulingDomain domain =
@@ -71,7 +71,7 @@ class CoveredWaitsTest {
     }
 
     @Test
-    void aWaitOnTheDeviceSparesOneOnTheHost() {
+    void aWaitOnTheDeviceSparesAWaitOnTheHost() {
         queueA.submit(null, aDone, () -> a);
         queueB.submit(aDone, bDone, () -> b);
         queueC.submit(both(), cDone, () -> c);
@@ -84,11 +84,11 @@ class CoveredWaitsTest {
     }
 
     @Test
-    void whatHasCompletedImpliesWhatRanBeforeItThoughTheHostHasNotHeardOfThat() {
+    void completedWorkImpliesItsPastBeforeTheHostHearsOfIt() {
         queueA.submit(null, aDone, () -> a);
         queueB.submit(aDone, bDone, () -> b);
         queueB.completed(b, null);
-        assertThat(bDone.isReached()).as("not before its own wait").isFalse();
+        assertThat(bDone.isReached()).as("not before the second wait").isFalse();
         queueC.submit(both(), cDone, () -> c);
         assertThat(streamC.entries).containsExactly("nothing");
         QueueCounters counters = queueC.counters();
@@ -101,7 +101,7 @@ class CoveredWaitsTest {
     }
 
     @Test
-    void ofTwoWaitsForOneOperationTheOneOnTheDeviceStays() {
+    void ofTwoWaitsForTheSameOperationTheWaitOnTheDeviceStays() {
         TimelineSemaphore narrow =
                 TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.PROCESS_LOCAL));
         toClose.add(narrow);
@@ -124,7 +124,7 @@ class CoveredWaitsTest {
     }
 
     @Test
-    void aWaitThatHoldsTheOperationBackSparesNothing() {
+    void aWaitHoldingTheOperationBackSparesNothing() {
         Fence unknown = fence();
         queueA.submit(null, aDone, () -> a);
         queueB.submit(aDone, bDone, () -> b);

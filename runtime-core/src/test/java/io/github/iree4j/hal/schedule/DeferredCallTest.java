@@ -45,7 +45,7 @@ class DeferredCallTest {
         call.close();
     }
 
-    /** A call of a program on a queue of its own, whose hardware completes it on command. */
+    /** A call of a program on a separate queue, with hardware that completes the call on command. */
     private static final class Call implements AutoCloseable {
         private final FrontierTracker tracker = FrontierTracker.create();
         final SchedulingDomain domain =
@@ -125,7 +125,7 @@ class DeferredCallTest {
         }
     }
 
-    /** What ends a call otherwise. */
+    /** The other ends of a call. */
     enum Ending {
         CANCELLED,
         LOST,
@@ -141,7 +141,7 @@ class DeferredCallTest {
     }
 
     @Test
-    void signalsWhenTheHostIsDoneWithItLast() {
+    void signalsWhenTheHostIsDoneLast() {
         call.submit(null);
         call.run();
         assertThat(call.timeline.value()).isZero();
@@ -151,7 +151,7 @@ class DeferredCallTest {
     }
 
     @Test
-    void signalsWhenTheQueueIsDoneWithItLast() {
+    void signalsWhenTheQueueIsDoneLast() {
         call.submit(null);
         assertThat(call.completion.complete()).isTrue();
         assertThat(call.completion.isComplete()).isTrue();
@@ -170,7 +170,7 @@ class DeferredCallTest {
     }
 
     @Test
-    void failsWithWhatTheHostSaysBeforeItHasRun() {
+    void failsWithTheHostsFailureBeforeTheRun() {
         call.submit(null);
         assertThat(call.completion.fail(CANCELLED)).isTrue();
         assertThat(call.timeline.failure()).isNull();
@@ -180,7 +180,7 @@ class DeferredCallTest {
     }
 
     @Test
-    void leftToTheHostItKeepsNothingBusyAndIsStillInFlight() {
+    void leftToTheHostACallKeepsNothingBusyAndIsStillInFlight() {
         call.submit(null);
         assertThat(call.queue.inFlight(9)).hasSize(1);
         assertThat(call.queue.isIdle()).isFalse();
@@ -196,7 +196,7 @@ class DeferredCallTest {
 
     @ParameterizedTest
     @EnumSource(Ending.class)
-    void anotherEndFailsACallThatIsLeftToTheHost(Ending ending) {
+    void anotherEndFailsACallLeftToTheHost(Ending ending) {
         call.submit(null);
         call.run();
         ending.end(call);
@@ -206,7 +206,7 @@ class DeferredCallTest {
 
     @ParameterizedTest
     @EnumSource(Ending.class)
-    void anotherEndFailsACallThatWasHeldBackAndIsLeftToTheHost(Ending ending) {
+    void anotherEndFailsACallHeldBackAndLeftToTheHost(Ending ending) {
         try (TimelineSemaphore start = TimelineSemaphore.create(0);
                 Fence wait = Fence.at(start, 1)) {
             call.submit(wait);
@@ -221,7 +221,7 @@ class DeferredCallTest {
 
     @ParameterizedTest
     @EnumSource(Ending.class)
-    void anotherEndFailsACallThatRunsOnceItHasRun(Ending ending) {
+    void anotherEndFailsARunningCallAfterItsRun(Ending ending) {
         call.submit(null);
         ending.end(call);
         assertThat(call.completion.complete()).isFalse();
@@ -232,7 +232,7 @@ class DeferredCallTest {
 
     @ParameterizedTest
     @EnumSource(Ending.class)
-    void anotherEndFailsACallThatWaits(Ending ending) {
+    void anotherEndFailsAWaitingCall(Ending ending) {
         try (TimelineSemaphore never = TimelineSemaphore.create(0);
                 Fence wait = Fence.at(never, 1)) {
             call.submit(wait);
@@ -246,7 +246,7 @@ class DeferredCallTest {
 
     @ParameterizedTest
     @EnumSource(Ending.class)
-    void anotherEndComesTooLateForACallThatIsCompleted(Ending ending) {
+    void anotherEndComesTooLateForACompletedCall(Ending ending) {
         call.submit(null);
         call.run();
         assertThat(call.completion.complete()).isTrue();
@@ -257,7 +257,7 @@ class DeferredCallTest {
     }
 
     @Test
-    void aCallThatRunsOnALostDeviceFails() {
+    void aCallRunningOnALostDeviceFails() {
         try (TimelineSemaphore start = TimelineSemaphore.create(0);
                 Fence wait = Fence.at(start, 1)) {
             call.submit(wait);
@@ -270,8 +270,8 @@ class DeferredCallTest {
     }
 
     @Test
-    void aCallThatIsIssuedWhileItsDeviceIsLostFails() {
-        call.onIssue = () -> call.queue.lost(LOST); // before it is in flight, and so found
+    void aCallIssuedWhileItsDeviceIsLostFails() {
+        call.onIssue = () -> call.queue.lost(LOST); // before being in flight, and so found
         call.submit(null);
         call.run();
         call.assertFailed(Ending.LOST);
@@ -279,7 +279,7 @@ class DeferredCallTest {
     }
 
     @Test
-    void aCallThatFailsToRunIsNotLeftToTheHost() {
+    void aCallFailingToRunIsNotLeftToTheHost() {
         call.submit(null);
         call.issued.forEach(each -> call.queue.completed(each, CANCELLED));
         call.assertFailed(Ending.CANCELLED);
@@ -309,9 +309,9 @@ class DeferredCallTest {
         assertThat(call.operations.isNone()).isTrue();
     }
 
-    /** SCOPE-2: what another queue finds when it joins are promises, and there is none. */
+    /** SCOPE-2: another queue that joins finds promises, and there is none. */
     @Test
-    void anotherQueueThatJoinsTheTimelineWaitsOnTheHost() {
+    void anotherQueueJoiningTheTimelineWaitsOnTheHost() {
         call.submit(null);
         QueueScheduler other = QueueScheduler.create(call.domain, call.device, call.device, new RecordingStream());
         try (Fence behind = Fence.at(call.timeline, 2)) {

@@ -66,7 +66,7 @@ class FifoRetirementTest {
     }
 
     @Test
-    void whatIsOverWhenItIsIssuedIsRetiredByItsSubmissionUnlessSomethingBeforeItIsUnderWay() {
+    void workOverAtItsIssueIsRetiredByItsSubmissionUnlessEarlierWorkIsUnderWay() {
         try (FrontierTracker tracker = FrontierTracker.create();
                 VirtualDevice device = VirtualDevice.builder().build();
                 TimelineSemaphore timeline = TimelineSemaphore.create(0)) {
@@ -98,7 +98,7 @@ class FifoRetirementTest {
     }
 
     @Test
-    void aCompletionUpToAnEpochEndsAllBeforeItWithTheFailuresThatWereTold() {
+    void aCompletionUpToAnEpochEndsAllEarlierWorkWithTheReportedFailures() {
         try (FrontierTracker tracker = FrontierTracker.create();
                 VirtualDevice device = VirtualDevice.builder().build();
                 TimelineSemaphore a = TimelineSemaphore.create(0);
@@ -118,7 +118,7 @@ class FifoRetirementTest {
             submit(scheduler, c, 1);
             IreeException trap = IreeException.of(StatusCode.ABORTED, "kernel trapped");
             scheduler.completed(onHardware.get(1), trap);
-            assertThat(b.failure()).as("its predecessor is not complete").isNull();
+            assertThat(b.failure()).as("the predecessor is not complete").isNull();
             scheduler.completedUpTo(2);
             assertThat(a.value()).isEqualTo(1);
             assertThat(b.failure()).isSameAs(trap);
@@ -137,7 +137,7 @@ class FifoRetirementTest {
     }
 
     @Test
-    void cancellingFailsTheSignalsOfWhatWaitsAndOfWhatIsOnTheHardwareButNotOfWhatIsOver() {
+    void cancellingFailsTheSignalsOfWaitingAndSubmittedWorkButNotOfEndedWork() {
         IreeException cause = IreeException.of(StatusCode.CANCELLED, "no longer wanted");
         try (FrontierTracker tracker = FrontierTracker.create();
                 VirtualDevice device = VirtualDevice.builder().build();
@@ -164,9 +164,7 @@ class FifoRetirementTest {
             }
             assertThat(over.isReached()).isTrue();
             assertThat(waiting.failure()).containsSame(cause);
-            assertThat(running.failure())
-                    .as("until the hardware has completed it")
-                    .isEmpty();
+            assertThat(running.failure()).as("until completed by the hardware").isEmpty();
             scheduler.completed(second, null);
             assertThat(running.failure()).containsSame(cause);
             never.signal(1);
@@ -176,7 +174,7 @@ class FifoRetirementTest {
         }
     }
 
-    /** Takes a few operations at a time and reports them in another order. */
+    /** Takes a few operations at a time and reports the operations in another order. */
     private static void complete(
             QueueScheduler scheduler,
             LinkedBlockingQueue<QueueOperation> onHardware,
@@ -187,7 +185,7 @@ class FifoRetirementTest {
             while (!submitted.get() || !onHardware.isEmpty()) {
                 QueueOperation next = onHardware.poll(1, TimeUnit.MILLISECONDS);
                 if (next == null) {
-                    continue; // the submitter, or another completing thread, was descheduled for that long
+                    continue; // the submitter, or another completing thread, was descheduled for as long
                 }
                 taken.add(next);
                 if (random.nextInt(4) == 0) {

@@ -24,7 +24,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** Backends and operations that throw, and queues that are closed or lost concurrently: no signal is lost, and nothing runs too early. */
+/**
+ * Backends and operations that throw, and queues closed or lost concurrently: no signal is lost, and nothing runs too
+ * early.
+ */
 class HostileBackendTest {
     private static final IreeException CAUSE = IreeException.of(StatusCode.UNAVAILABLE, "unplugged");
 
@@ -71,7 +74,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void aStreamWaitsForAQueueThatIsClosedWhileItDecides() {
+    void aStreamWaitsForAQueueClosedDuringItsDecision() {
         QueueScheduler producer = queue(new RecordingStream());
         RecordingStream stream = new RecordingStream() {
             @Override
@@ -92,7 +95,7 @@ class HostileBackendTest {
 
     // FIFO-4
     @Test
-    void aStreamIsGivenNothingThatIsMadeWhileItsQueueCloses() {
+    void aStreamIsGivenNothingMadeWhileItsQueueCloses() {
         RecordingStream stream = new RecordingStream();
         QueueScheduler queue = queue(stream);
         List<String> told = new ArrayList<>();
@@ -164,7 +167,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void anOperationWhoseWaitTheStreamRefusesDoesNotRun() {
+    void anOperationWithAWaitRefusedByTheStreamDoesNotRun() {
         IllegalStateException bug = new IllegalStateException("bug");
         QueueScheduler producer = queue(new RecordingStream());
         RecordingStream stream = new RecordingStream() {
@@ -194,7 +197,7 @@ class HostileBackendTest {
     }
 
     @Test // LINE-1, LINE-2
-    void whatTheDriverDoesNotTakeNowIsOfferedAgainInOrder() {
+    void operationsNotTakenByTheDriverAreOfferedAgainInOrder() {
         RecordingStream stream = new RecordingStream() {
             private int room = 1;
 
@@ -228,7 +231,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void aSubmissionThatThrowsLeavesTheLineOpen() {
+    void aThrowingSubmissionLeavesTheLineOpen() {
         RecordingStream stream = new RecordingStream() {
             @Override
             public void submit() {
@@ -248,7 +251,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whatOneSignalSetsFreeIsOneSubmission() {
+    void workSetFreeByASignalIsASingleSubmission() {
         RecordingStream stream = new RecordingStream();
         QueueScheduler queue = queue(stream);
         Fence gate = fence();
@@ -281,7 +284,7 @@ class HostileBackendTest {
         }
     }
 
-    /** Submits work while it is retained, and throws wherever it can. */
+    /** Submits work while retained, and throws wherever possible. */
     private static final class Clumsy extends Nothing {
         private final Runnable meanwhile;
 
@@ -306,7 +309,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whatCannotBeKeptFailsTheOperation() {
+    void anUnkeepableRecordFailsTheOperation() {
         OutOfMemoryError full = new OutOfMemoryError("on purpose");
         for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
             QueueScheduler queue = queue(backend);
@@ -328,7 +331,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void anOperationThatCannotBeMadeFailsItsSignalsAndTellsTheCaller() {
+    void anImpossibleOperationFailsItsSignalsAndTellsTheCaller() {
         NullPointerException mistake = new NullPointerException("on purpose");
         QueueScheduler queue = queue(new RecordingStream());
         Fence signal = fence();
@@ -341,7 +344,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void anOperationThatSignalsAnImpossibleValueIsRefused() {
+    void anOperationSignallingAnImpossibleValueIsRefused() {
         for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
             QueueScheduler queue = queue(backend);
             TimelineSemaphore semaphore = TimelineSemaphore.create(0);
@@ -357,7 +360,7 @@ class HostileBackendTest {
     }
 
     @Test // FIFO-1
-    void whatIsReportedWhileAnotherLetsGoSignalsBehindIt() {
+    void workReportedWhileAnotherLetsGoSignalsBehindIt() {
         QueueScheduler queue = queue(new RecordingStream());
         Fence first = fence();
         Fence second = fence();
@@ -378,7 +381,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void aReportThatComesLateTakesNothingBack() {
+    void aLateReportTakesNothingBack() {
         QueueScheduler queue = queue(new RecordingStream());
         List<Fence> done = List.of(fence(), fence(), fence());
         Nothing work = new Nothing() {
@@ -396,7 +399,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whatALostQueueWasGivenIsQuietOnceTheHostIsDoneWithIt() {
+    void workOfALostQueueIsQuietOnceTheHostIsDoneWithIt() {
         for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
             QueueScheduler queue = queue(backend);
             Nothing done = new Nothing();
@@ -415,7 +418,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void aLostQueueIsNotQuietWhileTheHostLetsGoOfWhatCameEarlier() {
+    void aLostQueueIsNotQuietWhileTheHostLetsGoOfEarlierWork() {
         for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
             QueueScheduler queue = queue(backend);
             Nothing second = new Nothing();
@@ -437,8 +440,8 @@ class HostileBackendTest {
     }
 
     @Test
-    void aWaitThatFailedIsTheRootCauseUnlessTheOperationWasCancelled() {
-        IreeException later = IreeException.of(StatusCode.DATA_LOSS, "for lack of its input");
+    void aFailedWaitIsTheRootCauseUnlessTheOperationWasCancelled() {
+        IreeException later = IreeException.of(StatusCode.DATA_LOSS, "for lack of the input");
         for (boolean cancelled : List.of(false, true)) {
             QueueScheduler producer = queue(new RecordingStream());
             QueueScheduler consumer = queue(new RecordingStream());
@@ -458,7 +461,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whatThrowsWhenItGetsItsPlaceKeepsIt() {
+    void anOperationThrowingWhenPlacedKeepsItsPlace() {
         RecordingStream stream = new RecordingStream();
         QueueScheduler queue = queue(stream);
         Fence broken = fence();
@@ -482,7 +485,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whoNeedsMemoryIsToldWhenNothingIsUnderWayAnyMore() {
+    void aWaiterForMemoryLearnsWhenNothingIsUnderWayAnyMore() {
         DomainQueues.of(domain).shortOfMemory();
         for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
             QueueScheduler queue = queue(backend);
@@ -500,7 +503,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whatBeginsToWaitWhileTheDeviceIsLostFails() {
+    void anOperationBeginningToWaitWhileTheDeviceIsLostFails() {
         List<QueueBackend> backends = List.of(new RecordingStream(), (UnorderedBackend) operation -> {});
         for (QueueBackend backend : backends) {
             QueueScheduler queue = queue(backend);
@@ -513,7 +516,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whoWaitsForMoreOfAClosedQueueIsCancelledOnceItIsEmpty() {
+    void aWaiterForMoreOfAClosedQueueIsCancelledOnceItIsEmpty() {
         for (QueueBackend backend : List.of(new RecordingStream(), (UnorderedBackend) operation -> {})) {
             boolean stream = backend instanceof FifoBackend;
             QueueScheduler queue = queue(backend);
@@ -529,7 +532,7 @@ class HostileBackendTest {
                 assertThat(outcomes).containsExactly("first OK", "second CANCELLED");
             } else {
                 assertThat(outcomes)
-                        .as("nothing on that queue is known before it has completed")
+                        .as("nothing on that queue is known before the completion")
                         .containsExactly("first CANCELLED", "second CANCELLED");
                 queue.completed(work, null);
             }
@@ -538,7 +541,7 @@ class HostileBackendTest {
     }
 
     @Test
-    void whoWaitsForAnIdleClosedQueueIsCancelledAtOnce() {
+    void aWaiterForAnIdleClosedQueueIsCancelledAtOnce() {
         QueueScheduler queue = queue(new RecordingStream());
         List<String> outcomes = new ArrayList<>();
         tracker.whenCompleted(Frontier.of(queue.axis(), 1), outcome("first", outcomes));

@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Decided operations reach the backend once, in order, and behind their waits, whatever the backend does meanwhile. */
+/** Decided operations reach the backend once, in order, and behind their waits, in spite of the backend's doings. */
 class IssueLineTest {
     private final FrontierTracker tracker = FrontierTracker.create();
     private final SchedulingDomain domain =
@@ -38,7 +38,7 @@ class IssueLineTest {
         return fence;
     }
 
-    /** Takes as many operations as there is room for, and notes which are awaited. */
+    /** Takes as many operations as there is room for, and notes the awaited operations. */
     private final class Narrow extends RecordingStream {
         final QueueScheduler queue = QueueScheduler.create(domain, device, device, this);
         final List<Long> awaited = new ArrayList<>();
@@ -86,7 +86,7 @@ class IssueLineTest {
     }
 
     @Test // LINE-2
-    void aWaitThatComesTrueWhileTheLineIsLeftHasTheNextOneFollowed() {
+    void aWaitComingTrueWhileTheLineIsLeftHasTheNextFollowed() {
         Narrow first = new Narrow(0);
         Narrow second = new Narrow(0);
         Fence one = fence();
@@ -109,7 +109,7 @@ class IssueLineTest {
             @Override
             public void submit() {
                 super.submit();
-                // The line follows it now, and is about to be left. On a thread of its own, which holds no callbacks
+                // The line follows the queue now, and is about to be left. On a separate thread, with no callbacks held
                 // back.
                 CompletableFuture.runAsync(() -> first.take(1)).join();
             }
@@ -122,7 +122,7 @@ class IssueLineTest {
     }
 
     @Test
-    void aRefusalThatIsTakenBackBeforeItIsHeardOfIsNone() {
+    void aRefusalTakenBackBeforeItsReportIsNone() {
         List<String> offers = new ArrayList<>();
         QueueScheduler[] queue = new QueueScheduler[1];
         RecordingStream stream = new RecordingStream() {
@@ -143,7 +143,7 @@ class IssueLineTest {
     }
 
     @Test // LINE-1
-    void whatIsSubmittedWhileTheBackendIsAtItComesBehindIt() {
+    void workSubmittedDuringTheBackendsWorkComesBehind() {
         List<Long> epochs = new ArrayList<>();
         QueueScheduler[] queue = new QueueScheduler[1];
         RecordingStream stream = new RecordingStream() {
@@ -173,7 +173,7 @@ class IssueLineTest {
     }
 
     @Test
-    void whatTheHostWaitsForIsAwaitedAndWhatNothingWaitsForIsNot() {
+    void workAwaitedByTheHostIsAwaitedAndUnawaitedWorkIsNot() {
         Narrow stream = new Narrow(9);
         Fence heard = fence();
         heard.semaphore(0).whenReached(1, (value, failure) -> {});
@@ -184,7 +184,7 @@ class IssueLineTest {
     }
 
     @Test
-    void whatAnotherStreamIsGoingToWaitForIsAwaited() {
+    void workDueForAWaitOfAnotherStreamIsAwaited() {
         Narrow producer = new Narrow(0);
         Narrow consumer = new Narrow(9);
         Fence produced = fence();
@@ -197,7 +197,7 @@ class IssueLineTest {
     }
 
     @Test
-    void whatComesBeforeAWaitIsAwaited() {
+    void workBeforeAWaitIsAwaited() {
         Narrow producer = new Narrow(9);
         Narrow consumer = new Narrow(0);
         Fence produced = fence();

@@ -1,6 +1,6 @@
 package io.github.iree4j.hal.schedule;
 
-/** An operation that does nothing and uses nothing. */
+/** An operation without work or uses. */
 class Nothing extends QueueOperation {
     Nothing() {
         super("nothing");

@@ -7,16 +7,16 @@ import java.lang.reflect.Field;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What a test that tries all orders needs of operations beyond what a device shows: their identity, and how to cancel them. */
+/** The needs of a test of all orders beyond the devices' views: the identity of operations, and cancellation. */
 public final class OperationProbe {
     private OperationProbe() {}
 
-    /** The fence that an operation signals, which identifies it. */
+    /** The fence signalled by an operation, as its identity. */
     public static @Nullable Fence signal(QueueOperation operation) {
         return operation.signal;
     }
 
-    /** Finds the operation with that signal among those that a queue holds back. */
+    /** Finds the operation with that signal among the operations held back by a queue. */
     @SuppressWarnings("ReferenceEquality") // fences are told apart by identity
     public static @Nullable QueueOperation heldBack(SchedulingDomain domain, long axis, Fence signal) {
         for (Deferral each : pending(queue(domain, axis)).all()) {

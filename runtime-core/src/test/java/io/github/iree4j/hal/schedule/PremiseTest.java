@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What proves a premise and what does not, which operations have premises, and what happens to operations that begin too early. */
+/** Proofs of a premise and non-proofs, operations with premises, and operations that begin too early. */
 class PremiseTest {
     private static final IreeException CAUSE = IreeException.of(StatusCode.ABORTED, "on purpose");
     private static final long WAITED = 3;
@@ -43,7 +43,7 @@ class PremiseTest {
     private final Premise promise = promise(producer);
     private final Premise memory = new Premise.Memory(Frontier.of(producer.axis(), EPOCH));
 
-    /** Reports its progress. */
+    /** Reports the progress. */
     private static final class Passing extends RecordingStream {
         private long passed;
         private boolean foreignPassed;
@@ -71,7 +71,7 @@ class PremiseTest {
     }
 
     @Test
-    void aPromiseIsNotProvedByWhatLiesBelowIt() {
+    void aPromiseIsNotProvedByLowerValues() {
         assertThat(promise.holds(domain)).isFalse();
         timeline.signal(WAITED);
         hardware.passed = EPOCH - 1;
@@ -92,24 +92,24 @@ class PremiseTest {
     }
 
     @Test
-    void aPromiseIsProvedByWhatTheHardwareHasPassed() {
+    void aPromiseIsProvedByTheProgressOfTheHardware() {
         hardware.passed = EPOCH;
         assertThat(promise.holds(domain)).isTrue();
     }
 
     @Test
-    void aPromiseThatWasFoundToBeOverNeedsNoProof() {
+    void aPromiseFoundToBeOverNeedsNoProof() {
         assertThat(promise(consumer).holds(domain)).isTrue();
     }
 
     @Test
-    void aPromiseOfATimelineThatFailedIsNotBroken() {
+    void aPromiseOfAFailedTimelineIsNotBroken() {
         timeline.fail(CAUSE);
         assertThat(promise.holds(domain)).isTrue();
     }
 
     @Test
-    void aPromiseOfAQueueThatIsLostIsNotBroken() {
+    void aPromiseOfALostQueueIsNotBroken() {
         tracker.fail(producer.axis(), CAUSE);
         assertThat(promise.holds(domain)).isTrue();
     }
@@ -127,7 +127,7 @@ class PremiseTest {
     }
 
     @Test
-    void ofMemoryThatAClosedQueueUsedNothingCanBeAsked() {
+    void ofMemoryUsedByAClosedQueueNothingCanBeAsked() {
         producer.submit(null, null, Nothing::new); // in flight: its axis is not retired
         producer.close();
         assertThat(memory.holds(domain)).isTrue();
@@ -140,7 +140,7 @@ class PremiseTest {
     }
 
     @Test
-    void foreignWorkIsProvedByTheValueOrByWhatTheHardwareHasPassed() {
+    void foreignWorkIsProvedByTheValueOrByTheProgressOfTheHardware() {
         Premise foreign = new Premise.Foreign(timeline, WAITED, "an event", hardware);
         assertThat(foreign.holds(domain)).isFalse();
         hardware.foreignPassed = true;
@@ -151,14 +151,14 @@ class PremiseTest {
     }
 
     @Test
-    void foreignWorkThatFailedIsNotBroken() {
+    void failedForeignWorkIsNotBroken() {
         timeline.fail(CAUSE);
         assertThat(new Premise.Foreign(timeline, WAITED, "an event", hardware).holds(domain))
                 .isTrue();
     }
 
     @Test
-    void whatAFrontierBroughtIsToBeOverOrPassed() {
+    void entriesBroughtByAFrontierAreToBeOverOrPassed() {
         long other = domain.axes().allocate(CausalDomain.QUEUE); // an axis without a queue to ask
         tracker.register(other);
         Frontier both = Frontier.of(other, 1).merge(Frontier.of(producer.axis(), EPOCH), 2);
@@ -176,13 +176,13 @@ class PremiseTest {
     }
 
     @Test // PREM-2
-    void anOperationOfAnUnorderedQueueThatBeginsBeforeItsWaitIsReachedFails() {
+    void anOperationOfAnUnorderedQueueBegunBeforeItsWaitIsReachedFails() {
         assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not asserted");
         QueueScheduler workers = QueueScheduler.create(domain, device, device, (UnorderedBackend) operation -> {});
         try (Fence wait = Fence.at(timeline, WAITED)) {
             Nothing early = new Nothing();
             early.wait = wait;
-            workers.assertPremises(early); // as if it had been handed over
+            workers.assertPremises(early); // as if handed over
             assertThat(early.failure())
                     .isNotNull()
                     .hasMessageContaining("does not hold: timeline")
@@ -196,7 +196,7 @@ class PremiseTest {
     }
 
     @Test
-    void whatAnUnorderedQueueStartsOnAFrontierThatIsAheadOfItsTimeFails() {
+    void workStartedByAnUnorderedQueueOnAnEarlyFrontierFails() {
         assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not asserted");
         List<QueueOperation> started = new ArrayList<>();
         QueueScheduler workers = QueueScheduler.create(domain, device, device, (UnorderedBackend) started::add);
@@ -214,7 +214,7 @@ class PremiseTest {
     }
 
     @Test
-    void aStreamRestsOnTheFrontiersThatItsWaitsBrought() {
+    void aStreamRestsOnTheFrontiersOfItsWaits() {
         assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not asserted");
         Frontier ahead = Frontier.producedBy(producer.axis(), EPOCH);
         timeline.signal(1, ahead);
@@ -228,7 +228,7 @@ class PremiseTest {
     }
 
     @Test // PREM-3
-    void aWaitForForeignWorkThatEndsWhileItIsDecidedIsDecidedAgain() {
+    void aWaitForForeignWorkEndingDuringItsDecisionIsDecidedAgain() {
         String event = "an event";
         List<Object> letGo = new ArrayList<>();
         RecordingStream stream = new RecordingStream() {
@@ -268,7 +268,7 @@ class PremiseTest {
     }
 
     @Test
-    void whatBeginsAlthoughItsPremiseDoesNotHoldFails() {
+    void workBegunOnABrokenPremiseFails() {
         assumeTrue(Boolean.getBoolean("iree4j.causal.assert"), "premises are not asserted");
         Nothing early = new Nothing();
         early.premises = List.of(promise);
@@ -282,7 +282,7 @@ class PremiseTest {
     }
 
     @Test
-    void anOperationRestsOnEachWaitThatIsNotReached() {
+    void anOperationRestsOnEachUnreachedWait() {
         timeline.signal(1);
         try (Fence reached = Fence.at(timeline, 1);
                 Fence produced = Fence.at(timeline, 2)) {
@@ -318,7 +318,7 @@ class PremiseTest {
     }
 
     @Test
-    void memoryIsAskedForAsWhatRunsBehindTheStreamAndTheWaits() {
+    void memoryIsAskedForAsByWorkBehindTheStreamAndTheWaits() {
         try (Fence produced = Fence.at(timeline, 1)) {
             producer.submit(null, produced, Nothing::new);
             consumer.submit(null, null, Nothing::new);
@@ -330,7 +330,7 @@ class PremiseTest {
     }
 
     @Test
-    void aStreamKnowsWhatItWaitedForOnBehalfOfMemory() {
+    void aStreamKnowsItsWaitsOnBehalfOfMemory() {
         try (Fence produced = Fence.at(timeline, 1)) {
             producer.submit(null, produced, Nothing::new);
             Reusing operation = new Reusing(Frontier.EMPTY);

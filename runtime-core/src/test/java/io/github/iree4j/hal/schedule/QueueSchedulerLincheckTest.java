@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Lincheck
 public class QueueSchedulerLincheckTest {
-    /** Asked for its name only. Not a virtual device: Lincheck cannot instrument its internals. */
+    /** Asked for the name only. Not a virtual device: Lincheck cannot instrument the internals. */
     private static final Device DEVICE = (Device) Proxy.newProxyInstance(
             Device.class.getClassLoader(),
             new Class<?>[] {Device.class},
@@ -67,7 +67,7 @@ public class QueueSchedulerLincheckTest {
         }
     }
 
-    /** Hardware that completes its operations on demand. */
+    /** Hardware with completion of operations on demand. */
     private static final class Stream implements FifoBackend {
         private final Consumer<QueueOperation> issued;
 
@@ -92,7 +92,7 @@ public class QueueSchedulerLincheckTest {
         }
     }
 
-    /** A queue, and the actions of threads on it. */
+    /** A queue, and the actions of threads on the queue. */
     public abstract static class Racing {
         private final TimelineSemaphore awaited = TimelineSemaphore.create(0);
         private final Fence wait = Fence.at(awaited, 1);
@@ -119,13 +119,13 @@ public class QueueSchedulerLincheckTest {
             scheduler.submit(wait, operation.signal, () -> operation);
         }
 
-        /** Submits one more operation that waits. */
+        /** Submits another waiting operation. */
         @Operation
         public void submitAnother() {
             submit(new Counted());
         }
 
-        /** Reaches the awaited value; returns whether it was accepted. */
+        /** Reaches the awaited value; returns whether accepted. */
         @Operation
         public boolean reach() {
             try {
@@ -158,7 +158,7 @@ public class QueueSchedulerLincheckTest {
             ended = true;
         }
 
-        /** The hardware completes its operations. */
+        /** The hardware completes the operations. */
         @Operation
         public void complete() {
             for (QueueOperation operation; (operation = onHardware.poll()) != null; ) {

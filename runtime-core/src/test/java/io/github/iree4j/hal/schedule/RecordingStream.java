@@ -3,7 +3,7 @@ package io.github.iree4j.hal.schedule;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A stream that runs nothing and records what it is given: tests report completions. */
+/** A stream that runs nothing and records everything given: tests report completions. */
 class RecordingStream implements FifoBackend {
     final List<String> entries = new ArrayList<>();
     int submissions;

@@ -24,7 +24,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an operation of an unordered queue knows of earlier ones, and how cancellation races with holding back. */
+/**
+ * The knowledge of an operation of an unordered queue about earlier operations, and the race of cancellation with
+ * holding back.
+ */
 class SchedulerRulesTest {
     private static final IreeException CANCELLED = IreeException.of(StatusCode.CANCELLED, "cancelled on purpose");
 
@@ -67,7 +70,7 @@ class SchedulerRulesTest {
     }
 
     @Test
-    void anOperationKnowsWhatEachOfItsWaitsKnows() {
+    void anOperationKnowsAllKnowledgeOfItsWaits() {
         long first = domain.axes().allocate(CausalDomain.QUEUE);
         long second = domain.axes().allocate(CausalDomain.QUEUE);
         tracker.register(first);
@@ -104,7 +107,7 @@ class SchedulerRulesTest {
 
     /** Otherwise the next call, made by whoever waits for the signal, may find no memory. */
     @Test
-    void aCallWhoseLastSignalIsMadeUsesNoMemoryAnyMore() {
+    void aCallWithItsLastSignalMadeUsesNoMemoryAnyMore() {
         MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());
         TimelineSemaphore done = semaphore();
         List<Boolean> seen = new ArrayList<>();
@@ -130,7 +133,7 @@ class SchedulerRulesTest {
     }
 
     @Test
-    void anOperationFailsWithTheFirstOfItsWaitsThatDoesWhateverBecomesOfTheOthers() {
+    void anOperationFailsWithTheFirstOfItsFailingWaitsInAnyCase() {
         for (int failing = 0; failing < 3; failing++) {
             List<TimelineSemaphore> timelines = List.of(semaphore(), semaphore(), semaphore());
             Fence waits = Fence.of(
@@ -145,7 +148,7 @@ class SchedulerRulesTest {
     }
 
     @Test
-    void aSignalWhereItsScopeEndsIsRefused() {
+    void aSignalBeyondItsScopeIsRefused() {
         QueueScheduler others = QueueScheduler.create(domain, device, device, (UnorderedBackend) issued::add);
         TimelineSemaphore narrow =
                 TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.QUEUE_LOCAL));
@@ -159,7 +162,7 @@ class SchedulerRulesTest {
     }
 
     @Test
-    void whoIsShortOfMemoryHearsThatNothingIsUnderWayAnyMore() {
+    void aWaiterShortOfMemoryHearsThatNothingIsUnderWayAnyMore() {
         int[] heard = new int[1];
         workers.whenIdle(() -> heard[0]++);
         workers.submit(null, null, Nothing::new);
@@ -175,13 +178,13 @@ class SchedulerRulesTest {
     }
 
     @Test
-    void anOperationThatIsCancelledWhileItIsBeingHeldBackDoesNotWait() {
+    void anOperationCancelledWhileBeingHeldBackDoesNotWait() {
         TimelineSemaphore never = semaphore();
         TimelineSemaphore done = semaphore();
         List<String> calls = new ArrayList<>();
         Nothing operation = new Nothing() {
             @Override
-            protected void retain() { // called when it has to wait, before that is visible
+            protected void retain() { // called for a wait, before the wait is visible
                 calls.add("retain");
                 workers.cancel(this, CANCELLED);
             }
@@ -200,7 +203,7 @@ class SchedulerRulesTest {
     }
 
     @Test
-    void anOperationThatWaitsIsCancelledAtOnceAndOneThatRunsWhenItIsOver() {
+    void aWaitingOperationIsCancelledAtOnceAndARunningOperationAtItsEnd() {
         TimelineSemaphore never = semaphore();
         TimelineSemaphore waits = semaphore();
         TimelineSemaphore runs = semaphore();
@@ -228,7 +231,7 @@ class SchedulerRulesTest {
     }
 
     @Test
-    void whatDependsOnAFailureHearsOfItsRoot() {
+    void dependentsOfAFailureHearOfItsRoot() {
         TimelineSemaphore root = semaphore();
         TimelineSemaphore first = semaphore();
         TimelineSemaphore second = semaphore();
@@ -269,7 +272,7 @@ class SchedulerRulesTest {
     }
 
     @Test
-    void anOperationThatIsResumedIsListedAsInFlightBeforeItIsIssued() {
+    void aResumedOperationIsListedAsInFlightBeforeItIsIssued() {
         List<QueueScheduler> self = new ArrayList<>();
         List<Integer> listed = new ArrayList<>();
         QueueScheduler others = QueueScheduler.create(domain, device, device, new UnorderedBackend() {
@@ -295,7 +298,7 @@ class SchedulerRulesTest {
     }
 
     @Test
-    void whatIsTakenOutOfTheMiddleLeavesTheOthersWaiting() {
+    void removalFromTheMiddleLeavesTheOthersWaiting() {
         TimelineSemaphore[] waits = {semaphore(), semaphore(), semaphore()};
         TimelineSemaphore[] done = {semaphore(), semaphore(), semaphore()};
         for (int i = 0; i < 3; i++) {
@@ -312,7 +315,7 @@ class SchedulerRulesTest {
     }
 
     @Test
-    void whoWaitsForMoreOfAClosedQueueIsTold() {
+    void aWaiterForMoreOfAClosedQueueIsCalled() {
         List<String> calls = new ArrayList<>();
         tracker.whenCompleted(
                 Frontier.of(workers.axis(), 1), failure -> calls.add(failure == null ? "over" : failure.code() + ""));
@@ -321,7 +324,7 @@ class SchedulerRulesTest {
     }
 
     @Test
-    void whatWouldWaitOnAQueueThatIsBeingClosedFails() {
+    void aNewWaiterOnAClosingQueueFails() {
         TimelineSemaphore done = semaphore();
         workers.submit(at(semaphore(), 1), at(done, 1), () -> {
             workers.close();
@@ -333,7 +336,7 @@ class SchedulerRulesTest {
 
     @Test
     @Timeout(150)
-    void nothingIsKeptOfAnOperationWhoseWaitFailedAlsoByWhatElseItWaitedFor() {
+    void nothingIsKeptOfAnOperationWithAFailedWaitAlsoByItsOtherWaits() {
         TimelineSemaphore never = semaphore();
         TimelineSemaphore fails = semaphore();
         WeakReference<QueueOperation> gone = holdBackOnBoth(never, fails);
@@ -353,7 +356,7 @@ class SchedulerRulesTest {
     }
 
     @Test
-    void whatACallThatIsOverHasSubmittedIsWithdrawnAndNothingElse() {
+    void submissionsOfAnEndedCallAreWithdrawnAndNothingElse() {
         MemoryHolder over = new MemoryHolder("over", new OperationsUnderWay());
         MemoryHolder other = new MemoryHolder("other", new OperationsUnderWay());
         TimelineSemaphore ofOver = waitingFor(over);
@@ -385,7 +388,7 @@ class SchedulerRulesTest {
     }
 
     @Test
-    void aQueueThatRunsAPartOfAnOperationIsNotIdle() {
+    void aQueueRunningAPartOfAnOperationIsNotIdle() {
         OperationParts parts = workers.beginParts(null);
         assertThat(workers.isIdle()).as("nothing runs before the first part").isTrue();
         for (int i = 0; i < 2; i++) {
@@ -400,7 +403,7 @@ class SchedulerRulesTest {
     }
 
     @Test
-    void workOfTheHostKnowsWhatItFollowed() {
+    void workOfTheHostKnowsItsPredecessors() {
         long first = domain.axes().allocate(CausalDomain.QUEUE);
         tracker.register(first);
         TimelineSemaphore one = semaphore();

@@ -22,7 +22,7 @@ import java.util.concurrent.CyclicBarrier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** SCOPE-2: what one queue does for itself leaves no trace, and another queue that joins later finds everything. */
+/** SCOPE-2: work of a queue for itself leaves no trace, and another queue that joins later finds everything. */
 class ScopeOfUseTest {
     private static final int ROUNDS = 200;
 
@@ -46,7 +46,7 @@ class ScopeOfUseTest {
         return (FifoScheduler) QueueScheduler.create(domain, of, group, backend);
     }
 
-    /** Submits an operation that waits for a value, 0 for none, and signals the next. */
+    /** Submits an operation that waits for a value, 0 for no value, and signals the next. */
     private static void submit(QueueScheduler queue, TimelineSemaphore of, long wait, long signal) {
         try (Fence before = wait == 0 ? null : Fence.at(of, wait);
                 Fence after = Fence.at(of, signal)) {
@@ -74,7 +74,7 @@ class ScopeOfUseTest {
     }
 
     @Test
-    void aChainOfAThousandOnOneQueueKeepsNothing() {
+    void aChainOfAThousandOnASingleQueueKeepsNothing() {
         chain(1, 1000);
         assertNothingIsKept();
         assertThat(home.counters().elidedFifo()).isEqualTo(999);
@@ -98,7 +98,7 @@ class ScopeOfUseTest {
     }
 
     @Test
-    void anotherQueueWaitsForTheVeryOperationThatSignals() {
+    void anotherQueueWaitsForTheVerySignallingOperation() {
         chain(1, 9);
         home.completedUpTo(2);
         RecordingStream others = new RecordingStream();
@@ -120,7 +120,7 @@ class ScopeOfUseTest {
     }
 
     @Test
-    void aPromiseThatIsJustBeingKeptIsFoundAndSoAreThoseBehindIt() {
+    void aPromiseJustBeingKeptIsFoundAndSoAreThePromisesBehindIt() {
         RecordingStream others = new RecordingStream();
         FifoScheduler other = stream(device, device, others);
         List<Long> epochs = new ArrayList<>();
@@ -149,7 +149,7 @@ class ScopeOfUseTest {
     }
 
     @Test
-    void aQueueThatComesAfterEverythingIsOverFindsNothingToWaitFor() {
+    void aQueueComingAfterTheEndOfEverythingFindsNothingToWaitFor() {
         chain(1, 9);
         home.completedUpTo(9);
         RecordingStream others = new RecordingStream();
@@ -161,7 +161,7 @@ class ScopeOfUseTest {
     }
 
     @Test
-    void devicesThatSignalOneAnotherAreAGroup() {
+    void devicesSignallingEachOtherAreAGroup() {
         Object group = new Object();
         VirtualDevice peer = VirtualDevice.builder().build();
         toClose.add(peer);
@@ -179,7 +179,7 @@ class ScopeOfUseTest {
     }
 
     @Test
-    void anUnorderedQueueOfItsOwnKeepsNothingEither() {
+    void aSeparateUnorderedQueueKeepsNothingEither() {
         List<QueueOperation> issued = new ArrayList<>();
         QueueScheduler workers = QueueScheduler.create(domain, device, device, (UnorderedBackend) issued::add);
         for (long value = 1; value <= 100; value++) {
@@ -192,7 +192,7 @@ class ScopeOfUseTest {
     }
 
     @Test
-    void aFailureReachesWhatWasElidedOnOneQueue() {
+    void aFailureReachesWorkElidedOnASingleQueue() {
         chain(1, 3);
         TimelineSemaphore after = TimelineSemaphore.create(0);
         toClose.add(after);
@@ -206,7 +206,7 @@ class ScopeOfUseTest {
     }
 
     @Test
-    void aQueueThatComesWhileTheHomePromisesFindsEveryPromise() throws Exception {
+    void aQueueJoiningDuringThePromisesOfTheHomeFindsEveryPromise() throws Exception {
         int values = 40; // fewer than the marks kept
         for (int round = 0; round < ROUNDS; round++) {
             TimelineSemaphore shared = TimelineSemaphore.create(0);

@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Which operation stands on which epoch of the draft, and for which it is verified; operations end when the test says so. */
+/** The epochs of the draft below each operation, and the verified epochs; operations end when the test says so. */
 class SpeculationGraphTest {
     private static final IreeException REJECTED = IreeException.of(StatusCode.CANCELLED, "rejected");
 
@@ -48,7 +48,7 @@ class SpeculationGraphTest {
         return new Fence.Entry(timeline, value);
     }
 
-    /** An operation and what it signals. */
+    /** An operation and its signals. */
     private final class Step {
         final Nothing operation = new Nothing();
         final QueueScheduler queue;
@@ -61,7 +61,7 @@ class SpeculationGraphTest {
             steps.add(this);
         }
 
-        /** It is on its queue. */
+        /** The operation is on its queue. */
         Step issued(long epoch) {
             operation.setFrontierRelease(Frontier.producedBy(queue.axis(), epoch));
             return this;
@@ -82,7 +82,7 @@ class SpeculationGraphTest {
         return new Step(queue, done, List.of(waits));
     }
 
-    /** Which of the steps are condemned, by number. */
+    /** The condemned steps, by number. */
     private List<Integer> condemned(long from) {
         graph.condemn(from, REJECTED);
         graph.takeReady();
@@ -122,7 +122,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void aLateWaiterForWhatIsOverStandsOnThatSignalToo() {
+    void aLateWaiterForEndedWorkStandsOnThatSignalToo() {
         TimelineSemaphore tokens = TimelineSemaphore.create(0);
         signal(draft, at(tokens, 1)).over(1);
         signal(draft, at(tokens, 3)).over(2);
@@ -133,17 +133,17 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void whatIsOverBeforeItsProducerIsOverForUsStandsOnIt() {
+    void workEndedBeforeItsProducerEndedForUsStandsOnTheProducer() {
         Step guess = run(draft).issued(1);
         Step user = run(other, guess.done);
-        user.over(1); // woken by the signal, on the thread that makes it
+        user.over(1); // woken by the signal, on the signalling thread
         guess.over(1);
         run(other, user.done);
         assertThat(condemned(1)).containsExactly(2);
     }
 
     @Test
-    void whatIsBehindSomethingVerifiedOnTheDraftsStreamIsVerified() {
+    void workBehindVerifiedWorkOnTheDraftsStreamIsVerified() {
         Step guess = run(draft).over(1);
         Step verified = run(verifier, guess.done).over(1);
         run(draft, verified.done).over(2);
@@ -153,7 +153,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void whatIsIssuedHandsOnWhatIsVerifiedAndWhatIsNotIssuedDoesNot() {
+    void issuedWorkHandsOnVerificationAndUnissuedWorkDoesNot() {
         Step guess = run(draft).over(1);
         Step verified = run(verifier, guess.done).over(1);
         run(draft, verified.done).issued(2);
@@ -165,7 +165,7 @@ class SpeculationGraphTest {
         verified = run(verifier, guess.done);
         run(draft, verified.done);
         run(draft, at(TimelineSemaphore.create(0), 1));
-        assertThat(condemned(1)).as("it may run before the other").containsExactly(3);
+        assertThat(condemned(1)).as("perhaps run before the other").containsExactly(3);
     }
 
     @Test
@@ -181,7 +181,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void aSignalOfOthersIsVerifiedUpToTheVerifiersEpochThatItKnows() {
+    void aForeignSignalIsVerifiedUpToTheVerifiersEpochInItsKnowledge() {
         TimelineSemaphore host = TimelineSemaphore.create(0);
         Step five = null;
         for (int epoch = 1; epoch <= 6; epoch++) {
@@ -198,14 +198,14 @@ class SpeculationGraphTest {
         for (int value = 1; value <= 4; value++) {
             run(other, at(host, value));
         }
-        assertThat(condemned(6)).as("only the last is verified for it").containsExactly(9);
+        assertThat(condemned(6)).as("only the last is verified").containsExactly(9);
         assertThat(condemned(5))
-                .as("the third was signalled before that was verified")
+                .as("the third was signalled before the verification")
                 .containsExactly(9, 10);
     }
 
     @Test
-    void whatIsToBeIssuedComesAfterAllThatHasAnEpoch() {
+    void workToBeIssuedComesAfterAllEpochs() {
         tracker.advance(draft.axis(), 7); // before the scope was opened
         run(draft);
         assertThat(condemned(8)).containsExactly(0);
@@ -215,7 +215,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void whatFailsItselfNeedNotComeFirst() {
+    void workFailingByItselfNeedNotComeFirst() {
         TimelineSemaphore tokens = TimelineSemaphore.create(0);
         signal(draft, at(tokens, 1)).issued(1);
         signal(draft, at(tokens, 2)).issued(2);
@@ -224,7 +224,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void aValueThatSeveralSignalDoesNotComeBeforeItself() {
+    void aValueOfSeveralSignallersDoesNotComeBeforeItself() {
         TimelineSemaphore both = TimelineSemaphore.create(0);
         signal(draft, at(both, 1)).issued(1);
         signal(other, at(both, 1));
@@ -233,7 +233,7 @@ class SpeculationGraphTest {
     }
 
     @Test
-    void whatFailsBehindOthersHoldsThemBackHoweverItWasSubmitted() {
+    void workFailingBehindOthersHoldsThemBackHoweverSubmitted() {
         TimelineSemaphore shared = TimelineSemaphore.create(0);
         TimelineSemaphore[] links = new TimelineSemaphore[4];
         for (int i = 0; i < links.length; i++) {
@@ -243,19 +243,20 @@ class SpeculationGraphTest {
         Step guess = run(draft).issued(1);
         Step verified = signal(verifier, at(links[3], 1), guess.done); // signals the first link in the end
         assertThat(verified.done.value()).isEqualTo(1);
-        // Each waits for the one before, submitted in mixed order; all are verified, so none is condemned itself.
+        // Each waits for the previous operation, submitted in mixed order; all are verified, so none is condemned
+        // itself.
         signal(verifier, at(links[0], 1), guess.done);
         signal(verifier, at(links[2], 1), at(links[1], 1));
         signal(verifier, at(links[1], 1), at(links[0], 1));
         signal(verifier, at(shared, 2), at(links[2], 1));
         graph.condemn(1, REJECTED);
-        assertThat(ready()).as("shared would fail before it is at 1").isEmpty();
+        assertThat(ready()).as("shared would fail before reaching 1").isEmpty();
         survives.over(1);
         assertThat(ready()).containsExactly(1);
     }
 
     @Test
-    void whatIsOverAndAcceptedIsForgotten() {
+    void endedAndAcceptedWorkIsForgotten() {
         TimelineSemaphore tokens = TimelineSemaphore.create(0);
         for (int value = 1; value <= 100; value++) {
             Step guess = signal(draft, at(tokens, value)).over(value);
@@ -263,6 +264,6 @@ class SpeculationGraphTest {
         }
         assertThat(graph.remembered()).isGreaterThanOrEqualTo(200);
         graph.forget(99);
-        assertThat(graph.remembered()).as("the last guess and its verification").isLessThanOrEqualTo(3);
+        assertThat(graph.remembered()).as("the last guess and the verification").isLessThanOrEqualTo(3);
     }
 }

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a scope accepts, reports and keeps. */
+/** The epochs accepted, reported and kept by a scope. */
 class SpeculationScopeTest {
     private final VirtualClock clock = VirtualClock.stepped();
     private final FrontierTracker tracker = FrontierTracker.create();
@@ -59,7 +59,7 @@ class SpeculationScopeTest {
     }
 
     @Test
-    void epochsThatCannotBeAreRefused() {
+    void impossibleEpochsAreRefused() {
         assertRefused(() -> scope.reject(0), StatusCode.INVALID_ARGUMENT);
         assertRefused(() -> scope.reject(-1), StatusCode.INVALID_ARGUMENT);
         assertRefused(() -> scope.accept(-1), StatusCode.INVALID_ARGUMENT);
@@ -68,7 +68,7 @@ class SpeculationScopeTest {
     }
 
     @Test
-    void queuesThatDoNotKnowOfOneAnotherAreRefused() {
+    void queuesUnknownToEachOtherAreRefused() {
         FrontierTracker others = closed(FrontierTracker.create());
         VirtualDevice other = closed(VirtualDevice.builder()
                 .clock(clock)
@@ -80,12 +80,12 @@ class SpeculationScopeTest {
     }
 
     @Test
-    void theEpochOfALaterValueDoesNotAnswerForAnEarlierOne() {
+    void theEpochOfALaterValueDoesNotAnswerForAnEarlierValue() {
         TimelineSemaphore tokens = closed(TimelineSemaphore.create(0));
         device.queue(0).barrier(null, at(tokens, 2), 0);
         assertThat(scope.epochAt(tokens, 2)).isEqualTo(1);
         assertThat(scope.epochAt(tokens, 1))
-                .as("to accept that would be to accept too much")
+                .as("accepting this would be too much")
                 .isZero();
         clock.runUntilIdle();
         assertThat(scope.epochAt(tokens, 2)).isEqualTo(1);
@@ -95,7 +95,7 @@ class SpeculationScopeTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void whatAnOperationSignalsAfterItsLastPartStandsOnTheDraftToo(int count) {
+    void signalsAfterTheLastPartOfAnOperationStandOnTheDraftToo(int count) {
         TimelineSemaphore reduced = closed(TimelineSemaphore.create(0));
         Fence whole = at(reduced, 1);
         TimelineSemaphore drafted = closed(TimelineSemaphore.create(0));
@@ -104,7 +104,7 @@ class SpeculationScopeTest {
         TimelineSemaphore between = closed(TimelineSemaphore.create(0));
         for (int i = 0;
                 i < count;
-                i++) { // a collective follows on each, which is no operation and tells nothing before it ends
+                i++) { // a collective follows on each, which is no operation and reports nothing before its end
             parts.submit(
                     at(i == 0 ? drafted : between, 2L * i + (i == 0 ? 1 : 0)), at(between, 2L * i + 1), Nothing::new);
         }
@@ -120,7 +120,7 @@ class SpeculationScopeTest {
     }
 
     @Test
-    void closingCancelsWhatWasRejectedAndHadToWait() {
+    void closingCancelsRejectedWorkThatHadToWait() {
         TimelineSemaphore held = closed(TimelineSemaphore.create(0));
         TimelineSemaphore verified = closed(TimelineSemaphore.create(0));
         TimelineSemaphore first = closed(TimelineSemaphore.create(0));
@@ -131,13 +131,13 @@ class SpeculationScopeTest {
         device.queue(1).barrier(at(first, 1), at(verified, 1), 0);
         device.queue(1).barrier(at(second, 1), at(verified, 2), 0);
         assertThat(scope.reject(2)).isEqualTo(1);
-        assertThat(second.failure()).as("verified would fail before it is at 1").isNull();
+        assertThat(second.failure()).as("verified would fail before reaching 1").isNull();
         scope.close();
         assertThat(second.failure()).isNotNull().extracting(IreeException::code).isEqualTo(StatusCode.CANCELLED);
     }
 
     @Test
-    void whatIsOverAndAcceptedIsForgotten() {
+    void endedAndAcceptedWorkIsForgotten() {
         TimelineSemaphore tokens = closed(TimelineSemaphore.create(0));
         TimelineSemaphore judged = closed(TimelineSemaphore.create(0));
         for (int token = 1; token <= 50; token++) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** How little is kept of the values of a timeline. */
 class SpeculationSignalsTest {
     @Test
-    void valuesThatAreAcceptedAreOneRangeHoweverManyThereAreAndInWhateverOrder() {
+    void acceptedValuesAreASingleRangeInAnyNumberAndOrder() {
         try (FrontierTracker tracker = FrontierTracker.create();
                 VirtualDevice device = VirtualDevice.builder().build();
                 TimelineSemaphore timeline = TimelineSemaphore.create(0)) {
@@ -42,7 +42,7 @@ class SpeculationSignalsTest {
             assertThat(signals.isForgotten(3 * 10)).isFalse();
             assertThat(signals.reached(3 * 10 - 2, 3000)).isSameAs(speculative.getFirst());
             assertThat(signals.size())
-                    .as("speculative ones, a range between each, and what the timeline remembers")
+                    .as("speculative values, a range between each, and the timeline's memory")
                     .isBetween(200, 220);
             signals.forget(timeline, 500);
             assertThat(signals.isForgotten(3 * 500)).isTrue();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Operations that need memory, on a stream. */
+/** Operations in need of memory, on a stream. */
 @Timeout(300)
 class StorageRequestTest {
     private final FrontierTracker tracker = FrontierTracker.create();
@@ -44,7 +44,7 @@ class StorageRequestTest {
         tracker.close();
     }
 
-    /** Needs memory that arrives slowly. */
+    /** Needs slowly arriving memory. */
     private class Slow extends QueueOperation implements StorageRequest {
         private final boolean succeeds;
         private volatile boolean has;
@@ -120,7 +120,7 @@ class StorageRequestTest {
     }
 
     @Test
-    void whatNeedsNewMemoryIsOnTheStreamWhenItsSubmissionReturns() {
+    void workInNeedOfNewMemoryIsOnTheStreamWhenItsSubmissionReturns() {
         answered.countDown();
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence ready = Fence.at(timeline, 1)) {
@@ -132,7 +132,7 @@ class StorageRequestTest {
 
     // SCHED-1
     @Test
-    void whatThrowsOnceItHasItsPlaceEndsOnce() {
+    void workThrowingOncePlacedEndsOnce() {
         IllegalStateException bug = new IllegalStateException("bug");
         List<String> told = new ArrayList<>();
         Slow slow = new Slow(true) {
@@ -173,7 +173,7 @@ class StorageRequestTest {
     }
 
     @Test
-    void whoGetsNoMemoryFails() {
+    void workWithoutMemoryFails() {
         answered.countDown();
         Slow slow = new Slow(false);
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
@@ -186,7 +186,7 @@ class StorageRequestTest {
     }
 
     @Test
-    void whatIsCancelledWhileMemoryIsBeingMappedDoesNotRun() throws Exception {
+    void workCancelledWhileMemoryIsBeingMappedDoesNotRun() throws Exception {
         Slow slow = new Slow(true);
         try (TimelineSemaphore timeline = TimelineSemaphore.create(0);
                 Fence ready = Fence.at(timeline, 1)) {

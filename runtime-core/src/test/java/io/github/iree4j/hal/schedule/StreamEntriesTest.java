@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a stream really gets, compared with what the counters report. */
+/** The real entries of a stream, compared with the reports of the counters. */
 class StreamEntriesTest {
     private final FrontierTracker tracker = FrontierTracker.create();
     private final SchedulingDomain domain =
@@ -33,7 +33,7 @@ class StreamEntriesTest {
         }
     }
 
-    /** A call of the host, which may wait for other queues. */
+    /** A call of the host, with possible waits for other queues. */
     private static final class Call extends Nothing {
         @Override
         protected boolean mayWait() {
@@ -41,7 +41,7 @@ class StreamEntriesTest {
         }
     }
 
-    /** Records what it is given. */
+    /** Records the given operations. */
     private final class Stream implements FifoBackend {
         final List<String> entries = new ArrayList<>();
         List<Issue.Wait> predecessors = List.of(); // of the last operation
@@ -116,7 +116,7 @@ class StreamEntriesTest {
 
     /** SCHED-8: a timeline of a single queue remembers only the last promise, which may fail alone. */
     @Test
-    void aPredecessorIsTheFirstOperationThatSignalsTheValueOrAHigherValue() {
+    void aPredecessorIsTheFirstOperationSignallingTheValueOrAHigherValue() {
         Stream stream = new Stream();
         TimelineSemaphore timeline =
                 TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withScope(SemaphoreScope.QUEUE_LOCAL));
@@ -136,7 +136,7 @@ class StreamEntriesTest {
         }
     }
 
-    /** SCHED-8: a backend keeps what it knows about failures until the signals have failed. */
+    /** SCHED-8: a backend keeps its knowledge of failures until the signals have failed. */
     @Test
     void signalsAreMadeUpToAnEpochOnceTheyAreMade() {
         Stream stream = new Stream();
@@ -179,7 +179,7 @@ class StreamEntriesTest {
     }
 
     @Test
-    void aForkJoinOf64StreamsPutsOneWaitPerBranch() {
+    void aForkJoinOf64StreamsPutsAWaitPerBranch() {
         Stream ends = new Stream();
         Fence start = point(SemaphoreScope.PROCESS_LOCAL);
         ends.submit(null, start);
@@ -211,9 +211,9 @@ class StreamEntriesTest {
         assertThat(counters.deferred()).isZero();
     }
 
-    /** FIFO-3: neither hardware that is asked before the call ends nor what waits for a second call. */
+    /** FIFO-3: neither hardware asked before the call's end nor work behind a second call. */
     @Test
-    void noStreamWaitsForWhatACallInFlightPrecedes() {
+    void noStreamWaitsForTheSuccessorsOfACallInFlight() {
         Stream calling = new Stream();
         Stream other = new Stream();
         Fence before = point(SemaphoreScope.DEVICE_LOCAL);
@@ -227,14 +227,16 @@ class StreamEntriesTest {
         other.submit(before, null);
         other.submit(called, null);
         other.submit(behind, null);
-        assertThat(other.entries).as("the wait for what precedes the call").containsExactly("wait", "operation");
+        assertThat(other.entries)
+                .as("the wait for the predecessors of the call")
+                .containsExactly("wait", "operation");
         calling.scheduler.completedUpTo(2);
         other.submit(behind, null);
         assertThat(other.entries).as("the second call is in flight").containsExactly("wait", "operation", "operation");
         calling.scheduler.completedUpTo(3);
         other.submit(behind, null);
         assertThat(other.entries)
-                .as("one that is decided now, and those that are held until it is reached")
+                .as("a wait decided now, and waits held until reached")
                 .containsExactly("wait", "operation", "operation", "wait", "operation");
         calling.scheduler.completedUpTo(4);
         assertThat(other.entries)

@@ -33,7 +33,7 @@ class TimepointRingTest {
     }
 
     @Test
-    void aMarkThatComesLateHasItsPlaceAndNoEpochHasTwo() {
+    void aLateMarkHasItsPlaceAndNoEpochHasTwoMarks() {
         for (long epoch : new long[] {3, 9, 5, 5, 1, 9}) {
             ring.add("queue", AXIS, epoch, Frontier.producedBy(AXIS, epoch));
         }

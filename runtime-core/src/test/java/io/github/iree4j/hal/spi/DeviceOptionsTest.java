@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class DeviceOptionsTest {
-    /** The options that are durations. */
+    /** The options of durations. */
     enum Time {
         memoryIdle,
         memoryWait,
@@ -30,7 +30,7 @@ class DeviceOptionsTest {
 
     @ParameterizedTest
     @EnumSource
-    void durationsThatNanosecondsCannotCountAreNamed(Time time) {
+    void durationsBeyondNanosecondsAreNamed(Time time) {
         for (Duration impossible : new Duration[] {Duration.ofDays(365L * 300), Duration.ofNanos(-1)}) {
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(() -> time.set(impossible))

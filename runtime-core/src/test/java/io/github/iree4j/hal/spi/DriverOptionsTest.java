@@ -12,7 +12,7 @@ class DriverOptionsTest {
     private record Toaster(int slices) implements DriverOptions {}
 
     @Test
-    void aDriverGetsItsOwnAndTheDefaultsWithoutAny() {
+    void aDriverGetsItsOwnOptionsAndTheDefaultsWithoutAny() {
         DeviceOptions options = DeviceOptions.builder()
                 .with(new Toaster(2))
                 .with(VulkanOptions.DEFAULTS.compiledCode("off"))
@@ -24,7 +24,7 @@ class DriverOptionsTest {
     }
 
     @Test
-    void theLastOfATypeReplacesTheOthersAndMayBuildOnThem() {
+    void theLastOptionsOfATypeReplaceTheOthersAndMayBuildOnThem() {
         DeviceOptions.Builder builder =
                 DeviceOptions.builder().with(new Toaster(2)).with(CpuOptions.DEFAULTS.workers(3));
         builder.with(new Toaster(builder.driver(new Toaster(0)).slices() + 5));
@@ -34,7 +34,7 @@ class DriverOptionsTest {
     }
 
     @Test
-    void whatTheProcessorCannotDoIsNamed() {
+    void missingAbilitiesOfTheProcessorAreNamed() {
         assertRefused(() -> CpuOptions.DEFAULTS.workers(65), "'workers' is 65 and must be within [0, 64]");
         assertRefused(() -> CpuOptions.DEFAULTS.workers(-1), "'workers' is -1");
         assertRefused(

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Which view of a constant a user gets, and what it begins with. */
+/** The view of a constant given to a user, and the bytes at its begin. */
 class ConstantViewsTest {
     private static final String ORIGINAL = "constant";
 
@@ -21,7 +21,7 @@ class ConstantViewsTest {
     private final MemoryHolder maker = holder("loading");
     private final ConstantViews<Note> views = madeBy(maker);
 
-    /** A view whose bytes are a text. */
+    /** A view with a text as its bytes. */
     private static class Note extends ConstantViews.View {
         private final String first;
         private String text;
@@ -54,7 +54,7 @@ class ConstantViewsTest {
         return new MemoryHolder(name, new OperationsUnderWay());
     }
 
-    /** A view of hardware that is given later work before it reports the stores of earlier work. */
+    /** A view of hardware that is given later work before reporting the stores of earlier work. */
     private static final class LateNote extends Note {
         LateNote(@Nullable Note base) {
             super(base);
@@ -95,7 +95,7 @@ class ConstantViewsTest {
         assertThat(all).allMatch(each -> each.closed);
     }
 
-    /** One execution, which writes. */
+    /** A writing execution. */
     private void write(Object user, String text) {
         Note view = views.begin(user);
         view.text = text;
@@ -120,7 +120,7 @@ class ConstantViewsTest {
     }
 
     @Test
-    void storesOfAnotherCallEndWithIt() {
+    void storesOfAnotherCallEndWithTheCall() {
         write(maker, "initialised");
         MemoryHolder call = holder("call");
         write(call, "of the call");
@@ -134,7 +134,7 @@ class ConstantViewsTest {
     }
 
     @Test
-    void aViewThatBeganBeforeTheMakerWroteIsNotUsedAgain() {
+    void aViewBegunBeforeTheMakersWritesIsNotUsedAgain() {
         MemoryHolder early = holder("early");
         Note before = views.begin(early);
         MemoryHolder other = holder("other");
@@ -151,7 +151,7 @@ class ConstantViewsTest {
     }
 
     @Test
-    void whileTheMakerWritesOthersUseItsView() {
+    void duringTheMakersWritesOthersUseItsView() {
         Note making = views.begin(maker);
         making.text = "half";
         MemoryHolder call = holder("call");
@@ -177,7 +177,7 @@ class ConstantViewsTest {
     }
 
     @Test
-    void whatTheMakerWritesLaterStaysToo() {
+    void laterWritesOfTheMakerStayToo() {
         write(maker, "first");
         MemoryHolder call = holder("call");
         views.end(views.begin(call), call);

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** How an allocation gets its memory, releases memory that it must not use, and keeps none when it fails. */
+/** An allocation gets memory, releases unusable memory, and keeps none after a failure. */
 class StorageGrantTest {
     private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 1);
     private static final Frontier BEHIND = Frontier.of(AXIS, 1);
@@ -95,7 +95,7 @@ class StorageGrantTest {
         }
     }
 
-    /** An operation that requests storage, without a queue. */
+    /** An operation with a request for storage, without a queue. */
     private final class Asking {
         private final String name;
         private final Bytes buffer = new Bytes();
@@ -110,7 +110,7 @@ class StorageGrantTest {
             return grant.tryReservePresent(after, NativeTimepoints.NONE);
         }
 
-        /** Acts as a scheduler for an operation that is being submitted. */
+        /** Acts as a scheduler for an operation during the submission. */
         void waits(Frontier after) {
             assertThat(hasPresent(after)).isFalse();
             resumedWaits(after);
@@ -139,10 +139,10 @@ class StorageGrantTest {
     }
 
     @Test // POOL-4
-    void anAllocationWhoseMemoryGoesBackAgainAndAgainIsServedBeforeThoseThatCameSince() {
+    void anAllocationReturningItsMemoryAgainAndAgainIsServedBeforeLaterAllocations() {
         Reservation holder = taken(pools);
         Asking old = asking("old");
-        old.waits(BEHIND); // a promise that holds
+        old.waits(BEHIND); // a kept promise
         holder.release(Frontier.producedBy(AXIS, 1));
         assertThat(order).containsExactly("old");
         for (int round = 0; round < 3; round++) {
@@ -167,7 +167,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void whatComesBackUnusedIsGivenToNoneThatIsYoungerWhileItsOwnerCanUseIt() {
+    void memoryReturnedUnusedIsNotGivenToYoungerRequestsWhileItsOwnerCanUseIt() {
         Reservation holder = taken(pools);
         Asking old = asking("old");
         old.waits(BEHIND);
@@ -175,13 +175,13 @@ class StorageGrantTest {
         asking("young").waits(Frontier.EMPTY);
         assertThat(old.hasPresent(Frontier.EMPTY)).isFalse();
         order.clear();
-        tracker.advance(AXIS, 1); // before it joins the line again
+        tracker.advance(AXIS, 1); // before the return to the line
         old.resumedWaits(Frontier.EMPTY);
         assertThat(order).containsExactly("old");
     }
 
     @Test
-    void memoryThatMayNotBeUsedYetMayBeLater() {
+    void memoryNotYetUsableMayBeUsableLater() {
         Reservation holder = taken(pools);
         Asking old = asking("old");
         old.waits(BEHIND);
@@ -194,7 +194,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void memoryThatMayNotBeUsedGoesBackOnceThereIsOther() {
+    void unusableMemoryGoesBackOnceThereIsOther() {
         try (PoolSet two = set(2 * SIZE)) {
             Reservation used = taken(two);
             Reservation other = taken(two);
@@ -212,7 +212,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void whatHasFailedGetsNoMemoryInExchange() {
+    void aFailedAllocationGetsNoMemoryInExchange() {
         try (PoolSet two = set(2 * SIZE)) {
             Reservation used = taken(two);
             Reservation other = taken(two);
@@ -223,14 +223,14 @@ class StorageGrantTest {
             asking.grant.failed(CAUSE, Frontier.EMPTY);
             other.release(Frontier.EMPTY);
             assertThat(asking.grant.tryReserve(Frontier.EMPTY, NativeTimepoints.NONE))
-                    .as("its scheduler finds the failure")
+                    .as("the scheduler finds the failure")
                     .isTrue();
             assertThat(two.statistics().bytesLive()).isZero();
         }
     }
 
     @Test
-    void memoryThatComesAfterTheFailureGoesBack() {
+    void memoryComingAfterTheFailureGoesBack() {
         Reservation holder = taken(pools);
         Asking asking = asking("asking");
         asking.waits(Frontier.EMPTY);
@@ -246,7 +246,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void whatFailsLeavesTheLine() {
+    void aFailedAllocationLeavesTheLine() {
         Reservation holder = taken(pools);
         Asking asking = asking("asking");
         asking.waits(Frontier.EMPTY);
@@ -258,7 +258,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void whatFailedBeforeItJoinedTheLineDoesNotStayThere() {
+    void anAllocationFailedBeforeJoiningTheLineDoesNotStayThere() {
         Reservation holder = taken(pools);
         Asking asking = asking("asking");
         asking.grant.failed(CAUSE, Frontier.EMPTY);
@@ -269,7 +269,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void memoryOfAnOperationThatWasNotIssuedIsWhatItWasBefore() {
+    void memoryOfAnUnissuedOperationIsAsBefore() {
         Reservation holder = taken(pools);
         holder.release(Frontier.producedBy(AXIS, 1));
         Asking asking = asking("asking");
@@ -277,28 +277,28 @@ class StorageGrantTest {
         asking.grant.failed(CAUSE, Frontier.EMPTY);
         assertThat(live()).isZero();
         assertThat(pools.tryReserve(ReservationRequest.of(SIZE)))
-                .as("its last user is in flight")
+                .as("the last user is in flight")
                 .isNull();
         tracker.advance(AXIS, 1);
         assertThat(pools.tryReserve(ReservationRequest.of(SIZE))).isNotNull();
     }
 
     @Test
-    void memoryOfAnOperationThatWasIssuedIsFreeBehindIt() {
+    void memoryOfAnIssuedOperationIsFreeBehindIt() {
         Asking asking = asking("asking");
         assertThat(asking.grant.tryReserve(Frontier.EMPTY, NativeTimepoints.NONE))
                 .isTrue();
         asking.grant.failed(CAUSE, Frontier.producedBy(AXIS, 1));
         assertThat(live()).isZero();
         assertThat(pools.tryReserve(ReservationRequest.of(SIZE)))
-                .as("the operation may be using it")
+                .as("perhaps in use by the operation")
                 .isNull();
         tracker.advance(AXIS, 1);
         assertThat(pools.tryReserve(ReservationRequest.of(SIZE))).isNotNull();
     }
 
     @Test
-    void memoryOfABufferThatHasItGoesWithTheBuffersLastUser() {
+    void memoryOfItsBufferGoesWithTheBuffersLastUser() {
         Asking asking = asking("asking");
         assertThat(asking.grant.tryReserve(Frontier.EMPTY, NativeTimepoints.NONE))
                 .isTrue();
@@ -354,7 +354,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void storageIsNotGivenOnByADeallocationOfWhichItIsUnknownWhetherItComesBehind() {
+    void storageIsNotGivenOnByADeallocationOfUnknownOrder() {
         Asking asking = asking("asking");
         assertThat(asking.grant.tryReserve(Frontier.EMPTY, NativeTimepoints.NONE))
                 .isTrue();
@@ -372,7 +372,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void storageThatNobodyUsesIsOthersOnceItsAllocationIsComplete() {
+    void unusedStorageIsFreeForOthersOnceItsAllocationIsComplete() {
         Bytes onStream = new Bytes() {
             @Override
             protected boolean isCommittedWhenIssued() {
@@ -392,7 +392,7 @@ class StorageGrantTest {
     }
 
     @Test
-    void aCallThatIsShortOfItsNeedGetsNoMemoryUntilItHasThat() throws Exception {
+    void aCallShortOfItsNeedGetsNoMemoryUntilAllIsThere() throws Exception {
         Admission other = Objects.requireNonNull(pools.gate().tryAdmit("", new KnownNeed(SIZE - 256, 64)));
         Admission own = Objects.requireNonNull(pools.gate().tryAdmitAhead("", new KnownNeed(SIZE / 2, 64)));
         MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());

@@ -15,8 +15,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * An operation starts when each of its waits is reached. A promise above one of them, by an operation behind the producer of
- * another, implies nothing about that other: a lower value, signalled by hand, ends the first wait but not the second.
+ * An operation starts when each of its waits is reached. A promise above one of them, by an operation behind the
+ * producer of another, implies nothing about the other: a lower value, signalled by hand, ends the first wait but not
+ * the second.
  */
 class EarlyStartTest {
     private static final long SLOW = 1_000;
@@ -47,7 +48,7 @@ class EarlyStartTest {
         return closed(Fence.at(timeline, value));
     }
 
-    /** The first operation of queue 0 takes long, all others take one tick. */
+    /** The first operation of queue 0 takes long, all others take a tick. */
     private VirtualDevice device(VirtualDevice.Builder builder) {
         return closed(builder.clock(clock)
                 .schedulingDomain(domain)
@@ -71,10 +72,10 @@ class EarlyStartTest {
         device.queue(0).barrier(null, at(other, 2), 0); // behind the producer
         Fence both = closed(Fence.of(List.of(new Fence.Entry(other, 1), new Fence.Entry(produced, 1))));
         device.queue(1).hostCall(both, at(consumed, 1), () -> ran[1] = clock.now(), 0);
-        other.signal(1); // by hand, below what is promised
+        other.signal(1); // by hand, below the promises
         clock.runUntil(SLOW / 2);
         assertThat(consumed.value())
-                .as("an operation that waits for a running producer")
+                .as("an operation behind a running producer")
                 .isZero();
         clock.runUntilIdle();
         assertThat(consumed.isReached(1)).isTrue();
@@ -84,7 +85,7 @@ class EarlyStartTest {
     }
 
     @Test
-    void aFrontierSaysOnlyWhatWasOverWhenItsOperationEnded() {
+    void aFrontierClaimsOnlyWorkOverWhenItsOperationEnded() {
         VirtualDevice device = device(VirtualDevice.builder().fifoQueues(1).unorderedQueue(2));
         TimelineSemaphore produced = timeline();
         TimelineSemaphore other = timeline();
@@ -104,15 +105,18 @@ class EarlyStartTest {
         for (int i = 0; i < frontier.size(); i++) {
             if (frontier.axis(i) == device.queue(0).axis()) {
                 assertThat(frontier.epoch(i))
-                        .as("what %s claims to precede the end of the consumer", frontier)
+                        .as("the claim of %s about the end of the consumer", frontier)
                         .isLessThanOrEqualTo(overByThen);
             }
         }
     }
 
-    /** A stream may drop the wait where it actually waits for the maker of the promise, but not where the host waits instead. */
+    /**
+     * A stream may drop the wait where it actually waits for the maker of the promise, but not where the host waits
+     * instead.
+     */
     @Test
-    void aStreamThatIsHeldBackStartsNothingBeforeEachOfItsWaitsIsReached() {
+    void aStreamHeldBackStartsNothingBeforeEachOfItsWaitsIsReached() {
         VirtualDevice device = device(VirtualDevice.builder().fifoQueues(1));
         VirtualDevice stranger = device(VirtualDevice.builder().fifoQueues(2)); // waits for the other on the host
         TimelineSemaphore produced = timeline();

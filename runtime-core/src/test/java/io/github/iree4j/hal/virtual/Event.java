@@ -5,7 +5,10 @@ import io.github.iree4j.hal.schedule.QueueOperation;
 import java.util.BitSet;
 import org.jspecify.annotations.Nullable;
 
-/** What has a place on an axis in a {@link RandomProgram}: an operation, a collective, work of the host. Sequence numbers and actions start at 1; 0 is never. */
+/**
+ * An event with a place on an axis in a {@link RandomProgram}: an operation, a collective, work of the host. Sequence
+ * numbers and actions start at 1; 0 is never.
+ */
 final class Event {
     final int index;
     final String name;
@@ -13,21 +16,21 @@ final class Event {
     final @Nullable VirtualDevice device;
     long started;
     long ended;
-    boolean ran; // otherwise it never did, or its device was lost before
-    int issuedBy; // the action after which its frontier was known
-    int knewBy; // the action after which nothing more was imported: of the issue, on an unordered queue of the
+    boolean ran; // otherwise the event never did, or its device was lost before
+    int issuedBy; // the action of the frontier becoming known
+    int knewBy; // the action of the last import: of the issue, on an unordered queue of the
     // start
-    int completedBy; // the action after which the host knew of its end
+    int completedBy; // the action of the host's notice of the end
     Frontier frontier = Frontier.EMPTY;
-    /** Of the events known when this one became known those whose frontier it covered then. */
+    /** Of the events known when this event became known those whose frontier then covered it. */
     final BitSet covered = new BitSet();
 
     final BitSet notCovered = new BitSet();
 
     @Nullable
-    QueueOperation operation; // set when it runs
+    QueueOperation operation; // set at the run
 
-    /** The step whose signal gives the frontier before that. */
+    /** The step whose signal gives the frontier before. */
     @Nullable
     RandomProgram.Step teller;
 

@@ -14,16 +14,16 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Happens-before of one program that has run, by reachability.
+ * Happens-before of a finished program, by reachability.
  *
- * <p>Before the end of an event come, of a stream, the end of the one before it; on any other axis the completion of the one
- * before it (epochs are handed out at completion); the end of the signaller of a point that it waits for; for a collective the
- * ends of what its participants did before; and the end of what the host knew to be complete when it was issued. All but the
- * second and the last are declared: a frontier must know them.
+ * <p>Before the end of an event come, of a stream, the end of the previous event; on any other axis the completion of
+ * the previous event (epochs are handed out at completion); the end of the signaller of an awaited point; for a
+ * collective the ends of its participants' earlier work; and the end of all work known to the host as complete at the
+ * issue. All but the second and the last are declared: a frontier must know these.
  *
- * <p>Where several events signal one timeline independently, a wait was ended by one of those that signal the value or a higher
- * one and had ended when the event started, up to the lowest value that the host then knew to be reached. Claims must follow from
- * these.
+ * <p>Where several events signal a timeline independently, a wait was ended by an event that signals the value or a
+ * higher value and had ended when the event started, up to the lowest value then known to the host as reached. Claims
+ * must follow from these.
  */
 final class EventOrder {
     private final RandomProgram program;
@@ -36,21 +36,24 @@ final class EventOrder {
     final List<TreeMap<Long, List<Step>>> signals = new ArrayList<>();
     /** The events before each event's end: the indices of events. */
     final BitSet[] beforeEnd;
-    /** The same without what the host knew by chance. */
+    /** The same without accidental knowledge of the host. */
     final BitSet[] declaredBeforeEnd;
 
-    /** The direct predecessors of each: those declared, and those that the host or the hardware knew. */
+    /** The direct predecessors of each: the declared events, and the events known to the host or the hardware. */
     private final List<List<Event>> declaredBefore = new ArrayList<>();
 
     private final List<List<Event>> knownBefore = new ArrayList<>();
 
-    /** Events that ended with their device and were possibly on a stream behind an unobserved first part of a collective. */
+    /**
+     * Events that ended with their device and were possibly on a stream behind an unobserved first part of a
+     * collective.
+     */
     private final BitSet behindUnseen = new BitSet();
 
-    /** The events before those first parts. */
+    /** The events before these first parts. */
     private final BitSet beforeUnseen = new BitSet();
 
-    /** Those of them on a stream behind a first part that waited, directly or not, for an external signal. */
+    /** The events on a stream behind a first part that waited, directly or not, for an external signal. */
     final BitSet behindUnseenTaint = new BitSet();
 
     EventOrder(RandomProgram program) {
@@ -91,7 +94,7 @@ final class EventOrder {
         return tail == null || tail.meeting == null ? List.of() : List.of(tail.meeting.event);
     }
 
-    /** Finds what is before what. Once all events are known to have begun after their waits. */
+    /** Finds the order. Once all events are known to have begun after their waits. */
     void find() {
         findPredecessors();
         findUnseen();
@@ -123,8 +126,7 @@ final class EventOrder {
                 }
             }
         }
-        // An event that ended with its device may precede one that ended earlier elsewhere, so one pass may not
-        // suffice.
+        // An event that ended with its device may precede an earlier end elsewhere, so one pass may not suffice.
         List<Event> inOrder = new ArrayList<>(over);
         inOrder.sort(Comparator.comparingLong(event -> event.ended));
         for (boolean changed = true; changed; ) {
@@ -188,11 +190,14 @@ final class EventOrder {
         return found;
     }
 
-    /** The lowest value at or above the one waited for that the host knew to be reached, or promised, when the event was issued. */
+    /**
+     * The lowest value at or above the awaited value known to the host as reached, or promised, when the event was
+     * issued.
+     */
     private long knownLimit(Point wait, Event event) {
         Step waiting = firstOf.get(event);
         if (waiting == null || waiting.meeting != null && event.fifo) {
-            return Long.MAX_VALUE; // of those only the execution is observed
+            return Long.MAX_VALUE; // only the execution is observed
         }
         boolean reached = false;
         for (Map.Entry<Long, Integer> each :
@@ -217,7 +222,10 @@ final class EventOrder {
         return Long.MAX_VALUE;
     }
 
-    /** The events that reach a point: the signallers of the smallest value at or above it all of whose signallers ran. */
+    /**
+     * The events that reach a point: the signallers of the smallest value at or above the point with all signallers
+     * run.
+     */
     private List<Event> firstAtOrAbove(Point wait) {
         for (Map.Entry<Long, List<Step>> each :
                 signals.get(wait.timeline()).tailMap(wait.value(), true).entrySet()) {
@@ -236,7 +244,10 @@ final class EventOrder {
         return List.of();
     }
 
-    /** A collective's first part is observed when it runs. One that was lost before may nevertheless have been issued, and inherited. */
+    /**
+     * A collective's first part is observed at its run. A part lost before may nevertheless have been issued, and
+     * inherited.
+     */
     private void findUnseen() {
         for (Step step : program.steps) {
             if (step.meeting == null || step.device != program.lost || !step.first.fifo || step.first.isComplete()) {
@@ -277,7 +288,7 @@ final class EventOrder {
                 && (behindUnseen.get(event.index) || beforeEnd[event.index].intersects(behindUnseen));
     }
 
-    /** Whether the host could know that it was complete: it, or an event that runs after it, had completed. */
+    /** Whether the host could know the event complete: the event, or a later event, had completed. */
     boolean isKnownToBeOver(Event event, int action) {
         for (Event other : over) {
             if (other.completedBy > 0
@@ -289,7 +300,7 @@ final class EventOrder {
         return false;
     }
 
-    /** Whether it waits for an externally signalled timeline. */
+    /** Whether an event waits for an externally signalled timeline. */
     boolean hearsFromOutside(Event event) {
         Step step = firstOf.get(event);
         return step != null && waitsForOutside(step);

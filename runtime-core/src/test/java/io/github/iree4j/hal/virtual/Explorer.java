@@ -9,26 +9,27 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs all interleavings of small programs on the real scheduler, depth first. A run cannot be undone, so each branch starts over
- * and repeats the steps that led to it.
+ * Runs all interleavings of small programs on the real scheduler, depth first. A run cannot be undone, so each branch
+ * starts over and repeats the steps before.
  *
- * <p><b>States.</b> Interleavings that lead to the same state are continued once. Two prefixes count as one state when their keys
- * are equal ({@link SmallRun#key}). The key has
+ * <p><b>States.</b> Interleavings with the same state are continued once. Two prefixes count as the same state when
+ * their keys are equal ({@link SmallRun#key}). The key has
  *
  * <ul>
- *   <li>the progress of each operation, with its frontier and its outcome, and the order of those held back;
- *   <li>each value of each timeline with its record, the knowledge of each queue, what has completed, and the owner and place of all memory;
- *   <li>for each operation that is not over, all that the decisions about it could look at (the records of its waits, what its queue knows,
- *       what has completed, the memory): before and after the step that moved it on, and as long as it is held back after each step that
- *       changed any of that.
+ *   <li>the progress of each operation, with its frontier and its outcome, and the order of the operations held back;
+ *   <li>each value of each timeline with its record, the knowledge of each queue, all completions, and the owner and
+ *   place of all memory;
+ *   <li>for each unfinished operation, everything open to its decisions (the records of its waits, the queue's
+ *   knowledge, all completions, the memory): before and after the step that moved the operation on, and as long as held
+ *   back after each step with a change of any of these.
  * </ul>
  *
- * <p>That suffices, since a decision is a function of its inputs, and what is hidden (marks and waits on streams, requests in
- * line, what is registered where) is a function of the decisions and of what is in the key. So equal states may be distinguished,
- * but different ones are never identified, except by a collision of 64 bits.
+ * <p>The key suffices, since a decision is a function of its inputs, and hidden state (marks and waits on streams,
+ * requests in line, registrations) is a function of the decisions and of the key. So equal states may be distinguished,
+ * but different states are never identified, except by a collision of 64 bits.
  */
 final class Explorer {
-    /** A violation, with the steps that lead to it. */
+    /** A violation, with the steps before. */
     record Finding(SmallProgram program, List<Integer> steps, String what) {
         @Override
         public String toString() {
@@ -43,9 +44,9 @@ final class Explorer {
     /** Variations of the exploration, for tests of the explorer itself. */
     enum Mode {
         PLAIN,
-        /** The scheduler is not told of the first wait of each operation, so that the checks must find something. */
+        /** The scheduler is not told of the first wait of each operation, so the checks must find something. */
         SABOTAGED,
-        /** Each interleaving is run separately, to measure what merging states loses. */
+        /** Each interleaving is run separately, to measure the loss by merging states. */
         APART
     }
 
@@ -60,7 +61,7 @@ final class Explorer {
         this.mode = mode;
     }
 
-    /** The number of interleavings; those that lead to an already explored state count as run. */
+    /** The number of interleavings; runs into an already explored state count. */
     double schedules() {
         return schedules;
     }
@@ -84,10 +85,10 @@ final class Explorer {
                 Locale.ROOT, "%d programs, %.0f schedules, %d states in %d runs", programs, schedules, states, runs);
     }
 
-    /** A prefix of steps, and the state before the last one. */
+    /** A prefix of steps, and the state before the last step. */
     private record Branch(List<Integer> steps, long parent) {}
 
-    /** All interleavings of one program, up to the first violation. */
+    /** All interleavings of a program, up to the first violation. */
     void explore(SmallProgram program) {
         Map<Long, List<Long>> followers = new HashMap<>();
         ArrayDeque<Branch> open = new ArrayDeque<>();

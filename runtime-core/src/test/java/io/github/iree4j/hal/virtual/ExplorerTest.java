@@ -24,9 +24,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every interleaving of small programs keeps the invariants: nothing starts before its waits are reached, memory has one user at
- * a time, frontiers claim only what is true, failures have a cause, and everything ends with nothing left. A build runs some
- * programs of each family, the nightly run many more; the seed selects them.
+ * Every interleaving of small programs keeps the invariants: nothing starts before its waits are reached, memory has
+ * one user at a time, frontiers claim only true facts, failures have a cause, and everything ends with nothing left. A
+ * build runs some programs of each family, the nightly run many more; selected by the seed.
  */
 @Tag("long")
 class ExplorerTest {
@@ -46,7 +46,7 @@ class ExplorerTest {
 
     // ---- Families.
 
-    /** A sample of the programs of a family, in a build and at night, with the events that may occur. */
+    /** A sample of the programs of a family, in a build and at night, with the events possible. */
     private static Arguments some(
             String with, Family family, int usual, int atNight, UnaryOperator<SmallProgram> variant) {
         return Arguments.of(with, family, Effort.isLong() ? atNight : Effort.isBrief() ? 128 * usual : usual, variant);
@@ -73,7 +73,7 @@ class ExplorerTest {
             all.add(some("late reports", three, 512, 256, SmallProgram::withLateReports));
             all.add(some("cancellations", three, 1024, 512, SmallProgram::withCancellations));
             all.add(some("a loss", three, 512, 256, SmallProgram::withLoss));
-            if (!Effort.isBrief()) { // one of these takes as long as all others together
+            if (!Effort.isBrief()) { // a single program takes as long as all others together
                 all.add(some(
                         "nothing else", new Family(queues, "wwww", 0, 1, 1), 4096, 4096, UnaryOperator.identity()));
             }
@@ -175,12 +175,12 @@ class ExplorerTest {
         SmallProgram atNight = List.copyOf(programs.values()).get((int) Long.remainderUnsigned(seed, programs.size()));
         programs.forEach((what, program) -> {
             SmallProgram ordered = program.submittedInOrder();
-            // Up to two million schedules each: a build has StaleReservationTest and EarlyStartTest for what they
-            // found.
+            // Up to two million schedules each: a build has StaleReservationTest and EarlyStartTest for the finds of
+            // these programs.
             if (Effort.isLong() || !Effort.isBrief() && !program.equals(TWO_DEVICES)) {
                 all.add(Arguments.of(what, ordered));
             }
-            // A night takes one of the programs, and none with late reports, which the families cover.
+            // A night takes a single program, and none with late reports, which the families cover.
             if (Effort.isLong() && program.equals(atNight)) {
                 all.add(Arguments.of(what + ", a loss", ordered.withLoss()));
                 all.add(Arguments.of(what + ", cancellations", ordered.withCancellationsOf(0b1010)));
@@ -198,7 +198,7 @@ class ExplorerTest {
     // ---- Minimal programs of fixed bugs.
 
     @Test
-    void aLowerValueOfAnotherStreamEndsNoWaitThatWasDropped() {
+    void aLowerValueOfAnotherStreamEndsNoDroppedWait() {
         check(
                 "once wrong",
                 List.of(SmallProgram.of(
@@ -212,7 +212,7 @@ class ExplorerTest {
     }
 
     @Test
-    void aLowerValueOfTheOwnStreamGivesNoMemoryThatIsInUse() {
+    void aLowerValueOfTheOwnStreamGivesNoMemoryInUse() {
         check(
                 "once wrong",
                 List.of(SmallProgram.of(
@@ -228,7 +228,7 @@ class ExplorerTest {
     // ---- The explorer itself.
 
     @Test
-    void aSchedulerThatForgetsAWaitIsFound() {
+    void aSchedulerForgettingAWaitIsFound() {
         Explorer explorer = new Explorer(Mode.SABOTAGED);
         for (String queues : List.of("FF", "FU", "Ff", "UU")) {
             List<SmallProgram> one = List.copyOf(SmallPrograms.of(new Family(queues, "ww", 0, 0, 1)));
@@ -240,7 +240,7 @@ class ExplorerTest {
     }
 
     @Test
-    void whatIsTakenForOneStateGoesOnInTheSameWays() {
+    void mergedStatesGoOnInTheSameWays() {
         List<SmallProgram> programs = new ArrayList<>();
         for (Family family : List.of(
                 new Family("FF", "ww", 0, 1, 2),

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
-/** Checks that all observations of a program that has run agree with its {@link EventOrder}. */
+/** Checks all observations of a finished program against its {@link EventOrder}. */
 final class HappensBefore {
     private final RandomProgram program;
     private final EventOrder order;
@@ -97,13 +97,13 @@ final class HappensBefore {
 
     // ---- Claims of frontiers.
 
-    /** Everything that the frontier asserts happens before the event's end. */
+    /** Everything asserted by the frontier happens before the event's end. */
     private void checkClaims(Event event) {
         for (int i = 0; i < event.frontier.size(); i++) {
             TreeMap<Long, Event> timeline = order.byAxis.get(event.frontier.axis(i));
             long epoch = event.frontier.epoch(i);
             if (timeline == null || timeline.lastKey() < epoch) {
-                fail("claims epoch %d, which its axis has not reached: %s".formatted(epoch, event));
+                fail("claims epoch %d, never reached by its axis: %s".formatted(epoch, event));
                 return;
             }
             for (Event claimed : timeline.headMap(epoch, true).values()) {
@@ -114,7 +114,7 @@ final class HappensBefore {
         }
     }
 
-    /** An event reported as complete has ended, with all its predecessors. */
+    /** An event reported as complete has ended, with all predecessors. */
     private void checkCompletion(Event event) {
         if (event.completedBy == 0 || order.isVague()) {
             return;
@@ -129,7 +129,10 @@ final class HappensBefore {
         }
     }
 
-    /** Memory last used by another event was reusable without waiting exactly when that had completed, or happens before. */
+    /**
+     * Memory last used by another event was reusable without waiting exactly when the other event had completed, or
+     * happens before.
+     */
     private void checkReuse(Event event) {
         for (int i = event.covered.nextSetBit(0); i >= 0; i = event.covered.nextSetBit(i + 1)) {
             Event other = program.events.get(i);
@@ -148,14 +151,14 @@ final class HappensBefore {
         }
     }
 
-    /** Memory with several last users: no taint, no eviction and no completion makes it free too early. */
+    /** Memory with several last users: no taint, no eviction and no completion frees memory too early. */
     private void checkReuse(Reuse reuse) {
         if (!reuse.covered() && !reuse.over()) {
             return;
         }
         Event event = reuse.by();
         if (reuse.unknown()) {
-            fail("%s%n  would reuse memory that may have an unknown user: %s".formatted(event, reuse.death()));
+            fail("%s%n would reuse memory with a possible unknown user: %s".formatted(event, reuse.death()));
         }
         for (int i = reuse.users().nextSetBit(0); i >= 0; i = reuse.users().nextSetBit(i + 1)) {
             Event user = program.events.get(i);
@@ -167,14 +170,14 @@ final class HappensBefore {
         }
     }
 
-    /** A frontier without taint is complete: it knows everything declared and not complete already. */
+    /** A frontier without taint is complete: everything declared and incomplete is known. */
     private void checkTaint(Event event) {
         BitSet declared = order.declaredBeforeEnd[event.index];
         for (int other = declared.nextSetBit(0); other >= 0; other = declared.nextSetBit(other + 1)) {
             Event before = program.events.get(other);
             if (event.frontier.reaches(before.axis(), before.epoch()) == Known.NO
                     && !order.isKnownToBeOver(before, event.knewBy)) {
-                fail("%s%n  does not know that it runs after%n  %s".formatted(event, before));
+                fail("%s%n does not know its predecessor%n %s".formatted(event, before));
             }
         }
     }
@@ -196,13 +199,13 @@ final class HappensBefore {
         fail("tainted without reason: " + event);
     }
 
-    /** With sufficient capacity it knows nothing else. */
+    /** With sufficient capacity nothing else is known. */
     private void checkTightness(Event event) {
         BitSet declared = order.declaredBeforeEnd[event.index];
         for (int i = 0; i < event.frontier.size(); i++) {
             Event claimed = order.byAxis.get(event.frontier.axis(i)).get(event.frontier.epoch(i));
             if (claimed == null) {
-                fail("%s%n  knows epoch %d, which is not an event".formatted(event, event.frontier.epoch(i)));
+                fail("%s%n knows epoch %d of no event".formatted(event, event.frontier.epoch(i)));
             } else if (claimed != event && !declared.get(claimed.index)) {
                 fail("%s%n  knows without a dependency%n  %s".formatted(event, claimed));
             }
@@ -212,8 +215,8 @@ final class HappensBefore {
     // ---- Lookups of late waiters.
 
     /**
-     * A value gets the frontier of the earliest signal at or above it that the timeline knew of; a short history, or one that one queue
-     * used alone, may have forgotten some of those that are reached.
+     * A value gets the frontier of the earliest known signal at or above the value; a short history, or a history of
+     * exclusive use by one queue, may have forgotten some reached values.
      */
     private void checkLookup(Lookup lookup) {
         Point point = lookup.point();
@@ -233,23 +236,23 @@ final class HappensBefore {
                 return;
             }
             if (each.getKey() < first && first < Long.MAX_VALUE) {
-                continue; // passed; returned only if the event that passed it ran after it
+                continue; // passed; returned only if the passing event ran after it
             }
             boolean known = reached
                     || each.getValue().size() == 1
                             && isPromisedBy(each.getValue().getFirst(), lookup.action());
             if (known && !mayForget && !isPassed(lookup, each.getValue())) {
-                fail("%s of %s, reached %d, is not the frontier of the first to signal it: %s"
+                fail("%s of %s, reached %d, is not the frontier of the first signaller: %s"
                         .formatted(lookup.frontier(), point, lookup.reached(), each.getValue()));
             }
         }
-        fail("%s of %s, reached %d, is that of none of its signallers: %s"
+        fail("%s of %s, reached %d, is the frontier of no signaller: %s"
                 .formatted(lookup.frontier(), point, lookup.reached(), order.signals.get(point.timeline())));
     }
 
     /**
-     * Whether the signal may be unknown: other values of this timeline are reached by hand, signallers never ran, or the timeline had failed
-     * before it was asked for more than the last promise of a lone queue.
+     * Whether the signal may be unknown: other values of this timeline are reached by hand, signallers never ran, or
+     * the timeline had failed before being asked for more than the last promise of a lone queue.
      */
     private boolean isPassed(Lookup lookup, List<Step> together) {
         return program.options.external()
@@ -277,7 +280,7 @@ final class HappensBefore {
         }
     }
 
-    /** The frontier of a point with these signallers: the join of all; of ordered ones, that of the later. */
+    /** The frontier of a point with these signallers: the join of all; of ordered signallers, the later frontier. */
     private Frontier frontier(List<Step> together) {
         Frontier joined = Frontier.EMPTY;
         for (Step step : together) {

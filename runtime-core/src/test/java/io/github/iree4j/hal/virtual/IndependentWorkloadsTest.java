@@ -25,16 +25,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Independent workloads with disjoint axes never delay one another. */
+/** Independent workloads with disjoint axes never delay each other. */
 @Tag("long")
 class IndependentWorkloadsTest {
     private static final int PROGRAMS = Effort.rounds(300, 4_000);
     private static final long SEED = Effort.seed(IndependentWorkloadsTest.class, PROGRAMS + " programs", 20260701);
 
-    /** Queues of a device; one workload uses the first half, the other the second. */
+    /** Queues of a device; the first workload uses the first half, the other the second. */
     private static final int QUEUES = 6;
 
-    /** For each operation its queue, among those of a workload, and the earlier operations it waits for. */
+    /** For each operation its queue, among the workload's, and the earlier operations waited for. */
     private record Workload(List<Integer> queues, List<List<Integer>> waits) {
         static Workload random(Random random, int queues) {
             Workload made = new Workload(new ArrayList<>(), new ArrayList<>());
@@ -85,7 +85,10 @@ class IndependentWorkloadsTest {
             return resource;
         }
 
-        /** Submits the operations of a workload one by one; each signals the timeline returned for it and records when it ended. */
+        /**
+         * Submits the operations of a workload one by one; each signals the timeline returned and records the time of
+         * its end.
+         */
         Submission begin(Workload workload, int firstQueue, boolean blocked) {
             return new Submission(workload, firstQueue, blocked);
         }
@@ -151,7 +154,7 @@ class IndependentWorkloadsTest {
     }
 
     @Test
-    void eachEndsWhenItWouldHaveAloneAndKnowsNothingOfTheOther() {
+    void eachEndsAtTheTimeOfALoneRunAndKnowsNothingOfTheOther() {
         for (int i = 0; i < PROGRAMS; i++) {
             long seed = SEED + i;
             Random random = new Random(seed);

@@ -15,13 +15,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
-/** Streams and unordered queues of several devices that wait for one another, submitted to and run by several threads at once. */
+/**
+ * Streams and unordered queues of several devices with waits for each other, submitted to and run by several threads at
+ * once.
+ */
 class ManyThreadsTest {
     private static final int OPERATIONS = 300;
     private static final int THREADS = 4;
 
     @Test
-    void everythingRunsOnceAfterWhatItWaitsForAndNothingHangs() throws Exception {
+    void everythingRunsOnceAfterItsWaitsAndNothingHangs() throws Exception {
         for (int round = 0; round < 30; round++) {
             long seed = Effort.seed(20261120) + round;
             Random random = new Random(seed);

@@ -38,34 +38,34 @@ class NeverOptimisticTest {
             "points that several signalled",
             "work of the host",
             "devices lost in the middle",
-            "operations that a loss ended",
+            "operations ended by a loss",
             "frontiers that lost entries",
-            "reuse without waiting of what had not completed"
+            "reuse without waiting of incomplete work"
         }) {
             assertThat(seen.getOrDefault(each, 0)).as(each).isGreaterThan(programs.count() / 100);
         }
     }
 
-    /** Collectives that were lost before they ran, behind an external wait: the stream had inherited their taint. */
+    /** Collectives lost before their run, behind an external wait: the stream had inherited the taint. */
     @Test
-    void taintOfWorkThatWasLostBeforeItRanHasAReason() {
+    void taintOfWorkLostBeforeItsRunHasAReason() {
         check(17976826359077L, false, false);
     }
 
-    /** With a short history a late waiter gets a later signal, even that of a device that has been lost since. */
+    /** With a short history a late waiter gets a later signal, even the signal of a device lost since. */
     @Test
-    void whatALostDeviceHadDoneBeforeMayBeClaimed() {
+    void earlierWorkOfALostDeviceMayBeClaimed() {
         check(5167646, false, false);
     }
 
-    /** The promises of a timeline that has failed are not repeated: the last one answers for those before it. */
+    /** The promises of a failed timeline are not repeated: the last promise answers for earlier values. */
     @Test
-    void whatWasPromisedOnATimelineThatHasFailedMayBeForgotten() {
+    void promisesOfAFailedTimelineMayBeForgotten() {
         check(1795588137, true, false);
     }
 
     @Test
-    void theCheckerSeesAWaitThatWasForgotten() {
+    void theCheckerSeesAForgottenWait() {
         int caught = 0;
         for (int i = 0; i < 300; i++) {
             try {
@@ -141,10 +141,10 @@ class NeverOptimisticTest {
             note("collectives that took place", meeting && event.ran);
             note("collectives that failed", meeting && !event.ran);
             note("work of the host", event.device == null && !meeting && event.ran);
-            note("operations that a loss ended", lost && event.isComplete() && !event.ran);
+            note("operations ended by a loss", lost && event.isComplete() && !event.ran);
             note("frontiers that lost entries", event.frontier.isTainted());
             note(
-                    "reuse without waiting of what had not completed",
+                    "reuse without waiting of incomplete work",
                     event.covered.stream()
                             .anyMatch(other ->
                                     isInFlight(program.events.get(other), event.issuedBy) && other != event.index));

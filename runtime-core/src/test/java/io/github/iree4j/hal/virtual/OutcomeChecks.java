@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Checks how the steps of a program that has run ended, and what failed. */
+/** Checks the ends of the steps of a finished program, and the failures. */
 final class OutcomeChecks {
     private final RandomProgram program;
     private final List<TreeMap<Long, List<Step>>> signals;
@@ -48,10 +48,10 @@ final class OutcomeChecks {
             }
             if (outcome == null) {
                 if (hasFailedWait(step)) {
-                    fail("a wait failed and it did not: " + step);
+                    fail("a wait failed, but not the step: " + step);
                 }
                 if (step.hasFailed()) {
-                    fail("failed without failing its signals: " + step);
+                    fail("failed without failed signals: " + step);
                 }
                 if (!step.last.isComplete()) {
                     fail("signalled and never completed: " + step);
@@ -96,7 +96,9 @@ final class OutcomeChecks {
         return false;
     }
 
-    /** The axes of a lost device have failed with the cause, those of others have not; timelines fail with a root cause. */
+    /**
+     * The axes of a lost device have failed with the cause, and no other axes have; timelines fail with a root cause.
+     */
     private void checkLoss() {
         for (VirtualDevice device : program.devices) {
             for (int q = 0; q < device.queueCount(); q++) {
@@ -117,7 +119,7 @@ final class OutcomeChecks {
                 root |= step.hasFailed() && step.failure == failure;
             }
             if (!root) {
-                fail("timeline failed with a cause that is not a root cause: " + failure);
+                fail("timeline failed without a root cause: " + failure);
             }
         }
     }
@@ -128,7 +130,7 @@ final class OutcomeChecks {
             TimelineSemaphore timeline = program.timelines.get(t);
             for (Map.Entry<Long, List<Step>> each : signals.get(t).entrySet()) {
                 if (isRefused(t, each.getKey(), each.getValue()) && timeline.failure() == null) {
-                    fail("value %d of timeline %d, which was at %s, was refused without a failure: %s"
+                    fail("value %d of timeline %d, already at %s, was refused without a failure: %s"
                             .formatted(each.getKey(), t, program.reached.get(t).keySet(), each.getValue()));
                 }
             }
@@ -143,7 +145,7 @@ final class OutcomeChecks {
     private boolean anyRefused() {
         for (int t = 0; t < signals.size(); t++) {
             for (Map.Entry<Long, List<Step>> each : signals.get(t).entrySet()) {
-                // Of several signals of one value the first may be refused, and others never come.
+                // Of several signals of the same value the first may be refused, and others never come.
                 if (!program.reached.get(t).containsKey(each.getKey())
                         && each.getValue().stream().anyMatch(step -> step.own.isReached(1))) {
                     return true;

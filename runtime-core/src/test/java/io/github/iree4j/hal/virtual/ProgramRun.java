@@ -30,8 +30,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a {@link RandomProgram} and records the observations. An uninterrupted activity of the host (a submission, one step of the
- * clock, a signal of its own) is an action; actions are numbered.
+ * Runs a {@link RandomProgram} and records the observations. An uninterrupted activity of the host (a submission, a
+ * step of the clock, a signal by hand) is an action; actions are numbered.
  */
 final class ProgramRun {
     private final RandomProgram program;
@@ -68,7 +68,7 @@ final class ProgramRun {
         };
     }
 
-    /** Reaches a value from outside, once the timeline is at its predecessor. */
+    /** Reaches a value from outside, once the timeline is at the predecessor. */
     private void await(FromOutside outside) {
         TimelineSemaphore timeline = program.timelines.get(outside.timeline());
         Point point = new Point(outside.timeline(), outside.value());

@@ -36,13 +36,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random invocations that allocate, write, read and free on the queues of one device with too little memory for all, in any order
- * that their fences allow, with durations, late completions and failures. Each writes its own mark over all its bytes and checks,
- * on reading, for anything else: the marks of others, and the fill of freed memory. Memory that is reused too early shows.
+ * Random invocations that allocate, write, read and free on the queues of a device with too little memory for all, in
+ * any order allowed by their fences, with durations, late completions and failures. Each writes a mark over all its
+ * bytes and checks, on reading, for anything else: the marks of others, and the fill of freed memory. Memory reused too
+ * early shows.
  *
  * <p>In half of the programs invocations also wait for values of timelines with several independent signallers: ending
- * invocations, idle queues and the host by hand, lower values after higher ones were promised. A memory waiter behind such a
- * promise may continue because of a lower value, and must then not rely on the promise.
+ * invocations, idle queues and the host by hand, lower values after promises of higher values. A memory waiter behind
+ * such a promise may continue because of a lower value, and must then not rely on the promise.
  */
 @Tag("long")
 class RandomAllocationTest {
@@ -63,7 +64,7 @@ class RandomAllocationTest {
     private long lost;
 
     @Test
-    void noByteOfOneOwnerIsSeenOrOverwrittenByAnother() {
+    void noByteOfAnOwnerIsSeenOrOverwrittenByAnother() {
         assertThat(Boolean.getBoolean("iree4j.memory.poison"))
                 .as("tests run with freed memory overwritten")
                 .isTrue();
@@ -81,18 +82,18 @@ class RandomAllocationTest {
         assertThat(List.of(withoutWait, afterWait, refused, waited, failed, lateValues))
                 .allMatch(n -> n > count / 4);
         assertThat(List.of(withdrawn, met, parted, lost)).allMatch(n -> n > count / 20);
-        assertThat(waited).as("allocations of %d that waited", allocations).isGreaterThan(allocations * 2 / 5);
+        assertThat(waited).as("%d waiting allocations", allocations).isGreaterThan(allocations * 2 / 5);
     }
 
-    /** A wrong observation by a reader of bytes that these fences declare written. */
+    /** A wrong observation by a reader of bytes declared written by these fences. */
     private record Wrong(List<Fence> written, String what) {}
 
-    /** A timeline of which different invocations signal different values, in any order. */
+    /** A timeline with values signalled by different invocations, in any order. */
     private static final class Shared {
         final TimelineSemaphore timeline = TimelineSemaphore.create(0);
         final TreeSet<Long> used = new TreeSet<>();
 
-        /** A value without a signaller, often below one that has one. */
+        /** A value without a signaller, often below a value with a signaller. */
         long unused(Random random, long from) {
             long value = from + random.nextInt(8);
             while (!used.add(value)) {
@@ -190,14 +191,13 @@ class RandomAllocationTest {
                 step();
             }
             finish();
-            // A stream continues behind a failure that is not reported to the host yet: the writer may not have
-            // written.
+            // A stream continues behind a failure unknown to the host: the writer may not have written.
             assertThat(wrong.stream()
                             .filter(each -> each.written().stream().allMatch(fence -> fence.query() == StatusCode.OK))
                             .map(Wrong::what))
                     .as("seed %d", seed)
                     .isEmpty();
-            // While one request fits the system progresses; each of these does.
+            // While a request fits the system progresses; each of these does.
             assertThat(ends.stream().filter(end -> end.query() == StatusCode.DEFERRED))
                     .as("seed %d", seed)
                     .isEmpty();
@@ -217,7 +217,7 @@ class RandomAllocationTest {
             }
         }
 
-        /** Pools look for deadlocks in real time, on another thread; what starts there happens on this one's clock. */
+        /** Pools look for deadlocks in real time, on another thread; work started there happens on this clock. */
         private void finish() {
             long deadline = System.nanoTime() + PATIENCE.toNanos();
             do {
@@ -251,7 +251,7 @@ class RandomAllocationTest {
             }
         }
 
-        /** Submits one invocation, which may be withdrawn. */
+        /** Submits an invocation, perhaps withdrawn later. */
         private void submit(byte mark) {
             if (!cancellations) {
                 invoke(mark);
@@ -273,7 +273,7 @@ class RandomAllocationTest {
             DeviceQueue home = queue();
             boolean wanders = random.nextInt(3) == 0;
             long size = independent
-                    ? LIMIT / 8 * (1L + random.nextInt(6)) // a few sizes, so that what is freed often fits
+                    ? LIMIT / 8 * (1L + random.nextInt(6)) // a few sizes, for freed memory to fit often
                     : 64L * (1 + random.nextInt(random.nextInt(3) == 0 ? LIMIT / 64 : LIMIT / 256));
             TimelineSemaphore own = closed(TimelineSemaphore.create(0));
             Fence behind = behind();
@@ -309,7 +309,7 @@ class RandomAllocationTest {
             }
         }
 
-        /** Two queues add one half of the bytes to the other, each in its half; returns the ends of both. */
+        /** Two queues add a half of the bytes to the other, each in its half; returns the ends of both. */
         private Fence meet(byte mark, Buffer buffer, long half, Fence wait) {
             List<Fence> parts = new ArrayList<>();
             for (int rank = 0; rank < 2; rank++) {
@@ -347,7 +347,7 @@ class RandomAllocationTest {
             return ends.isEmpty() || random.nextInt(3) > 0 ? null : ends.get(random.nextInt(ends.size()));
         }
 
-        /** Signals a value behind the end of an invocation; and possibly a lower one, by a queue or by hand. */
+        /** Signals a value behind the end of an invocation; and possibly a lower value, by a queue or by hand. */
         private void signalShared(Fence end) {
             if (shared.isEmpty() || random.nextInt(3) == 0) {
                 Shared fresh = new Shared();
@@ -363,7 +363,7 @@ class RandomAllocationTest {
             }
         }
 
-        /** The host reaches a value below promised ones, or too high for some of them. */
+        /** The host reaches a value below promises, or too high for some of them. */
         private void signalByHand() {
             Shared any = shared.get(Math.max(0, shared.size() - 1 - random.nextInt(4)));
             long value = any.timeline.value() + 1 + random.nextInt(2);

@@ -33,12 +33,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A random program on virtual devices, run to its end, with all observations.
  *
- * <p>Steps wait for and signal shared timelines that several of them advance, in any order of submission, some of them late; each
- * also signals its own timeline, from which its frontier is read. Independent signallers of one timeline do not wait for one
- * another, and a lower value may come late, in any way: promised after a higher one, signalled before it, by a queue, by several
- * or by hand; or too late, and then it fails the timeline. A step is an operation of a queue, a part in a collective, or work of
- * the host. An uninterrupted activity of the host (a submission, one step of the clock, a signal of its own) is an action;
- * actions are numbered.
+ * <p>Steps wait for and signal shared timelines with several steps on each, in any order of submission, some of them
+ * late; each also signals a private timeline, for reading its frontier. Independent signallers of a timeline do not
+ * wait for each other, and a lower value may come late, in any way: promised after a higher value, signalled before it,
+ * by a queue, by several or by hand; or too late, and then the timeline fails. A step is an operation of a queue, a
+ * part in a collective, or work of the host. An uninterrupted activity of the host (a submission, a step of the clock,
+ * a signal by hand) is an action; actions are numbered.
  */
 final class RandomProgram implements AutoCloseable {
     /**
@@ -52,7 +52,7 @@ final class RandomProgram implements AutoCloseable {
      * @param joint whether some points need several signals
      * @param host whether the host works between fences
      * @param loss whether a device is lost
-     * @param independent whether the signallers of one timeline are unordered, without waits for one another
+     * @param independent whether the signallers of a timeline are unordered, without waits for each other
      * @param sabotaged whether waits are left out behind the checker's back
      */
     record Options(
@@ -85,7 +85,10 @@ final class RandomProgram implements AutoCloseable {
     /** A point on a shared timeline. */
     record Point(int timeline, long value) {}
 
-    /** A value reached by the host or from outside, once the timeline is at its predecessor, in one of three ways; or a failure. */
+    /**
+     * A value reached by the host or from outside, once the timeline is at the predecessor, in one of three ways; or a
+     * failure.
+     */
     record FromOutside(int timeline, long before, long value, int kind) {
         static final int BY_HAND = 0;
         static final int EXTERNAL = 1;
@@ -93,12 +96,12 @@ final class RandomProgram implements AutoCloseable {
         static final int DEADLINE = 3;
     }
 
-    /** The result of a lookup in a timeline after an action; whether that had failed. */
+    /** The result of a lookup in a timeline after an action; whether the timeline had failed. */
     record Lookup(int action, Point point, long reached, boolean failed, Frontier frontier) {}
 
     /**
-     * The joined history of memory with several last users, possibly unknown ones, and whether it could be reused without waiting
-     * by an event when that became known, or by any event.
+     * The joined history of memory with several last users, possibly unknown users, and whether the memory could be
+     * reused without waiting by an event when the history became known, or by any event.
      */
     record Reuse(Event by, BitSet users, boolean unknown, Frontier death, boolean covered, boolean over) {}
 
@@ -111,7 +114,7 @@ final class RandomProgram implements AutoCloseable {
     /** A requested step. */
     final class Step {
         final int index = steps.size();
-        final @Nullable VirtualDevice device; // null when the host does it
+        final @Nullable VirtualDevice device; // null for the host
         final int queue;
         final List<Point> waits = new ArrayList<>();
         final List<Point> signals = new ArrayList<>();
@@ -120,7 +123,7 @@ final class RandomProgram implements AutoCloseable {
         final @Nullable Meeting meeting;
         final int rank;
         final Event first;
-        final Event last; // its end is that of the step
+        final Event last; // the end is the step's
 
         Step(@Nullable VirtualDevice device, int queue, @Nullable Meeting meeting, int rank, boolean tail) {
             this.device = device;
@@ -135,7 +138,7 @@ final class RandomProgram implements AutoCloseable {
             this.first = event(name, device, stream);
             if (meeting == null) {
                 last = first;
-                first.teller = device == null ? null : this; // the host knows it
+                first.teller = device == null ? null : this; // known to the host
             } else if (tail) {
                 last = event(name + ", behind the collective", device, stream);
                 last.teller = this;
@@ -146,12 +149,12 @@ final class RandomProgram implements AutoCloseable {
             steps.add(this);
         }
 
-        /** Whether its own failure occurred. */
+        /** Whether the planned failure occurred. */
         boolean hasFailed() {
             return failure != null && (hasTail() ? last.ran : first.ran);
         }
 
-        /** Whether it continues after its collective. */
+        /** Whether the participant continues after the collective. */
         boolean hasTail() {
             return meeting != null && last != meeting.event;
         }
@@ -170,7 +173,7 @@ final class RandomProgram implements AutoCloseable {
         }
     }
 
-    /** A collective of a group: of all its members, or from one to another. */
+    /** A collective of a group: of all members, or from one member to another. */
     final class Meeting {
         final Group group;
         final Event event = event("meeting " + events.size(), null, false);
@@ -182,13 +185,13 @@ final class RandomProgram implements AutoCloseable {
         }
     }
 
-    /** The participants of one channel. */
+    /** The participants of a channel. */
     record Group(List<Member> members) {}
 
-    /** A participant, with its queue and a buffer to send. */
+    /** A participant, with a queue and a buffer to send. */
     record Member(VirtualDevice device, int queue, Channel channel, Buffer buffer) {}
 
-    private final List<AutoCloseable> toClose = new ArrayList<>(); // first: the others fill it
+    private final List<AutoCloseable> toClose = new ArrayList<>(); // first: filled by the others
     final Options options;
     final List<Event> events = new ArrayList<>();
     final List<Step> steps = new ArrayList<>();
@@ -201,10 +204,10 @@ final class RandomProgram implements AutoCloseable {
 
     final List<Lookup> lookups = new ArrayList<>();
     final List<Reuse> reuses = new ArrayList<>();
-    /** When points that no operation signals were reached, or their event fired: sequence numbers. */
+    /** The times when points without a signalling operation were reached, or their event fired: sequence numbers. */
     final Map<Point, Long> outside = new HashMap<>();
 
-    /** The values that each timeline really had, with the action in which each was reached. */
+    /** The real values of each timeline, with the reaching action. */
     final List<TreeMap<Long, Integer>> reached = new ArrayList<>();
 
     /** Signalled values, by timeline. */
@@ -361,7 +364,7 @@ final class RandomProgram implements AutoCloseable {
         }
     }
 
-    /** One, or the parts of a collective. */
+    /** An operation, or the parts of a collective. */
     private List<Step> newSteps() {
         if (!groups.isEmpty() && random.nextInt(5) == 0) {
             return meeting(groups.get(random.nextInt(groups.size()))).parts;
@@ -373,7 +376,7 @@ final class RandomProgram implements AutoCloseable {
         return List.of(new Step(device, random.nextInt(device.queueCount()), null, 0, false));
     }
 
-    /** Steps that wait for signals of earlier ones, or for lower values, and signal values in any order with others. */
+    /** Steps with waits for earlier signals, or for lower values, and with signals in any order. */
     private void makeIndependentSteps(int operations) {
         int order = random.nextInt(4); // how many in four signals wait for the value below
         while (steps.size() < operations || joint != null) {
@@ -461,13 +464,14 @@ final class RandomProgram implements AutoCloseable {
         }
         for (int rank : ranks) {
             Member member = group.members.get(rank);
-            boolean tail = !meeting.parts.isEmpty() && random.nextBoolean(); // the first one observes the meeting
+            boolean tail =
+                    !meeting.parts.isEmpty() && random.nextBoolean(); // the first participant observes the meeting
             meeting.parts.add(new Step(member.device, member.queue, meeting, rank, tail));
         }
         return meeting;
     }
 
-    /** Gives waits and signals to a group of steps that do not wait for one another. */
+    /** Gives waits and signals to a group of independent steps. */
     private void connect(List<Step> together) {
         int shared = timelines.size();
         Set<Integer> taken = new HashSet<>();
@@ -505,7 +509,7 @@ final class RandomProgram implements AutoCloseable {
         reached.forEach((timeline, value) -> last[timeline] = value);
     }
 
-    /** A step that advances a timeline waits for its last value. */
+    /** A step on a timeline waits for the last value of the timeline. */
     private void signal(Step step, Point point) {
         if (last[point.timeline] > 0) {
             wait(step, new Point(point.timeline, last[point.timeline]));

@@ -26,11 +26,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A rejection cancels exactly the unverified operations that stand on the draft, also with several unordered signallers of one
- * timeline: random programs, checked by reachability in their declared graph.
+ * A rejection cancels exactly the unverified operations that stand on the draft, also with several unordered signallers
+ * of a timeline: random programs, checked by reachability in the declared graph.
  *
- * <p>A wait is ended by the operation that reached the value first, or, while none has, by the signaller of the lowest value at
- * or above it. The draft's operations follow the order of its stream, those yet to be issued behind the others.
+ * <p>A wait is ended by the operation that reached the value first, or, before any has, by the signaller of the lowest
+ * value at or above it. The draft's operations follow the order of its stream, unissued operations behind the others.
  */
 @Tag("long")
 class RandomSpeculationTest {
@@ -42,7 +42,7 @@ class RandomSpeculationTest {
     private long overtaken;
 
     @Test
-    void aRejectionCancelsExactlyWhatReachabilitySays() {
+    void aRejectionCancelsExactlyTheReachableWork() {
         Effort.Programs programs = Effort.programs(RandomSpeculationTest.class, 5_000, 200_000, 20261120);
         while (programs.hasNext()) {
             long seed = programs.nextLong();
@@ -93,9 +93,9 @@ class RandomSpeculationTest {
         final List<Point> waits = new ArrayList<>();
         final List<Point> signals = new ArrayList<>();
         final TimelineSemaphore own = TimelineSemaphore.create(0);
-        boolean vague; // possibly issued behind a promise that another signal preceded
+        boolean vague; // possibly issued behind a promise preceded by another signal
         boolean over; // at the time of the rejection
-        long epoch; // then; 0 when it had none
+        long epoch; // then; 0 for none
 
         Step(int index, int queue) {
             this.index = index;
@@ -182,7 +182,7 @@ class RandomSpeculationTest {
             clock.runUntilIdle();
         }
 
-        /** Waits for signals of earlier ones, or for lower values; signals values in any order with others. */
+        /** Waits for signals of earlier operations, or for lower values; signals values in any order with others. */
         private void submit() {
             Step step = new Step(steps.size(), random.nextInt(4));
             toClose.add(step.own);

@@ -36,9 +36,9 @@ class RecoveryTest {
     }
 
     /**
-     * Rounds of: one other stream signals and is waited for twice; every other stream signals, one stream gathers them all (and
-     * loses some, or hears from outside), then everything completes. At the start of each round the gatherer must know everything
-     * again: it elides waits, and reuses memory of known operations.
+     * Rounds of: a single other stream signals and is waited for twice; every other stream signals, a stream gathers
+     * all signals (and loses some, or hears from outside), then everything completes. At the start of each round the
+     * gatherer must know everything again: waits are elided, and memory of known operations is reused.
      */
     private static void run(boolean outside) {
         VirtualClock clock = VirtualClock.stepped();
@@ -61,13 +61,13 @@ class RecoveryTest {
             int rounds = OPERATIONS / perRound;
             long value = 0;
             for (int round = 1; round <= rounds; round++) {
-                // Everything has completed: a new operation knows only itself, and proves it.
+                // Everything has completed: a new operation knows only itself, and proves itself.
                 value = step(device, null, gathered, value);
                 Frontier fresh = gathered.frontierAt(value);
                 assertThat(fresh.size()).as("round %d", round).isEqualTo(1);
                 assertThat(fresh.isTainted()).as("round %d", round).isFalse();
 
-                // Elision and reuse work: it knows an operation in flight that it has waited for once.
+                // Elision and reuse work: an operation in flight, waited for once, is known.
                 long elided = gatherer.counters().elidedFrontier();
                 TimelineSemaphore first = spokes.getFirst();
                 try (Fence spoke = Fence.at(first, 2L * round - 1)) {
@@ -80,7 +80,7 @@ class RecoveryTest {
                 assertThat(first.value()).as("in flight").isLessThan(2L * round - 1);
                 assertThat(gathered.frontierAt(value).covers(death, tracker)).isTrue();
                 assertThat(fresh.covers(death, tracker))
-                        .as("a queue that has not waited for it must wait")
+                        .as("a queue without a wait for it must wait")
                         .isFalse();
 
                 for (int i = 0; i < fan; i++) {
@@ -98,10 +98,11 @@ class RecoveryTest {
                 Frontier lossy = gathered.frontierAt(value);
                 assertThat(lossy.isTainted()).as("round %d", round).isTrue();
                 assertThat(Frontier.EMPTY.covers(lossy, tracker))
-                        .as("a tainted operation proves nothing while it is in flight")
+                        .as("a tainted operation proves nothing in flight")
                         .isFalse();
 
-                // Within the window: the stream's own operations are still elided, lost ones are waited for again.
+                // Within the window: the stream's own operations are still elided, lost operations are waited for
+                // again.
                 long elidedFifo = gatherer.counters().elidedFifo();
                 try (Fence own = Fence.at(gathered, value)) {
                     value = step(device, own, gathered, value);
@@ -129,7 +130,7 @@ class RecoveryTest {
                 clock.runUntilIdle();
                 assertThat(gathered.value()).isEqualTo(value);
                 assertThat(Frontier.EMPTY.covers(lossy, tracker))
-                        .as("its memory can be reused once its producer has completed")
+                        .as("the memory can be reused after the completion of its producer")
                         .isTrue();
                 if (outside) {
                     foreign.signal(2L * round); // our own signal moves the watermark

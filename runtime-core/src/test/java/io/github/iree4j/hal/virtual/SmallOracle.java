@@ -12,7 +12,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import org.jspecify.annotations.Nullable;
 
-/** Checks the observations of a {@link SmallRun} against the order of its hardware, independently of frontiers. */
+/** Checks the observations of a {@link SmallRun} against the order of the hardware, independently of frontiers. */
 final class SmallOracle {
     private final SmallRun run;
     private final SmallProgram program;
@@ -46,7 +46,10 @@ final class SmallOracle {
         }
     }
 
-    /** Each wait was reached: an operation that signals that value or one above had ended, or the host had signalled it. */
+    /**
+     * Each wait was reached: an operation with a signal of the value or a higher value had ended, or the host had
+     * signalled the value.
+     */
     void checkStart(int i) {
         int waits = program.operations().get(i).waits();
         for (int p = 0; p < SmallProgram.POINTS; p++) {
@@ -80,7 +83,7 @@ final class SmallOracle {
         if (!run.ran[i]) {
             return; // it was on a lost device, and never ran
         }
-        // On an unordered queue an operation has its epoch, and its end, when it is reported to the host: now.
+        // On an unordered queue an operation has its epoch, and its end, at the report to the host: now.
         boolean unordered = program.queues().charAt(program.operations().get(i).queue()) == 'U';
         long end = unordered ? Long.MAX_VALUE : run.ended[i];
         for (int e = 0; e < frontier.size(); e++) {
@@ -99,24 +102,24 @@ final class SmallOracle {
                         && program.queues().charAt(q) == 'U'
                         && run.tracker.completed(frontier.axis(e)) < frontier.epoch(e)
                         && !run.lost) {
-                    fail("optimistic frontier: operation %d claims an end that was not reported to the host: %s"
+                    fail("optimistic frontier: operation %d claims an end unreported to the host: %s"
                             .formatted(i, frontier));
                 }
             }
         }
     }
 
-    /** Everything that the tracker reports as complete had ended. */
+    /** Everything reported by the tracker as complete had ended. */
     private void checkCompleted(int i) {
         Frontier frontier = run.frontier(i);
         if (frontier.hasProducer()
                 && run.tracker.completed(frontier.producerAxis()) >= frontier.producerEpoch()
                 && run.ended[i] == 0) {
-            fail("completed before it ended: operation " + i);
+            fail("completed before the end: operation " + i);
         }
     }
 
-    /** Granted memory has no other user by the time at which the allocation starts. */
+    /** Granted memory has no other user at the start of the allocation. */
     private void checkMemory(int i) {
         Operation each = program.operations().get(i);
         Buffer buffer = run.buffers[each.block()];
@@ -137,7 +140,7 @@ final class SmallOracle {
             boolean apart = run.from[other] + SmallRun.size(other) <= run.from[each.block()]
                     || run.from[each.block()] + SmallRun.size(each.block()) <= run.from[other];
             if (!apart && (run.freed[other] == 0 || run.freed[other] > run.started[i])) {
-                fail("stale reservation: operation %d has memory that block %s still uses"
+                fail("stale reservation: operation %d has memory still used by block %s"
                         .formatted(i, SmallProgram.LETTERS.charAt(other)));
             }
         }
@@ -177,14 +180,14 @@ final class SmallOracle {
             if (failure != null && !mayFail) {
                 fail("failed without a cause: operation %d with %s".formatted(i, failure));
             } else if (failure == null && mustFail) {
-                fail("a wait failed and it did not: operation " + i);
+                fail("a wait failed, but not the operation " + i);
             } else if (failure == null && run.ended[i] == 0) {
                 fail("signalled and never ended: operation " + i);
             }
         }
     }
 
-    /** At the end: everything ended as it should, and nothing is left. */
+    /** At the end: everything ended correctly, and nothing is left. */
     void checkEnd() {
         checkOutcomes();
         for (DeviceQueue queue : run.queues) {

@@ -5,22 +5,22 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A few operations on a few queues, whose every interleaving can be tried. Each operation has its own submitter, so that the
- * order of submission is free, or each queue has one; the end of each operation is a separate step, and so is each signal by
- * hand, each cancellation and the loss of the device.
+ * A few operations on a few queues, for a trial of every interleaving. Each operation has a separate submitter, for a
+ * free order of submission, or each queue has one; the end of each operation is a separate step, and so is each signal
+ * by hand, each cancellation and the loss of the device.
  *
- * <p>Points are numbered: 0 and 1 are values 1 and 2 of timeline S, 2 and 3 those of timeline T. Several may wait for a point, at most one
- * signals it.
+ * <p>Points are numbered: 0 and 1 are values 1 and 2 of timeline S, 2 and 3 of timeline T. Several operations may wait
+ * for a point, at most one signals the point.
  *
- * @param queues the kind of each: {@code F} a stream, {@code U} an unordered queue, both of device 0; {@code f} a stream of device 1, which
- *     waits for the other on the host
+ * @param queues the kind of each: {@code F} a stream, {@code U} an unordered queue, both of device 0; {@code f} a
+ * stream of device 1, with waits for the other on the host
  * @param operations in no order
- * @param byHand the points that the host signals, as bits
- * @param allocated the blocks that are there from the beginning, as bits
- * @param cancellable the operations that may be cancelled, as bits
+ * @param byHand the points signalled by the host, as bits
+ * @param allocated the blocks present at the beginning, as bits
+ * @param cancellable the cancellable operations, as bits
  * @param loss whether device 0 may be lost
  * @param lateReports whether the report of an end is a separate step
- * @param inOrder whether the operations of one queue are submitted one after the other
+ * @param inOrder whether the operations of a queue are submitted one after the other
  */
 record SmallProgram(
         String queues,
@@ -33,7 +33,7 @@ record SmallProgram(
         boolean inOrder) {
     static final int POINTS = 4;
 
-    /** Blocks 0 and 1 take half of the memory each, block 2 all of it. */
+    /** Blocks 0 and 1 take half of the memory each, block 2 takes all. */
     static final int BLOCKS = 3;
 
     static final int WHOLE = 2;
@@ -48,10 +48,10 @@ record SmallProgram(
     }
 
     /**
-     * One operation.
+     * An operation.
      *
-     * @param queue its queue
-     * @param kind its kind
+     * @param queue the queue
+     * @param kind the kind
      * @param block the block; 0 for work
      * @param waits the points, as bits
      * @param signal the point, -1 for none
@@ -98,7 +98,7 @@ record SmallProgram(
         operations = List.copyOf(operations);
     }
 
-    /** The points that a signal reaches. */
+    /** The points reached by a signal. */
     static int atOrBelow(int point) {
         return point % 2 == 0 ? 1 << point : 3 << point - 1;
     }
@@ -112,7 +112,7 @@ record SmallProgram(
     }
 
     /**
-     * A program without cancellation, loss and late reports, whose operations are submitted in any order.
+     * A program without cancellation, loss and late reports, with operations submitted in any order.
      *
      * @param queues as {@link #queues()}
      * @param operations the operations
@@ -143,7 +143,7 @@ record SmallProgram(
         return new SmallProgram(queues, operations, byHand, allocated, cancellable, loss, lateReports, true);
     }
 
-    /** Whether an operation can be submitted, when those with these bits have been. */
+    /** Whether an operation can be submitted after the operations with these bits. */
     boolean isNext(int index, int submitted) {
         for (int i = 0; inOrder && i < index; i++) {
             if (operations.get(i).queue == operations.get(index).queue && (submitted >> i & 1) == 0) {

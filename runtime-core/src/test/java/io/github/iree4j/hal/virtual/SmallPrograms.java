@@ -8,16 +8,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** All meaningful programs of a family, each once, up to renaming of queues of one kind, timelines and operations. */
+/**
+ * All meaningful programs of a family, each once, up to renaming of queues of the same kind, timelines and operations.
+ */
 final class SmallPrograms {
     /**
      * A family of programs.
      *
      * @param queues as {@link SmallProgram#queues}
-     * @param kinds what the operations do; the letter of a block allocates it, in small it frees it, {@code w} works
+     * @param kinds the kinds of the operations; the letter of a block allocates, in small it frees, {@code w} works
      * @param allocated the blocks allocated before
      * @param byHand maximum number of signals by hand
-     * @param waits maximum number of waits of one operation
+     * @param waits maximum number of waits per operation
      */
     record Family(String queues, String kinds, int allocated, int byHand, int waits) {}
 
@@ -91,10 +93,10 @@ final class SmallPrograms {
         for (int timeline = 0; timeline < 2; timeline++) {
             int values = used >> timeline * 2 & 3;
             if (values == 2) {
-                return; // equivalent to one with value 1
+                return; // equivalent to a program with value 1
             }
             if ((waited >> timeline * 2 & 3) == 0 && values != 0) {
-                return; // no operation waits for it
+                return; // no operation waits for the end
             }
         }
         for (Operation each : chosen) {
@@ -132,7 +134,7 @@ final class SmallPrograms {
         return true;
     }
 
-    /** Blocks are freed behind their allocation, and no allocation is waited for before the memory it needs is freed. */
+    /** Blocks are freed behind their allocation, and no allocation is waited for before its needed memory is freed. */
     private boolean usesMemoryWell(int byHand) {
         for (int i = 0; i < size; i++) {
             Operation free = chosen[i];
@@ -152,7 +154,7 @@ final class SmallPrograms {
         return true;
     }
 
-    /** Whether the earlier one is the only signaller of a wait of the later one. */
+    /** Whether the earlier operation is the only signaller of a wait of the later operation. */
     private boolean follows(Operation later, Operation earlier, int byHand) {
         if (earlier.signal() < 0 || (later.waits() >> earlier.signal() & 1) == 0) {
             return false;

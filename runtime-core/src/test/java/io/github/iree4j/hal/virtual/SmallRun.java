@@ -23,8 +23,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of a {@link SmallProgram} on the real scheduler, step by step, checked against the order of its hardware. The virtual
- * time stands still; an operation ends when its step comes.
+ * A run of a {@link SmallProgram} on the real scheduler, step by step, checked against the order of the hardware. The
+ * virtual time stands still; an operation ends at its step.
  */
 final class SmallRun implements AutoCloseable {
     // Steps: the kind of event times 256, plus the operand.
@@ -39,7 +39,7 @@ final class SmallRun implements AutoCloseable {
 
     private static final int HALF = 1 << 10;
 
-    /** Operations are scheduled to end at multiples of this, which are never reached by themselves. */
+    /** Operations are scheduled to end at multiples of this time, never reached by itself. */
     private static final long NEVER = 1L << 40;
 
     static final IreeException CANCELLED = IreeException.of(StatusCode.CANCELLED, "cancelled on purpose");
@@ -151,7 +151,7 @@ final class SmallRun implements AutoCloseable {
         return resource;
     }
 
-    /** Sets up all memory in one piece, and the initial blocks. */
+    /** Sets up all memory in a single piece, and the initial blocks. */
     private void prepareMemory() {
         TimelineSemaphore ready = closed(TimelineSemaphore.create(0));
         DeviceQueue queue = devices[0].queue(0);
@@ -230,9 +230,9 @@ final class SmallRun implements AutoCloseable {
     }
 
     /**
-     * The state that the future depends on, see {@link Explorer}.
+     * The state as far as the future depends on it, see {@link Explorer}.
      *
-     * @return equal for two runs of a program only if their futures are equal
+     * @return equal for two runs of a program only if the futures are equal
      */
     long key() {
         return state.key();
@@ -403,7 +403,7 @@ final class SmallRun implements AutoCloseable {
 
     // ---- Observations.
 
-    /** The frontier that an operation has promised, or has once it runs. */
+    /** The frontier promised by an operation, or held after its run. */
     Frontier frontier(int i) {
         QueueOperation operation = operations[i];
         if (operation != null && operation.frontier().size() > 0) {
@@ -436,7 +436,7 @@ final class SmallRun implements AutoCloseable {
         return frontier(i).size() > 0 ? ISSUED : HELD_BACK;
     }
 
-    /** Observes changes; returns whether they made the host act. */
+    /** Observes changes; returns whether the host acted. */
     private boolean observe(int step, long[] before) {
         boolean looksAtMemory = step >> 8 == CLOSE;
         boolean acted = false;
@@ -459,7 +459,7 @@ final class SmallRun implements AutoCloseable {
                 phases[i] = phase;
                 if (phase == OVER && own[i].failure() != null) {
                     hostHeld[i] = isSomethingKept(each.block());
-                    acted |= closesWhatWasNotFreed(each);
+                    acted |= closesUnfreedMemory(each);
                 }
             }
         }
@@ -476,7 +476,7 @@ final class SmallRun implements AutoCloseable {
     }
 
     /** A failed deallocation frees nothing: the host must. */
-    private boolean closesWhatWasNotFreed(Operation each) {
+    private boolean closesUnfreedMemory(Operation each) {
         Buffer buffer = buffers[each.block()];
         if (each.kind() != Kind.FREE || buffer == null || freed[each.block()] != 0) {
             return false;

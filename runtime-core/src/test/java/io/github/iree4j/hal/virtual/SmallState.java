@@ -10,7 +10,10 @@ import io.github.iree4j.hal.virtual.SmallProgram.Kind;
 import io.github.iree4j.hal.virtual.SmallProgram.Operation;
 import io.github.iree4j.status.IreeException;
 
-/** A hash of the state that the future of a {@link SmallRun} depends on; {@link Explorer} says why it is complete. */
+/**
+ * A hash of the state as far as the future of a {@link SmallRun} depends on it; {@link Explorer} explains the
+ * completeness.
+ */
 final class SmallState {
     private final SmallRun run;
     private final SmallProgram program;
@@ -26,7 +29,7 @@ final class SmallState {
         this.seen = new long[count];
     }
 
-    /** Records that an operation has moved on, or is held back: it may have been decided on. */
+    /** Records an operation as moved on, or as held back: perhaps decided. */
     void note(int i, boolean moved, long before, int step) {
         long now = visible(i);
         if (moved || now != before) {

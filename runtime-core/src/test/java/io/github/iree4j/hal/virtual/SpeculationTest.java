@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the rejection of a guess cancels. */
+/** The cancellations by the rejection of a guess. */
 class SpeculationTest {
     private static final int DRAFT = 0;
     private static final int MAIN = 1;
@@ -70,7 +70,7 @@ class SpeculationTest {
         return fence;
     }
 
-    /** Submits an operation with its own timeline, and returns that. */
+    /** Submits an operation with a private timeline, and returns the timeline. */
     private TimelineSemaphore run(int queue, TimelineSemaphore... waits) {
         TimelineSemaphore done = semaphore();
         List<Fence> fences = new ArrayList<>();
@@ -139,7 +139,7 @@ class SpeculationTest {
         TimelineSemaphore restart = run(DRAFT, verify2);
         clock.runUntil(7);
         assertDone(draft2);
-        assertThat(verify2.value()).as("the verifier is running it").isZero();
+        assertThat(verify2.value()).as("running by the verifier").isZero();
         assertThat(scope.reject(2)).isZero();
         clock.runUntilIdle();
         assertDone(verify2);
@@ -148,7 +148,7 @@ class SpeculationTest {
     }
 
     @Test
-    void whatWaitsForADraftThatIsOverIsStillSpeculative() {
+    void aWaiterForAnEndedDraftIsStillSpeculative() {
         TimelineSemaphore draft1 = run(DRAFT);
         TimelineSemaphore draft2 = run(DRAFT);
         clock.runUntilIdle();
@@ -162,7 +162,7 @@ class SpeculationTest {
         assertCancelled(later, 2);
         assertCancelled(afterIt, 2);
         assertThat(onRejected.failure())
-                .as("fails when the hardware has completed it")
+                .as("fails at the hardware's completion")
                 .isNull();
         clock.runUntilIdle();
         assertCancelled(onRejected, 2);
@@ -172,7 +172,7 @@ class SpeculationTest {
     }
 
     @Test
-    void whatMerelyRunsOnTheSameQueueSurvives() {
+    void workMerelyOnTheSameQueueSurvives() {
         TimelineSemaphore draft = run(DRAFT);
         TimelineSemaphore before = run(OTHER);
         TimelineSemaphore speculative = run(OTHER, draft);
@@ -190,7 +190,7 @@ class SpeculationTest {
     }
 
     @Test
-    void aVerifierOfAnEarlierRoundDoesNotVerifyALaterOne() {
+    void aVerifierOfAnEarlierRoundDoesNotVerifyALaterRound() {
         TimelineSemaphore draft1 = run(DRAFT);
         TimelineSemaphore verify1 = run(MAIN, draft1);
         TimelineSemaphore draft2 = run(DRAFT, draft1);
@@ -214,7 +214,7 @@ class SpeculationTest {
     }
 
     @Test
-    void aSignalOfTheHostCountsWithTheFrontierItCarries() {
+    void aSignalOfTheHostCountsWithItsFrontier() {
         TimelineSemaphore draft = run(DRAFT);
         clock.runUntilIdle();
         Frontier known = draft.frontierAt(1);
@@ -228,7 +228,7 @@ class SpeculationTest {
     }
 
     @Test
-    void rejectingAgainOrWhatIsOverDoesNothing() {
+    void rejectingAgainOrAfterTheEndDoesNothing() {
         TimelineSemaphore over = run(DRAFT);
         clock.runUntilIdle();
         assertThat(scope.reject(1)).isZero();
@@ -245,7 +245,7 @@ class SpeculationTest {
     }
 
     @Test
-    void whatWasAcceptedCannotBeRejected() {
+    void acceptedWorkCannotBeRejected() {
         scope.accept(3);
         scope.accept(1);
         assertThat(scope.accepted()).isEqualTo(3);
@@ -264,11 +264,11 @@ class SpeculationTest {
     }
 
     @Test
-    void whatFailsWithARejectedWaitDoesNotTakeAnEarlierValueOfItsTimelineAlong() {
+    void workFailingWithARejectedWaitDoesNotTakeAnEarlierValueOfItsTimelineAlong() {
         TimelineSemaphore held = semaphore();
         TimelineSemaphore verified = semaphore();
         TimelineSemaphore draft1 = run(DRAFT);
-        TimelineSemaphore draft2 = run(DRAFT, draft1, held); // not issued: it could be cancelled at once
+        TimelineSemaphore draft2 = run(DRAFT, draft1, held); // not issued: cancellable at once
         device.queue(MAIN).barrier(at(draft1, 1), at(verified, 1), 0);
         device.queue(MAIN).barrier(at(draft2, 1), at(verified, 2), 0);
         clock.runUntil(2);
@@ -282,7 +282,7 @@ class SpeculationTest {
     }
 
     @Test
-    void aValueThatIsForgottenDoesNotTakeLowerOnesAlong() {
+    void aForgottenValueDoesNotTakeLowerValuesAlong() {
         TimelineSemaphore timeline = semaphore();
         device.queue(DRAFT).barrier(null, at(timeline, 1), 0);
         clock.runUntilIdle();
@@ -299,7 +299,7 @@ class SpeculationTest {
     }
 
     @Test
-    void aValueThatWasReachedDoesNotStandOnWhatIsToSignalAHigherOne() {
+    void aReachedValueDoesNotStandOnTheSignallerOfAHigherValue() {
         TimelineSemaphore timeline = semaphore();
         timeline.signal(1);
         TimelineSemaphore held = semaphore();
@@ -318,7 +318,7 @@ class SpeculationTest {
     }
 
     @Test
-    void anOperationDoesNotReachTheValueThatItWaitsFor() {
+    void anOperationDoesNotReachItsAwaitedValue() {
         TimelineSemaphore timeline = semaphore();
         device.queue(DRAFT).barrier(null, at(timeline, 14), 0);
         clock.runUntilIdle();
@@ -332,7 +332,7 @@ class SpeculationTest {
     }
 
     @Test
-    void whatIsAcceptedIsForgottenBehindMoreValuesThanATimelineRemembers() {
+    void acceptedWorkIsForgottenBehindMoreValuesThanATimelineRemembers() {
         TimelineSemaphore timeline = semaphore();
         for (long value = 1; value <= 40; value++) {
             device.queue(value % 2 == 0 ? DRAFT : OTHER).barrier(null, at(timeline, 3 * value), 0);
@@ -351,7 +351,7 @@ class SpeculationTest {
         assertCancelled(onRejected, 11);
     }
 
-    /** Submits an operation beside the draft, and returns its timeline as {@link #run} does. */
+    /** Submits an operation beside the draft, and returns a timeline like {@link #run}. */
     private TimelineSemaphore waitFor(TimelineSemaphore timeline, long value, TimelineSemaphore held) {
         TimelineSemaphore done = semaphore();
         Fence wait = Fence.join(at(timeline, value), at(held, 1));
@@ -411,9 +411,9 @@ class SpeculationTest {
         }
     }
 
-    /** The truth is reachability in the graph of waits, in which the draft's operations follow one another. */
+    /** The truth is reachability in the graph of waits, with the draft's operations in a row. */
     @Test
-    void randomGraphsLoseExactlyWhatReachabilitySays() {
+    void randomGraphsLoseExactlyTheReachableWork() {
         int cancelledInAll = 0;
         int survivedInAll = 0;
         for (int round = 0; round < 400; round++) {
@@ -428,7 +428,7 @@ class SpeculationTest {
             long[] epochs = new long[size];
             long drafts = base;
             int lastDraft = -1;
-            TimelineSemaphore gate = run(SHARED); // reached before anything that is cancelled in this round
+            TimelineSemaphore gate = run(SHARED); // reached before anything cancelled in this round
             for (int i = 0; i < size; i++) {
                 queues[i] = random.nextInt(4);
                 past[i] = new BitSet();
@@ -443,7 +443,7 @@ class SpeculationTest {
                     waited[i].or(waited[producer]);
                 }
                 if (queues[i] == DRAFT) {
-                    if (lastDraft >= 0) { // pending operations of a stream may overtake one another
+                    if (lastDraft >= 0) { // pending operations of a stream may overtake each other
                         waits.add(done[lastDraft]);
                         past[i].or(past[lastDraft]);
                         waited[i].or(waited[lastDraft]);
@@ -463,7 +463,7 @@ class SpeculationTest {
                     issued = Math.max(issued, epochs[i]);
                 }
             }
-            // Up to the one after the last with a certain epoch; beyond it, operations without one might stand
+            // Up to the operation after the last with a certain epoch; beyond, operations without an epoch might stand
             // anywhere.
             long from = base + 1 + random.nextInt((int) (issued - base) + 1);
             BitSet over = new BitSet();
@@ -492,7 +492,7 @@ class SpeculationTest {
         assertThat(survivedInAll).as("survived in all rounds").isGreaterThan(1000);
     }
 
-    /** Whether an operation with that past stands on the draft from an epoch on, unverified. */
+    /** Whether an operation with this past stands on the draft from an epoch on, unverified. */
     private static boolean stands(BitSet past, int[] queues, long[] epochs, long from, BitSet[] pasts) {
         boolean speculative = past.stream().anyMatch(i -> queues[i] == DRAFT && epochs[i] >= from);
         boolean verified = past.stream()

@@ -18,7 +18,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The speculative decoding of the seeds (scenario 8), with a queue for each timeline, so that axes correspond to the scenario's semaphores:
+ * The speculative decoding of the seeds (scenario 8), with a queue for each timeline, for axes that correspond to the
+ * scenario's semaphores:
  *
  * <pre>
  *   prefill    K  4 ticks                     K:1
@@ -112,7 +113,7 @@ class SpeculativeDecodingTest {
     }
 
     @Test
-    void ticksAndFrontiersAreThoseOfTheScenario() {
+    void ticksAndFrontiersMatchTheScenario() {
         submit();
         Map<String, String> frontiers = new LinkedHashMap<>();
         promised.forEach((name, frontier) -> frontiers.put(name, text(frontier)));
@@ -135,9 +136,12 @@ class SpeculativeDecodingTest {
                         Map.entry("output", 11L));
     }
 
-    /** For each tick and each epoch: an operation is cancelled if it is not complete, has D at or beyond the epoch, and no V that has seen it. */
+    /**
+     * For each tick and each epoch: an operation is cancelled if incomplete, with D at or beyond the epoch, and without
+     * a V that has seen the epoch.
+     */
     @Test
-    void aRejectionAtAnyTickCancelsWhatTheFrontiersOfTheScenarioSay() {
+    void aRejectionAtAnyTickCancelsAsTheFrontiersOfTheScenarioDo() {
         int[] counts = new int[3];
         for (int tick = 0; tick <= 11; tick++) {
             for (long rejected = 1; rejected <= 2; rejected++) {
@@ -173,7 +177,7 @@ class SpeculativeDecodingTest {
         for (Map.Entry<String, Fence> each : done.entrySet()) {
             boolean lost = switch (each.getKey()) {
                 case "prefill" -> false;
-                case "draft_r1", "verify_r1" -> cancelled.contains("draft_r1"); // which verify_r1 waits for
+                case "draft_r1", "verify_r1" -> cancelled.contains("draft_r1"); // awaited by verify_r1
                 default -> !cancelled.isEmpty();
             };
             assertThat(each.getValue().failure().isPresent()
@@ -186,7 +190,7 @@ class SpeculativeDecodingTest {
     }
 
     @Test
-    void whatIsAcceptedIsFoundByTheValueThatTheDraftSignals() {
+    void acceptedWorkIsFoundByTheValueOfTheDraft() {
         submit();
         assertThat(scope.epochAt(timelines[D].semaphore(), 2)).as("promised").isEqualTo(2);
         assertThat(scope.epochAt(timelines[D].semaphore(), 3))
@@ -197,7 +201,7 @@ class SpeculativeDecodingTest {
         scope.accept(scope.epochAt(timelines[D].semaphore(), 1));
         assertThat(scope.accepted()).isEqualTo(1);
         assertThat(scope.reject(scope.epochAt(timelines[D].semaphore(), 2)))
-                .as("the second draft is complete, and its waiter verifies")
+                .as("the second draft is complete, and the waiter verifies")
                 .isZero();
         clock.runUntilIdle();
         assertThat(done.get("output").isReached()).isTrue();

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * Memory that is reserved because of a promise is safe for an operation that actually waits for the maker of the promise. An
- * allocation that waited in line meanwhile may not: a lower value ends its wait.
+ * Memory reserved because of a promise is safe for an operation with an actual wait for the maker of the promise. An
+ * allocation that waited in line meanwhile may not: a lower value ends the wait.
  */
 class StaleReservationTest {
     private static final int HALF = 16 << 10;
@@ -66,7 +66,7 @@ class StaleReservationTest {
         TimelineSemaphore gate = closed(TimelineSemaphore.create(0));
         TimelineSemaphore own = closed(TimelineSemaphore.create(0));
 
-        // All memory, in one piece: one half is freed behind a fill that takes long, the other soon.
+        // All memory, in a single piece: one half is freed behind a long fill, the other soon.
         DeviceQueue producer = device.queue(0);
         alloca(producer, at(first, 0), at(first, 1), 2 * HALF).close();
         Buffer freed = alloca(producer, at(first, 1), at(first, 2), HALF);
@@ -79,7 +79,7 @@ class StaleReservationTest {
         device.queue(2).barrier(null, at(soon, 1), 0);
         device.queue(2).dealloca(at(soon, 1), null, kept, 0);
 
-        // Waits in line for both halves, as an operation that runs behind the promise.
+        // Waits in line for both halves, as an operation behind the promise.
         DeviceQueue consumer = device.queue(1);
         Buffer whole = alloca(consumer, at(gate, 1), at(own, 1), 2 * HALF);
         consumer.fill(at(own, 1), at(own, 2), whole, 0, Buffer.WHOLE, OWN, 1, 0);

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A kernel with two constants that tells a test that it runs. */
+/** A kernel with two constants that shows its run to a test. */
 public record StepKernel(Listener listener) implements ExecutableLoader, LoadedExecutable {
     public static final String FORMAT = "step";
 

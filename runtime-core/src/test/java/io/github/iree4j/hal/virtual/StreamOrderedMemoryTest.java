@@ -112,11 +112,11 @@ class StreamOrderedMemoryTest {
 
     @ParameterizedTest
     @MethodSource("pipelines")
-    void pipelinedInvocationsHoldTheTransientBytesOfOne(Kind kind, int count) {
+    void pipelinedInvocationsHoldTheTransientBytesOfASingleInvocation(Kind kind, int count) {
         int size = 3 * MB;
         Device device = open(kind, 2, 0);
         TimelineSemaphore timeline = closed(TimelineSemaphore.create(0));
-        long now = 1; // the host signals the start, so that everything is submitted before anything runs
+        long now = 1; // the host signals the start, so everything is submitted before anything runs
         List<Buffer> outputs = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             DeviceQueue queue = device.queue(i % 2);
@@ -145,7 +145,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void onOneStreamNothingWaitsForMemoryAndAllIsIssuedAhead() {
+    void onASingleStreamNothingWaitsForMemoryAndAllIsIssuedAhead() {
         Device device = open(Kind.STREAM, 1, 1 << 20);
         DeviceQueue queue = device.queue(0);
         TimelineSemaphore timeline = closed(TimelineSemaphore.create(0));
@@ -164,7 +164,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void independentInvocationsOf400MegabytesShare512AndOneOf600FailsAtOnce() {
+    void independentInvocationsOf400MegabytesShare512AndAnInvocationOf600FailsAtOnce() {
         Device device = open(Kind.LOCAL, 1, 512L * MB);
         DeviceQueue queue = device.queue(0);
         Fence ready1 = fence();
@@ -200,7 +200,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void onStreamsTheDeviceWaitsForMemoryThatIsInUse() {
+    void onStreamsTheDeviceWaitsForMemoryInUse() {
         Device device = open(Kind.STREAM, 2, 10 * MB);
         Fence done = fence();
         for (int q = 0; q < 2; q++) {
@@ -236,7 +236,7 @@ class StreamOrderedMemoryTest {
 
     @Test
     void whereTheDeviceCannotWaitTheRequestStandsInLineUntilTheWorkIsOver() {
-        // An unordered queue beside a stream: it cannot wait for the stream's marks.
+        // An unordered queue beside a stream: no wait for the stream's marks is possible.
         VirtualDevice device = closed(VirtualDevice.builder()
                 .clock(clock)
                 .fifoQueues(1)
@@ -275,7 +275,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void whatOthersPreservedStaysUntilTheLastOfThemDiscardsIt() {
+    void memoryPreservedByOthersStaysUntilTheLastDiscard() {
         for (Kind kind : Kind.values()) {
             Device device = open(kind, 1, 0);
             DeviceQueue queue = device.queue(0);
@@ -298,7 +298,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void memoryFreedOnADeviceThatIsLostComesBackToItsOwner() {
+    void memoryFreedOnALostDeviceComesBackToItsOwner() {
         VirtualDevice owner = (VirtualDevice) open(Kind.STREAM, 1, 10 * MB);
         VirtualDevice other = (VirtualDevice) open(Kind.STREAM, 1, 10 * MB);
         Fence ready = fence();
@@ -314,10 +314,10 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void anAllocationMayPreferToWaitForMemoryThatWasFreed() {
+    void anAllocationMayPreferToWaitForFreedMemory() {
         for (long flags : new long[] {0, DeviceQueue.ALLOCA_ALLOW_POOL_WAIT_FRONTIER}) {
             Device owner = open(Kind.STREAM, 1, 0);
-            Device other = open(Kind.STREAM, 1, 0); // its marks mean nothing to the first one's hardware
+            Device other = open(Kind.STREAM, 1, 0); // these marks mean nothing to the first stream's hardware
             Fence ready = fence();
             Buffer first = alloca(owner.queue(0), null, ready, 3 * MB);
             await(ready);
@@ -333,7 +333,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void aDeallocationPrefersTheQueueThatAllocated() {
+    void aDeallocationPrefersTheAllocatingQueue() {
         Device device = open(Kind.STREAM, 2, 0);
         Fence ready = fence();
         Fence freed = fence();
@@ -345,7 +345,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void closingTheDeviceEndsAllocationsThatWait() {
+    void closingTheDeviceEndsWaitingAllocations() {
         for (Kind kind : Kind.values()) {
             Device device = open(kind, 1, 10 * MB);
             Buffer holder = closed(device.allocator().allocate(BufferParams.DEFAULT, 8 * MB));
@@ -360,10 +360,10 @@ class StreamOrderedMemoryTest {
         }
     }
 
-    /** SCHED-5: the wait is promised, so that it holds nothing back, and fails later. */
+    /** SCHED-5: the wait is promised, so it holds nothing back, and fails later. */
     @ParameterizedTest
     @EnumSource(Kind.class)
-    void anAllocationThatWaitsForMemoryFailsWithWhatItWaitsFor(Kind kind) {
+    void anAllocationWaitingForMemoryFailsWithItsWait(Kind kind) {
         Device device = open(kind, 2, 1 << 20);
         Buffer held = alloca(device.queue(0), null, null, 3 << 18);
         clock.runUntilIdle();
@@ -389,10 +389,10 @@ class StreamOrderedMemoryTest {
         assertThat(device.allocator().poolStatistics().waiting()).isZero();
     }
 
-    /** SCHED-5: what is promised ends well while the allocation is in line, which says nothing about memory. */
+    /** SCHED-5: the promise ends well while the allocation is in line, which proves nothing about memory. */
     @ParameterizedTest
     @EnumSource(Kind.class)
-    void anAllocationThatWaitsForMemoryStaysInLineWhenWhatItWaitsForIsReached(Kind kind) {
+    void anAllocationWaitingForMemoryStaysInLineWhenItsWaitIsReached(Kind kind) {
         Device device = open(kind, 2, 1 << 20);
         Buffer held = alloca(device.queue(0), null, null, 3 << 18);
         clock.runUntilIdle();
@@ -405,7 +405,7 @@ class StreamOrderedMemoryTest {
         clock.runUntilIdle();
         promised.await(Duration.ofSeconds(60));
         assertThat(end.query()).isEqualTo(StatusCode.DEFERRED);
-        if (kind != Kind.LOCAL) { // there it gets into the line on another thread
+        if (kind != Kind.LOCAL) { // there the line is joined on another thread
             assertThat(device.allocator().poolStatistics().waiting()).isOne();
         }
         held.close();
@@ -416,7 +416,7 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void anAllocationThatWaitsGoesOnWhenTheHostFrees() {
+    void aWaitingAllocationGoesOnWhenTheHostFrees() {
         for (Kind kind : Kind.values()) {
             Device device = open(kind, 1, 10 * MB);
             Buffer holder = device.allocator().allocate(BufferParams.DEFAULT, 8 * MB);
@@ -433,8 +433,8 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void aDeallocationThatMayRunBeforeTheAllocationGivesNothingAway() {
-        // Two streams and no order between them: in either order, the storage has one owner at a time.
+    void aDeallocationPossiblyBeforeTheAllocationGivesNothingAway() {
+        // Two streams and no order between them: in either order, the storage has a single owner at a time.
         Device device = open(Kind.STREAM, 2, 10 * MB);
         Fence ready = fence();
         Fence early = fence();
@@ -479,9 +479,9 @@ class StreamOrderedMemoryTest {
     }
 
     @Test
-    void aRequestThatFitsIsServedOnceTheDeviceIsIdle() {
-        // Memory freed by the first waits for the third, which is behind the second: no other event could ever release
-        // it.
+    void aFittingRequestIsServedOnceTheDeviceIsIdle() {
+        // Memory freed by the first waits for the third, behind the second: no other event could ever release the
+        // memory.
         for (Kind kind : Kind.values()) {
             Device device = open(kind, 1, 10 * MB);
             DeviceQueue queue = device.queue(0);

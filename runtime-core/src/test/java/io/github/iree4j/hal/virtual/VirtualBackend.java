@@ -8,11 +8,11 @@ import io.github.iree4j.hal.contract.JavaKernels;
 import io.github.iree4j.hal.spi.DeviceOptions;
 import java.util.Set;
 
-/** Virtual devices whose clock advances when everything waits for it, with kernels written in Java. */
+/** Virtual devices with a clock that advances when everything waits for it, with kernels written in Java. */
 final class VirtualBackend implements Backend {
     private final boolean streams;
 
-    /** With streams, or with queues whose operations begin in any order. */
+    /** With streams, or with queues that begin operations in any order. */
     VirtualBackend(boolean streams) {
         this.streams = streams;
     }

@@ -13,14 +13,14 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Claims about lanes that queues share. */
+/** Claims about lanes shared by queues. */
 class VirtualLanesTest {
     private final VirtualClock clock = VirtualClock.stepped();
     private final List<String> starts = new ArrayList<>();
     private final List<VirtualDevice> devices = new ArrayList<>();
     private final TimelineSemaphore failures = TimelineSemaphore.create(0);
 
-    /** Two ticks each; operations are ranked by their names. */
+    /** Two ticks each; operations are ranked by name. */
     private final VirtualScript script = new VirtualScript() {
         @Override
         public long rank(int queue, long number, QueueOperation operation) {
@@ -55,7 +55,7 @@ class VirtualLanesTest {
     }
 
     @Test
-    void whatIsReadyAtOnceStartsByRank() {
+    void workReadyAtOnceStartsByRank() {
         VirtualDevice device = device(3, VirtualLanes.create(clock, 2));
         device.submit(0, null, null, new VirtualOperation("c"));
         device.submit(1, null, null, new VirtualOperation("b"));
@@ -77,7 +77,7 @@ class VirtualLanesTest {
     }
 
     @Test
-    void operationsWithoutDurationFollowOneAnotherWithinATick() {
+    void operationsWithoutDurationFollowEachOtherWithinATick() {
         VirtualDevice device = device(2, VirtualLanes.create(clock, 1));
         for (int i = 0; i < 3; i++) {
             device.submit(0, null, null, new VirtualOperation("zero"));
@@ -119,7 +119,7 @@ class VirtualLanesTest {
     }
 
     @Test
-    void theirNumberIsChecked() {
+    void theNumberOfLanesIsChecked() {
         assertThatThrownBy(() -> VirtualLanes.create(clock, 0))
                 .hasMessageContaining("0 lanes are not within [1, 1024]");
         assertThatThrownBy(() -> VirtualLanes.create(clock, 1025)).hasMessageContaining("1025 lanes");

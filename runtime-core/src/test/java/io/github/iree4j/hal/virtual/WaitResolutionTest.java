@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What the scheduler decides about waits, read from its counters. */
+/** Decisions of the scheduler about waits, read from the counters. */
 class WaitResolutionTest {
     private static final IreeException LOST = IreeException.of(StatusCode.DATA_LOSS, "lost on purpose");
 
@@ -87,7 +87,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void aChainOnOneStreamElidesEveryWait() {
+    void aChainOnAStreamElidesEveryWait() {
         DeviceQueue queue = streams(1).queue(0);
         TimelineSemaphore timeline = semaphore();
         submit(queue, null, at(timeline, 1));
@@ -177,7 +177,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void devicesThatAreNotConnectedWaitOnTheHost() {
+    void unconnectedDevicesWaitOnTheHost() {
         VirtualDevice one = streams(1);
         VirtualDevice other = VirtualDevice.builder()
                 .clock(clock)
@@ -197,7 +197,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void aWaitBeforeItsSignalOnOneStreamIsIssuedOnThePromise() {
+    void aWaitBeforeItsSignalOnAStreamIsIssuedOnThePromise() {
         DeviceQueue queue = streams(1).queue(0);
         TimelineSemaphore timeline = semaphore();
         submit(queue, at(timeline, 1), at(timeline, 2));
@@ -214,7 +214,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void aLateWaiterInheritsWhatTheValueNeededAndNoMore() {
+    void aLateWaiterInheritsTheNeedsOfTheValueAndNoMore() {
         VirtualDevice device = streams(4);
         TimelineSemaphore timeline = semaphore();
         for (int i = 1; i <= 3; i++) {
@@ -244,7 +244,7 @@ class WaitResolutionTest {
         assertThat(frontier(mine, 1).isTainted()).isTrue();
         submit(device.queue(0), at(timeline, 1), at(mine, 2));
         assertThat(device.queue(0).counters().deviceWaits())
-                .as("a tainted value proves nothing, so it is waited for again")
+                .as("a tainted value proves nothing, so there is another wait")
                 .isEqualTo(2);
         clock.runUntilIdle();
         assertThat(mine.value()).as("the event has not fired").isZero();
@@ -272,7 +272,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void failureReachesOperationsWhoseWaitWasElided() {
+    void failureReachesOperationsWithAnElidedWait() {
         AtomicInteger ran = new AtomicInteger();
         VirtualDevice device = device(VirtualDevice.builder().fifoQueues(2).script(new VirtualScript() {
             @Override
@@ -306,7 +306,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void aLostDeviceFailsItsAxesAndWhatDependsOnThemAndNothingElse() {
+    void aLostDeviceFailsItsAxesAndTheirDependentsAndNothingElse() {
         VirtualDevice lost = streams(1);
         VirtualDevice alive = streams(1);
         TimelineSemaphore a = semaphore();
@@ -354,7 +354,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void unorderedQueuesWaitForEachValueWhateverItsPromiseImplies() {
+    void unorderedQueuesWaitForEachValueDespiteItsPromise() {
         VirtualDevice device = device(VirtualDevice.builder().fifoQueues(2).unorderedQueue(4));
         Fence a = at(semaphore(), 1);
         Fence b = at(semaphore(), 1);
@@ -389,7 +389,7 @@ class WaitResolutionTest {
         assertThat(quick.value()).isEqualTo(100);
         assertThat(slow.value()).isZero();
         assertThat(frontier(quick, 100).size())
-                .as("it knows nothing of its neighbour")
+                .as("nothing is known of the neighbour")
                 .isEqualTo(1);
         assertThat(device.queue(0).counters().inFlight()).isEqualTo(1);
         clock.runUntilIdle();
@@ -397,7 +397,7 @@ class WaitResolutionTest {
     }
 
     @Test
-    void anOperationWhoseWaitFailsIsOverWithoutHavingRun() {
+    void anOperationWithAFailedWaitIsOverWithoutHavingRun() {
         DeviceQueue queue = streams(1).queue(0);
         TimelineSemaphore never = semaphore();
         TimelineSemaphore done = semaphore();

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Each rule of scope, taint and elision on its own, read from the counters of the waiting queue. */
+/** Each rule of scope, taint and elision by itself, read from the counters of the waiting queue. */
 class WaitRulesTest {
     private final VirtualClock clock = VirtualClock.stepped();
     private final FrontierTracker tracker = FrontierTracker.create();
@@ -106,7 +106,7 @@ class WaitRulesTest {
 
     @ParameterizedTest
     @EnumSource
-    void aScopeDecidesWhereAWaitMayBeAndThePlaceWhatItCosts(SemaphoreScope scope) {
+    void aScopeDecidesThePlaceOfAWaitAndThePlaceItsCost(SemaphoreScope scope) {
         VirtualDevice device = streams(2);
         VirtualDevice neighbour = streams(1);
         VirtualDevice stranger = streams(1, null, new VirtualScript() {});
@@ -141,7 +141,7 @@ class WaitRulesTest {
     // ---- Elision.
 
     @Test
-    void whatIsReachedCostsNothing() {
+    void reachedValuesCostNothing() {
         VirtualDevice device = streams(2);
         Fence done = point();
         submit(device.queue(0), null, done);
@@ -151,7 +151,7 @@ class WaitRulesTest {
     }
 
     @Test
-    void whatTheQueueHasWaitedForOnceIsNotWaitedForAgain() {
+    void valuesOnceAwaitedByTheQueueAreNotAwaitedAgain() {
         VirtualDevice device = streams(2);
         TimelineSemaphore timeline = semaphore(SemaphoreScope.PROCESS_LOCAL);
         for (int i = 1; i <= 3; i++) {
@@ -160,7 +160,7 @@ class WaitRulesTest {
         assertThat(submitAndLook(device.queue(1), at(timeline, 2), null)).isEqualTo(Map.of("deviceWaits", 1L));
         assertThat(submitAndLook(device.queue(1), at(timeline, 2), null)).isEqualTo(Map.of("elidedFrontier", 1L));
         assertThat(submitAndLook(device.queue(1), at(timeline, 1), null))
-                .as("what ran before it on its stream")
+                .as("everything before it on its stream")
                 .isEqualTo(Map.of("elidedFrontier", 1L));
         assertThat(submitAndLook(device.queue(1), at(timeline, 3), null))
                 .as("what ran after it")
@@ -169,7 +169,7 @@ class WaitRulesTest {
     }
 
     @Test
-    void whatTheHardwareIsDoneWithIsNotWaitedForThoughItsSignalIsLate() {
+    void workPassedByTheHardwareIsNotAwaitedDespiteALateSignal() {
         VirtualDevice device = streams(3, group, new VirtualScript() {
             @Override
             public long completionDelay(int queue, long number, QueueOperation operation) {
@@ -183,7 +183,7 @@ class WaitRulesTest {
         clock.runUntil(10);
         assertThat(tracker.completed(device.queue(1).axis())).isEqualTo(1);
         assertThat(done.isReached())
-                .as("the completion it waited for is not reported to the host")
+                .as("the awaited completion is not reported to the host")
                 .isFalse();
         assertThat(submitAndLook(device.queue(2), done, null)).isEqualTo(Map.of("elidedFrontier", 1L));
         clock.runUntilIdle();
@@ -191,7 +191,7 @@ class WaitRulesTest {
     }
 
     @Test
-    void ofWaitsThatFollowFromOneAnotherTheLastRemains() {
+    void ofWaitsImplyingEachOtherTheLastRemains() {
         VirtualDevice device = streams(5);
         Fence[] chain = new Fence[4];
         for (int i = 0; i < chain.length; i++) {
@@ -216,19 +216,19 @@ class WaitRulesTest {
     // ---- Taint.
 
     @Test
-    void whatAFullFrontierHadToForgetIsWaitedForAgainUntilItHasCompleted() {
+    void knowledgeForgottenByAFullFrontierIsAwaitedAgainUntilItsCompletion() {
         VirtualDevice device = streams(4);
         Fence a = point();
         Fence b = point();
         Fence c = point();
         submit(device.queue(1), null, a);
         submit(device.queue(2), null, point());
-        submit(device.queue(2), null, b); // a later epoch than that of a
+        submit(device.queue(2), null, b); // a later epoch than a's
         submit(device.queue(3), null, point());
         submit(device.queue(3), null, point());
         submit(device.queue(3), null, c);
         TimelineSemaphore own = semaphore(SemaphoreScope.PROCESS_LOCAL);
-        submit(device.queue(0), all(a, b, c), at(own, 1)); // room for two: its own and c, the greatest
+        submit(device.queue(0), all(a, b, c), at(own, 1)); // room for two: the own entry and c, the greatest
         Frontier lossy = own.frontierAt(1);
         assertThat(lossy).isNotNull();
         assertThat(lossy.isTainted()).isTrue();
@@ -236,7 +236,7 @@ class WaitRulesTest {
         assertThat(lossy.reaches(device.queue(1).axis(), 1)).isEqualTo(Known.UNKNOWN);
         assertThat(submitAndLook(device.queue(0), c, null)).isEqualTo(Map.of("elidedFrontier", 1L));
         assertThat(submitAndLook(device.queue(0), a, null))
-                .as("it was waited for, but that knowledge is evicted")
+                .as("waited for, but evicted from knowledge")
                 .isEqualTo(Map.of("deviceWaits", 1L));
         clock.runUntilIdle();
         assertThat(submitAndLook(device.queue(0), all(a, b, c), at(own, 2))).isEqualTo(Map.of("reached", 3L));
@@ -257,7 +257,7 @@ class WaitRulesTest {
         assertThat(submitAndLook(device.queue(1), all(known, at(timeline, 1)), null))
                 .isEqualTo(Map.of("deviceWaits", 2L));
         assertThat(submitAndLook(device.queue(1), all(known, at(timeline, 1)), null))
-                .as("the device's own is known now, the foreign one never is")
+                .as("the device's own axis is known now, the foreign axis never is")
                 .isEqualTo(Map.of("elidedFrontier", 1L, "deviceWaits", 1L));
         foreign.fire();
         timeline.signalExternal(1);
@@ -266,7 +266,7 @@ class WaitRulesTest {
     }
 
     @Test
-    void aForeignPrimitiveThatTheHardwareDoesNotKnowIsWaitedForOnTheHost() {
+    void aForeignPrimitiveUnknownToTheHardwareIsAwaitedOnTheHost() {
         VirtualDevice device = streams(1);
         TimelineSemaphore timeline = semaphore(SemaphoreScope.PROCESS_LOCAL);
         timeline.promiseExternal(1, "of another driver");
@@ -278,7 +278,7 @@ class WaitRulesTest {
     }
 
     @Test
-    void aValueReachedFromOutsideTaintsWhatWaitsForItWhileThatIsInFlight() {
+    void aValueReachedFromOutsideTaintsItsWaitersInFlight() {
         VirtualDevice device = streams(1);
         TimelineSemaphore timeline = semaphore(SemaphoreScope.PROCESS_LOCAL);
         TimelineSemaphore own = semaphore(SemaphoreScope.PROCESS_LOCAL);

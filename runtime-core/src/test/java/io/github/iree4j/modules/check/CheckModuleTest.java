@@ -150,7 +150,7 @@ class CheckModuleTest {
     }
 
     @Test
-    void buffersThatTheHostCannotMapAreCopied() {
+    void buffersUnmappableByTheHostAreCopied() {
         BufferParams unmapped = new BufferParams(MemoryType.DEVICE_LOCAL, BufferUsage.DEFAULT);
         MemorySegment values = MemorySegment.ofArray(new int[] {1, 2});
         check.call(

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A loader of executables written in Java, for tests: export 0 {@code add} writes, for workgroup x, {@code out[x] = in[x] + constant},
- * export 1 {@code fail} fails. Counts what is loaded and closed.
+ * A loader of executables written in Java, for tests: export 0 {@code add} writes, for workgroup x, {@code out[x] =
+ * in[x] + constant}, export 1 {@code fail} fails. Counts loads and closes.
  */
 final class AddKernel implements ExecutableLoader {
     static final String FORMAT = "test-add";

@@ -20,7 +20,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Devices, allocators, buffers and buffer views as programs see them. */
+/** Devices, allocators, buffers and buffer views as seen by programs. */
 class HalBufferImportsTest {
     private static final int DEVICE_MEMORY = MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE;
     private static final int MAPPED = BufferUsage.DEFAULT | BufferUsage.MAPPING;
@@ -45,7 +45,7 @@ class HalBufferImportsTest {
     }
 
     @Test
-    void queriesAnswerOrReportThatTheyCannot() {
+    void queriesAnswerOrReportTheImpossibility() {
         assertThat(query("hal.device.id", "local*")).containsExactly(1, 1L);
         assertThat(query("hal.device.id", "cuda")).containsExactly(1, 0L);
         assertThat(query("hal.executable.format", AddKernel.FORMAT)).containsExactly(1, 1L);
@@ -149,7 +149,7 @@ class HalBufferImportsTest {
     }
 
     @Test
-    void assertionsOnBuffersNameWhatIsMissing() {
+    void assertionsOnBuffersNameTheMissingPart() {
         Buffer buffer = allocate(16);
         Allocator allocator = hal.device.allocator();
         VmBuffer input = HalFixture.text("input0");
@@ -301,7 +301,7 @@ class HalBufferImportsTest {
     }
 
     @Test
-    void viewsHaveTheShapeAndTypeTheyWereGiven() {
+    void viewsHaveTheGivenShapeAndType() {
         Buffer buffer = allocate(24);
         BufferView view = hal.one(
                 "buffer_view.create", "0rIIiiCID_r", buffer, 0L, 24L, F32, DENSE, List.of(List.of(2L), List.of(3L)));
@@ -315,7 +315,7 @@ class HalBufferImportsTest {
     }
 
     @Test
-    void viewsOfAPartAreOfThatPart() {
+    void viewsOfAPartBelongToThePart() {
         Buffer buffer = allocate(24);
         BufferView view =
                 hal.one("buffer_view.create", "0rIIiiCID_r", buffer, 8L, 16L, F32, DENSE, List.of(List.of(4L)));
@@ -345,7 +345,7 @@ class HalBufferImportsTest {
     }
 
     @Test
-    void viewsRefuseShapesThatNoBufferHas() {
+    void viewsRefuseImpossibleShapes() {
         Buffer buffer = allocate(24);
         List<List<Long>> deep = java.util.Collections.nCopies(129, List.of(1L));
         hal.failure(
@@ -401,7 +401,7 @@ class HalBufferImportsTest {
     }
 
     @Test
-    void assertionsOnViewsNameWhatDiffers() {
+    void assertionsOnViewsNameTheDifference() {
         BufferView view = hal.view(ElementType.F32, DENSE, 2, 3);
         mismatch(view, "element type mismatch, expected i32 but have f32", ElementType.I32, DENSE, 2L, 3L);
         mismatch(view, "element type mismatch, expected f64 but have f32", ElementType.F64, DENSE, 2L, 3L);

@@ -13,7 +13,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Channels and collective commands as programs call them. */
+/** Channels and collective commands as called by programs. */
 class HalCollectiveImportsTest {
     private final HalFixture hal = new HalFixture();
 
@@ -76,7 +76,7 @@ class HalCollectiveImportsTest {
     }
 
     @Test
-    void theDefaultChannelIsOneParticipant() {
+    void theDefaultChannelIsASingleParticipant() {
         Channel channel = hal.one("channel.create", "0rIIrrii_r", hal.device, -1L, 0L, null, null, -1, -1);
         assertThat(hal.call("channel.rank_and_count", "0r_ii", channel)).containsExactly(0, 1);
     }

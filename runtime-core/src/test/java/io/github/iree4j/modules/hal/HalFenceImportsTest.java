@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Fences as programs see them. */
+/** Fences as seen by programs. */
 class HalFenceImportsTest {
     private static final String AWAIT = "0iICrD_i";
 
@@ -42,10 +42,10 @@ class HalFenceImportsTest {
         hal.failure(StatusCode.INVALID_ARGUMENT, "fence.signal", "0r_v", fence);
     }
 
-    /** Else a program that asks until the fence is reached would ask for ever. */
+    /** Otherwise a program asking until the fence is reached would ask for ever. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void whoLooksAtAFenceHandsOnWhatTheThreadOfTheCallWasLeft(boolean waits) {
+    void aLookAtAFenceHandsOnTheWorkLeftToTheThreadOfTheCall(boolean waits) {
         List<String> done = new ArrayList<>();
         MemoryHolder call = new MemoryHolder("call", new OperationsUnderWay());
         call.calledHere(true);

@@ -27,8 +27,8 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * A local device and the hal module over it, called as programs call it. Closing the fixture releases the references that calls returned,
- * and checks that no storage is left.
+ * A local device with the hal module above, called like a program calls. Closing the fixture releases the references
+ * returned by calls, and checks for leftover storage.
  */
 final class HalFixture implements AutoCloseable {
     final AddKernel kernel = new AddKernel();
@@ -51,7 +51,7 @@ final class HalFixture implements AutoCloseable {
         hal = new ModuleCalls(module);
     }
 
-    /** Calls a function with one result and keeps the reference until the end, if it is one. */
+    /** Calls a function with a single result and keeps a reference until the end. */
     <T> T one(String name, String convention, Object... arguments) {
         T result = hal.one(name, convention, arguments);
         if (result instanceof RefCounted counted) {
@@ -97,7 +97,7 @@ final class HalFixture implements AutoCloseable {
     }
 
     static void assertReached(Fence fence) {
-        fence.await(Duration.ofSeconds(60)); // other threads may still be working on it
+        fence.await(Duration.ofSeconds(60)); // other threads may still be at work
     }
 
     static VmBuffer text(String text) {

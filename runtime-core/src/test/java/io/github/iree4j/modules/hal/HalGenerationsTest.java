@@ -42,7 +42,7 @@ class HalGenerationsTest {
     // Until December and August 2023.
 
     @Test
-    void theDeviceOf2023IsTheFirstOne() {
+    void theDeviceOf2023IsTheFirst() {
         assertThat(hal.<Object>one("ex.shared_device", "0v_r")).isSameAs(hal.device);
     }
 
@@ -86,7 +86,7 @@ class HalGenerationsTest {
                 constant,
                 0L,
                 -1L);
-        // Heap memory cannot be a buffer in place: a program that only tries gets null.
+        // Heap memory cannot be a buffer in place: a merely trying program gets null.
         Object mapped = hal.one(
                 "allocator.map.byte_buffer",
                 "0riiirII_r",
@@ -174,7 +174,7 @@ class HalGenerationsTest {
         hal.call("command_buffer.push_constants", "0rriCiD_v", commands, layout, 0, List.of(List.of(100)));
         push(commands, layout, 0, binding(1, 0, out), binding(0, 0, in));
         hal.call("command_buffer.dispatch", dispatch, withFlags(dispatch, commands, executable, 0, 4, 1, 1));
-        // Pushed values stay until they are replaced.
+        // Pushed values stay until replaced.
         hal.call("command_buffer.execution_barrier", "0riii_v", commands, ANY_STAGE, ANY_STAGE, 0);
         Buffer next = hal.buffer(0, 0, 0, 0);
         push(commands, layout, 0, binding(0, 0, out), binding(1, 0, next));
@@ -255,7 +255,7 @@ class HalGenerationsTest {
         Buffer out = hal.buffer(0, 0);
         Buffer in = hal.buffer(3, 4);
         push(commands, layout, 0, binding(0, 0, in), binding(1, 0, out));
-        hal.releaseLast(); // the program's own reference to what it has pushed
+        hal.releaseLast(); // the program's own reference to the pushed object
         assertThat(in.isLive()).isTrue();
         hal.call("command_buffer.dispatch", "0rriiii_v", commands, executable, 0, 2, 1, 1);
         hal.call("command_buffer.finalize", "0r_v", commands);
@@ -276,7 +276,7 @@ class HalGenerationsTest {
         Buffer dropped = hal.keep(hal.device.allocator().allocate(BufferParams.DEFAULT, 8));
         push(next, layout, 0, binding(0, 0, dropped), binding(1, 0, dropped));
         hal.releaseLast();
-        assertThat(dropped.isLive()).as("by the one that records").isTrue();
+        assertThat(dropped.isLive()).as("by the recording thread").isTrue();
         hal.releaseLast();
         CommandBuffer last = hal.one("command_buffer.create", "0riii_r", hal.device, 1, 3, 0);
         push(last, layout, 0, binding(0, 0, buffer));

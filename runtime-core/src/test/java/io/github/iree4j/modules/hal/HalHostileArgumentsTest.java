@@ -49,8 +49,8 @@ import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
 /**
- * Calls every function of the hal module with arguments that no compiler would pass. It learns from the failures which type each reference
- * should have, so that most calls pass the type checks.
+ * Calls every function of the hal module with arguments never passed by a compiler. The test learns the type of each
+ * reference from the failures, so most calls pass the type checks.
  */
 @Tag("long")
 class HalHostileArgumentsTest {
@@ -131,8 +131,7 @@ class HalHostileArgumentsTest {
                 calls.add(call);
             }
         }
-        // A function may be missed by chance; then continue for a while, so that only functions that cannot succeed are
-        // reported.
+        // A function may be missed by chance; then continue for a while, for reports of impossible functions only.
         for (int i = 0; i < CALLS || i < 4 * CALLS && succeeded.size() < functions; i++) {
             if (i % 1000 == 0) {
                 fill(device);
@@ -157,16 +156,16 @@ class HalHostileArgumentsTest {
                 call.reset();
             }
         }
-        // A test in which all calls fail would show nothing.
+        // A test with failures of all calls would show nothing.
         List<String> never = module.exports().stream()
                 .map(VmFunction::toString)
                 .filter(name -> !succeeded.containsKey(name))
                 .filter(name -> !name.contains("execute.commands")) // fails whatever is passed
                 .toList();
         if (CALLS >= 60_000) {
-            assertThat(never).as("functions that never succeeded, seed " + SEED).isEmpty();
+            assertThat(never).as("functions without a success, seed " + SEED).isEmpty();
         }
-        assertThat(succeeded).as("functions that succeeded, seed " + SEED).hasSizeGreaterThan((int) functions / 2);
+        assertThat(succeeded).as("functions with a success, seed " + SEED).hasSizeGreaterThan((int) functions / 2);
         calls.forEach(Invocation::close);
         clear();
         context.close();
@@ -177,7 +176,7 @@ class HalHostileArgumentsTest {
         assertThat(kernel.closed).as("executables closed, seed " + SEED).hasValue(kernel.loaded.get());
     }
 
-    /** Drops earlier results and starts with objects that calls can use. */
+    /** Drops earlier results and starts with objects usable in calls. */
     private void fill(Device device) {
         clear();
         pool.add(device);
@@ -202,7 +201,7 @@ class HalHostileArgumentsTest {
                 pool.add(Fence.at(timeline, 1));
             }
         }
-        for (int i = 0; i < 2; i++) { // of one participant, so that nothing waits
+        for (int i = 0; i < 2; i++) { // of a single participant, so nothing waits
             pool.add(device.createChannel(-1, ChannelParams.of("", 0, 1)));
         }
         pool.add(HalFile.ofMemory(Arena.ofAuto().allocate(64), MemoryAccess.READ | MemoryAccess.WRITE, null));
@@ -362,7 +361,7 @@ class HalHostileArgumentsTest {
             pool.add(object);
             return;
         }
-        // The first objects are those that most functions need.
+        // The first objects are needed by most functions.
         int index = FIXED + random.nextInt(POOL - FIXED);
         release(pool.get(index));
         pool.set(index, object);

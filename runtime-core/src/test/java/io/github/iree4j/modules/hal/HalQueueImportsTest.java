@@ -21,7 +21,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Queue operations, executables and command buffers as programs see them, both generations of dispatch. */
+/** Queue operations, executables and command buffers as seen by programs, both generations of dispatch. */
 class HalQueueImportsTest {
     private static final String BY_ID = "0rrIiiiICiDCiirIID_v";
     private static final String BY_ORDINAL = "0rriiiiICiDCiirIID_v";
@@ -461,7 +461,7 @@ class HalQueueImportsTest {
                         .hasValue(0);
             }
             assertThat(hal.kernel.closed)
-                    .as("closed with the only context that used it")
+                    .as("closed with the only context in use")
                     .hasValue(1);
             hal.releaseLast();
             assertThat(mine.isLive()).isTrue();
@@ -530,7 +530,7 @@ class HalQueueImportsTest {
         return hal.one("command_buffer.create", "0riiIi_r", hal.device, 0, 3, -1L, bindingCapacity);
     }
 
-    /** A null reference inside a tuple, which {@code List.of} does not accept. */
+    /** A null reference inside a tuple, forbidden by {@code List.of}. */
     private static Object none() {
         return ModuleCalls.NULL;
     }

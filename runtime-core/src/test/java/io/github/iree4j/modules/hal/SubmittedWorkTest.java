@@ -53,7 +53,7 @@ class SubmittedWorkTest {
     }
 
     @Test
-    void aFenceWaitsOnlyForWhatItsCallHasSubmitted() {
+    void aFenceWaitsOnlyForSubmissionsOfItsCall() {
         MemoryHolder one = call("one");
         MemoryHolder other = call("other");
         Fence ofOne = fence();
@@ -89,7 +89,7 @@ class SubmittedWorkTest {
     }
 
     @Test
-    void aFenceOfTheProgramIsSignalledAtOnceSinceItsWorkMayWaitForIt() {
+    void aFenceOfTheProgramIsSignalledAtOnceForItsWorkMayWaitForIt() {
         MemoryHolder call = call("call");
         Fence own = fence();
         Fence submitted = fence();
@@ -103,7 +103,7 @@ class SubmittedWorkTest {
     }
 
     @Test
-    void callsThatEndWithoutASignalAreForgotten() {
+    void callsEndingWithoutASignalAreForgotten() {
         TimelineSemaphore timeline = closed(TimelineSemaphore.create(0));
         List<Fence> kept = new ArrayList<>();
         for (int i = 1; i <= 1000; i++) {

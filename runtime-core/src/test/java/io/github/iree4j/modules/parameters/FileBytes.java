@@ -51,7 +51,7 @@ final class FileBytes {
         return bytes(text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** A GGUF string: its length and its bytes. */
+    /** A GGUF string: the length and the bytes. */
     FileBytes string(String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         return u64(bytes.length).bytes(bytes);

@@ -40,7 +40,7 @@ class GgufArchiveTest {
                 .u64(offset);
     }
 
-    /** One tensor of 2x3 floats. */
+    /** A tensor of 2x3 floats. */
     private static FileBytes oneTensor(int version) {
         return tensor(header(version, 1, 0), "w", F32, 0, 3, 2).align(32).f32(1, 2, 3, 4, 5, 6);
     }
@@ -167,7 +167,7 @@ class GgufArchiveTest {
     }
 
     @Test
-    void countsThatTheFileHasNoRoomForAreRefusedBeforeAllocating() {
+    void countsTooLargeForTheFileAreRefusedBeforeAllocating() {
         rejects(StatusCode.INVALID_ARGUMENT, header(3, -1, 0).zeros(64), "18446744073709551615 tensors");
         rejects(StatusCode.INVALID_ARGUMENT, header(3, 1L << 40, 0).zeros(64), "1099511627776 tensors", "room for 2");
         rejects(StatusCode.INVALID_ARGUMENT, header(3, 0, 6).zeros(64), "6 metadata entries", "room for 4");
@@ -240,7 +240,7 @@ class GgufArchiveTest {
     }
 
     @Test
-    void tensorsWithOneNameOrSharedBytesAreRefused() {
+    void tensorsWithTheSameNameOrSharedBytesAreRefused() {
         FileBytes twice = tensor(header(3, 2, 0), "w", F32, 0, 1);
         rejects(
                 StatusCode.INVALID_ARGUMENT,

@@ -63,7 +63,7 @@ class ParameterArchiveTest {
     }
 
     @Test
-    void mapsAFileOnceHoweverOftenItIsOpened() throws IOException {
+    void mapsAFileOnceForAnyNumberOfOpenings() throws IOException {
         Path file = directory.resolve("model.irpa");
         new IrpaWriter().stored("a", 1f).write(file);
         ParameterArchive first = ParameterArchive.open(file);
@@ -159,7 +159,7 @@ class ParameterArchiveTest {
     }
 
     @Test
-    void recognizesFilesThatAreNotArchives() throws IOException {
+    void recognizesFilesOfNoArchive() throws IOException {
         assertNone("version https://git-lfs.github.com/spec/v1\n", "Git LFS");
         assertNone("PK\003\004torch", "ZIP archive");
         assertNone("<!doctype html>", "HTML page");
@@ -177,7 +177,7 @@ class ParameterArchiveTest {
                 .hasMessageContaining(words);
     }
 
-    /** An archive with one entry in another file, as specified by the format's header: type 3, path, absolute range. */
+    /** An archive with an entry in another file, as specified by the format's header: type 3, path, absolute range. */
     private Path external(String path, long offset, long length) {
         FileBytes file = new FileBytes().text("IRPA").u32(0).u64(88, 0, 0, 1);
         int names = 96 + 96;
@@ -229,7 +229,7 @@ class ParameterArchiveTest {
         assertDenied("link");
     }
 
-    /** Opens an archive in a directory below, whose entry is in the file of the given path. */
+    /** Opens an archive in a directory below, with an entry in the file of the given path. */
     private void assertDenied(String path) throws IOException {
         Path archive = Files.createDirectories(directory.resolve("inside")).resolve("external.irpa");
         Files.move(external(path, 0, 1), archive, StandardCopyOption.REPLACE_EXISTING);

@@ -26,10 +26,10 @@ class ParameterFilesFuzzTest {
 
     private static final int WARM_UP = 1_000;
 
-    /** Most bytes that reading one of these small files may allocate. */
+    /** Most bytes allocated for reading a small file. */
     private static final long MAX_BYTES = 1 << 20;
 
-    /** Most bytes that reading may allocate for each byte of a large file's index. */
+    /** Most bytes allocated for each byte of a large file's index. */
     private static final long MAX_FACTOR = 64;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -89,7 +89,7 @@ class ParameterFilesFuzzTest {
         assertProportional(gguf.zeros(32 * count).toArray(), index);
         assertProportional(
                 FileBytes.safetensors(json.append('}').toString(), count).toArray(), json.length());
-        // Unknown members, which are skipped.
+        // Unknown members, to be skipped.
         StringBuilder members = new StringBuilder("{\"a\":{\"x\":{\"0\":0");
         for (int i = 1; i < count; i++) {
             members.append(",\"").append(Integer.toString(i, 36)).append("\":0");
@@ -103,7 +103,7 @@ class ParameterFilesFuzzTest {
         try {
             check(MemorySegment.ofArray(file));
         } catch (IreeException refused) {
-            // Nor may it have allocated more before failing.
+            // Nor may a failure come after more allocation.
         }
         long allocated = threads.getCurrentThreadAllocatedBytes() - before;
         assertThat(allocated / index)
@@ -111,7 +111,7 @@ class ParameterFilesFuzzTest {
                 .isLessThan(MAX_FACTOR);
     }
 
-    /** Damages a few bytes of the first {@code index} ones, or cuts the file. */
+    /** Damages a few bytes of the first {@code index} bytes, or cuts the file. */
     private void fuzz(byte[] valid, int index, String alphabet) {
         byte[] letters = alphabet.getBytes(StandardCharsets.US_ASCII);
         Random random = new Random(seed);
@@ -143,7 +143,7 @@ class ParameterFilesFuzzTest {
                         .isLessThan(MAX_BYTES);
             }
         }
-        assertThat(read).as("files that survived, seed " + seed).isBetween(1, Math.max(1, ROUNDS - 1));
+        assertThat(read).as("surviving files, seed " + seed).isBetween(1, Math.max(1, ROUNDS - 1));
     }
 
     private static void check(MemorySegment bytes) {

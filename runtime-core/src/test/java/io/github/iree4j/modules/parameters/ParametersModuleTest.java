@@ -91,7 +91,9 @@ class ParametersModuleTest {
         done.close();
         timeline.close();
         assertThat(device.allocator().statistics().bytesLive()).isZero();
-        assertThat(model.isLive()).as("provider after its module's contexts").isFalse();
+        assertThat(model.isLive())
+                .as("provider after the contexts of its module")
+                .isFalse();
         device.close();
     }
 
@@ -154,7 +156,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void storedParametersThatAreNotWrittenAreUsedInPlace() {
+    void storedUnwrittenParametersAreUsedInPlace() {
         VmList list = parameters.one(
                 "load", LOAD, arguments("model", MAPPED | BufferUsage.SHARING_IMMUTABLE, new Span("stored", 0, 0, 16)));
         Buffer buffer = (Buffer) list.ref(0);
@@ -166,7 +168,7 @@ class ParametersModuleTest {
         bias.close();
         parameters.close();
         assertThat(floats(buffer))
-                .as("after the module and its providers are gone")
+                .as("after the end of the module and its providers")
                 .containsExactly(1, 2, 3, 4);
         buffer.release();
         assertThat(mapped.scope().isAlive()).as("mapping after the last buffer").isFalse();
@@ -181,7 +183,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void gathersIntoOneBufferAfterTheWait() {
+    void gathersIntoASingleBufferAfterTheWait() {
         Buffer target = device.allocator().allocate(BufferParams.DEFAULT, 32);
         try (TimelineSemaphore before = TimelineSemaphore.create(0);
                 Fence wait = Fence.at(before, 1)) {
@@ -205,7 +207,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void aMissingScopeIsNamedWithTheExistingOnes() {
+    void aMissingScopeIsNamedWithTheExistingScopes() {
         assertThat(failure(StatusCode.NOT_FOUND, arguments("weights", MAPPED)))
                 .hasMessageContaining("scope 'weights'")
                 .hasMessageContaining("'model', 'bias'")
@@ -214,7 +216,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void aMissingKeyIsNamedWithTheExistingOnesAndFailsTheFence() {
+    void aMissingKeyIsNamedWithTheExistingKeysAndFailsTheFence() {
         assertThat(failure(
                         StatusCode.NOT_FOUND,
                         arguments("model", MAPPED, new Span("splat", 0, 0, 16), new Span("none", 0, 0, 4))))
@@ -272,7 +274,7 @@ class ParametersModuleTest {
         source.close();
     }
 
-    /** A module over one archive that programs may write. */
+    /** A module over a single archive writable by programs. */
     private ModuleCalls writable(Path file) {
         try (ParameterArchive archive = ParameterArchive.openWritable(file);
                 ParameterProvider provider = ParameterProvider.of("state", archive)) {
@@ -281,7 +283,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void scattersABufferToParametersThatMayBeWritten() throws IOException {
+    void scattersABufferToWritableParameters() throws IOException {
         Path file = directory.resolve("state.irpa");
         new IrpaWriter().stored("a", 1, 2, 3, 4).stored("b", 5, 6).write(file);
         Buffer source = device.allocator().allocate(BufferParams.DEFAULT, 16);
@@ -336,14 +338,14 @@ class ParametersModuleTest {
 
     @Test
     @DisabledOnOs(value = OS.WINDOWS, disabledReason = "on Windows a mapped file can be neither replaced nor shortened")
-    void aTruncatedFileFailsTheRequestThatReadsIt() throws IOException {
+    void aTruncatedFileFailsTheReadingRequest() throws IOException {
         Path file = directory.resolve("shrinking.irpa");
         new IrpaWriter().stored("a", new float[4096]).write(file);
         try (ParameterArchive archive = ParameterArchive.open(file);
                 ParameterProvider provider = ParameterProvider.of("shrinking", archive);
                 ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(provider)))) {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-                channel.truncate(256); // accesses to the mapping behind that raise SIGBUS
+                channel.truncate(256); // accesses to the mapping behind raise SIGBUS
             }
             assertThatExceptionOfType(IreeException.class)
                     .isThrownBy(
@@ -400,7 +402,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void archivesOfAllFormatsServeOneScope() throws IOException {
+    void archivesOfAllFormatsServeTheSameScope() throws IOException {
         Path irpa = directory.resolve("one.irpa");
         new IrpaWriter().stored("in.irpa", 1).write(irpa);
         Path gguf = new FileBytes()
@@ -482,7 +484,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void aRequestThatFailsIsReportedOnce() {
+    void aFailingRequestIsReportedOnce() {
         List<ParameterProgress> heard = new ArrayList<>();
         ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(model), heard::add));
         calls.failure(StatusCode.NOT_FOUND, "load", LOAD, arguments("model", MAPPED, new Span("none", 0, 0, 4)));
@@ -491,7 +493,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void aListenerThatThrowsIsHarmless() {
+    void aThrowingListenerIsHarmless() {
         ModuleCalls calls = new ModuleCalls(ParametersModule.create(List.of(model), _ -> {
             throw new IllegalStateException("listener");
         }));
@@ -544,7 +546,7 @@ class ParametersModuleTest {
     }
 
     @Test
-    void formsOfNovember2023MoveOneParameter() throws IOException {
+    void formsOfNovember2023MoveASingleParameter() throws IOException {
         Buffer loaded = parameters.one(
                 "load",
                 "0rIrrrrIIiiI_r",

@@ -97,7 +97,7 @@ class SafetensorsArchiveTest {
     }
 
     @Test
-    void headersThatAreTooLongAreRefusedWithoutReadingThem() {
+    void tooLongHeadersAreRefusedWithoutBeingRead() {
         Path file = directory.resolve("model.safetensors");
         new FileBytes().u64(100_000_001).text("{}").write(file);
         rejects(StatusCode.INVALID_ARGUMENT, file, "100000001 bytes", "the most is 100000000");
@@ -133,7 +133,7 @@ class SafetensorsArchiveTest {
     }
 
     @Test
-    void sizesThatDisagreeWithTypeAndShapeAreRefused() {
+    void sizesDisagreeingWithTypeAndShapeAreRefused() {
         rejects(
                 "{\"a\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[0,4]}}",
                 4,
@@ -152,7 +152,7 @@ class SafetensorsArchiveTest {
         rejects("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4,8]}}", 4, "more than 2 data offsets");
     }
 
-    /** Texts that lenient readers accept but that are not JSON. */
+    /** Texts accepted by lenient readers but not JSON. */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -26,8 +26,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 
 /**
- * A VMASM suite: each of its exports is called in its own context. Exports whose names begin with {@code fail_} must fail, with the status
- * in their attribute {@code fails.with} if they have one; the others must succeed. All must release what they held.
+ * A VMASM suite: each export is called in a separate context. Exports with names that begin with {@code fail_} must
+ * fail, with the status in the attribute {@code fails.with} if present; the others must succeed. All must release
+ * everything held.
  */
 final class ConformanceSuite {
 
@@ -53,7 +54,7 @@ final class ConformanceSuite {
         return tests.stream().flatMap(test -> test);
     }
 
-    /** Returns the suite without functions that use operations or features that the version does not have. */
+    /** Returns the suite without functions that use operations or features missing in the version. */
     static String inVersion(String source, Isa isa) {
         Set<String> absent = new HashSet<>();
         for (Opcode opcode : Isa.all().getLast().opcodes()) {

@@ -44,21 +44,21 @@ import org.junit.jupiter.api.Timeout;
  * A million damaged modules: each is refused with a status, or loads, and then the damaged functions are compiled, accepted by the JVM, and
  * run or fail with a status. {@link ModuleFuzzTest} does more with fewer files.
  *
- * <p>{@link Effort} decides how many and which. Of a module that loads, only functions that differ from the undamaged one are compiled: the
- * others were compiled with that.
+ * <p>{@link Effort} decides the number and the choice. Of a loaded module, only functions that differ from the
+ * undamaged module are compiled: the others were compiled with the undamaged module.
  */
 class HostileModulesTest {
     private static final int QUICK = 2_000;
     private static final int LONG = 1_000_000;
     private static final int THREADS = 2;
 
-    /** Limits on heap memory for reading, and then for compiling and running, one file. */
+    /** Limits on heap memory for reading, and then for compiling and running, a file. */
     private static final long MAX_BYTES = 64L << 20;
 
-    /** Limit on CPU time of the thread, for one file. */
+    /** Limit on CPU time of the thread, for a file. */
     private static final long MAX_CPU_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-    /** Programs that loop are stopped after one to two such intervals. */
+    /** Looping programs are stopped after one to two such intervals. */
     private static final long PATIENCE_MILLIS = 5;
 
     private static final ContextOptions OPTIONS =
@@ -99,7 +99,7 @@ class HostileModulesTest {
             originals.values().forEach(BytecodeModule::close);
         }
         System.out.println("hostile: " + outcomes);
-        assertThat(outcomes.get("loaded")).as("files that passed the verifier").isGreaterThan(count / 20);
+        assertThat(outcomes.get("loaded")).as("files past the verifier").isGreaterThan(count / 20);
         assertThat(outcomes.get("refused")).as("files that did not").isGreaterThan(count / 5);
         assertThat(outcomes.get("compiled")).as("damaged functions compiled").isGreaterThan(count / 40);
         assertThat(outcomes.get("returned")).as("calls that returned").isGreaterThan(count / 100);
@@ -115,7 +115,7 @@ class HostileModulesTest {
                 Compilation.OFF);
     }
 
-    /** The work of one thread. */
+    /** The work of a thread. */
     private final class Attempts implements Callable<Map<String, Integer>> {
         private final List<ModuleMutator.Seed> seeds;
         private final Map<ModuleMutator.Seed, BytecodeModule> originals;
@@ -125,7 +125,7 @@ class HostileModulesTest {
         private volatile @Nullable Invocation running;
         private @Nullable Invocation seen;
 
-        /** The thread that runs the hook of a context, whose invocation cannot be cancelled. */
+        /** The thread in the hook of a context, with an uncancellable invocation. */
         private volatile @Nullable Thread linking;
 
         private int linksSeen;
@@ -143,7 +143,7 @@ class HostileModulesTest {
             this.count = count;
         }
 
-        /** Stops the call that was already running at the previous look. */
+        /** Stops the call already running at the previous look. */
         void look() {
             Invocation now = running;
             if (now != null && now == seen) {
@@ -177,7 +177,7 @@ class HostileModulesTest {
                 }
                 nanos = threads.getCurrentThreadCpuTime() - nanos;
                 bytes = threads.getCurrentThreadAllocatedBytes() - bytes;
-                // A loop that allocates and drops until it is stopped holds little; maxMemory allows that much.
+                // A loop of allocations and drops until stopped holds little; maxMemory allows as much.
                 if (nanos > MAX_CPU_NANOS || bytes > MAX_BYTES && !stopped) {
                     throw new AssertionError("%d ns and %d bytes for %s"
                             .formatted(nanos, bytes, ModuleFuzzTest.describe(seed, i, file)));

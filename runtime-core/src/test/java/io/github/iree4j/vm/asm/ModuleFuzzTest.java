@@ -49,12 +49,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Damaged module files are rejected with a status, or they load and their exports run or fail with a status: nothing else is thrown, no
- * file takes longer than a second or more than 64 MB.
+ * Damaged module files are rejected with a status, or are loaded and their exports run or fail with a status: nothing
+ * else is thrown, no file takes longer than a second or more than 64 MB.
  *
  * <p>Seeds are small compiled modules of {@code fixtures/} and the conformance suites. Modules are linked with Java
- * modules that have every function they import and do nothing, so no kernel runs. {@code -Diree4j.fuzz.files=N} and
- * {@code -Diree4j.fuzz.seed=S} choose how many files and which; the nightly run takes 100,000.
+ * modules that have every imported function without work, so no kernel runs. {@code -Diree4j.fuzz.files=N} and {@code
+ * -Diree4j.fuzz.seed=S} choose the number and the files; the nightly run takes 100,000.
  */
 @Tag("long")
 class ModuleFuzzTest {
@@ -80,7 +80,7 @@ class ModuleFuzzTest {
 
     private static final long MAX_BYTES = 64L << 20;
     private static final String PUNCTUATION = "%@^:,()[]{}<>\"\\-=.0x9eR \n";
-    /** After this a program that is still running is cancelled: looping is not a fault. */
+    /** After this a running program is cancelled: looping is not a fault. */
     private static final long PATIENCE_MILLIS = 20;
 
     private static final ContextOptions OPTIONS =
@@ -113,7 +113,7 @@ class ModuleFuzzTest {
     private final ScheduledExecutorService watchdog = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("fuzz-watchdog").factory());
 
-    /** The call that the watchdog stops; written by the test, read by the watchdog. */
+    /** The call stopped by the watchdog; written by the test, read by the watchdog. */
     private volatile @Nullable Invocation running;
 
     /** Whether the watchdog had to stop the last program. */
@@ -164,24 +164,24 @@ class ModuleFuzzTest {
             nanos = System.nanoTime() - nanos;
             cpuNanos = threads.getCurrentThreadCpuTime() - cpuNanos;
             bytes = threads.getCurrentThreadAllocatedBytes() - bytes;
-            // A loop that allocates and drops until it is stopped holds little; maxMemory allows that much.
+            // A loop of allocations and drops until stopped holds little; maxMemory allows as much.
             boolean tooMuch = loadedBytes >= MAX_BYTES || (bytes >= MAX_BYTES && !stopped);
             if (cpuNanos >= MAX_CPU_NANOS || nanos >= MAX_NANOS || tooMuch) {
                 fail(
-                        "%d ns, of them %d on the processor, and %d bytes for %s",
+                        "%d ns, %d of these on the processor, and %d bytes for %s",
                         nanos, cpuNanos, bytes, describe(seed, i, file));
             }
         }
         System.out.println("fuzz: %d files, seed %d: %s".formatted(count, seed, outcomes));
         assertThat(outcomes.getOrDefault("loaded", 0))
-                .as("files that passed the verifier")
+                .as("files past the verifier")
                 .isGreaterThan(count / 20);
         assertThat(outcomes.getOrDefault("rejected", 0))
                 .as("files that did not")
                 .isGreaterThan(count / 5);
     }
 
-    /** Reports a program that does not stop when cancelled, which the blocked test cannot do. */
+    /** Reports a program that ignores cancellation, since the blocked test cannot. */
     private void reportIfStuck() {
         Attempt attempt = current;
         if (attempt != null && System.nanoTime() - attempt.since() > MAX_NANOS) {
@@ -207,7 +207,7 @@ class ModuleFuzzTest {
                 .toURI());
         try (Stream<Path> files = Files.list(suites)) {
             for (Path file : files.sorted().toList()) {
-                // Each suite in one version of the bytecode, so that the versions share the seeds.
+                // Each suite in one version of the bytecode, for the versions to share the seeds.
                 Isa isa = Isa.all().get(seeds.size() % Isa.all().size());
                 String text = ConformanceSuite.inVersion(Files.readString(file), isa);
                 seeds.add(ModuleMutator.Seed.of(file.toString(), VmAssembler.assemble(text)));
@@ -222,7 +222,7 @@ class ModuleFuzzTest {
     private static void addFixture(List<ModuleMutator.Seed> seeds, Path file) throws IOException {
         byte[] bytes = Files.readAllBytes(file);
         ModuleMutator.Seed seed = ModuleMutator.Seed.of(file.toString(), bytes);
-        // Compiled modules are what files look like in practice: as many of them as of suites.
+        // Compiled modules look like files in practice: as many as of suites.
         for (int i = 0; i < 4; i++) {
             seeds.add(seed);
         }
@@ -272,11 +272,14 @@ class ModuleFuzzTest {
         try {
             VmDisassembler.disassemble(ModuleDef.read(MemorySegment.ofArray(file), LIMITS));
         } catch (IreeException e) {
-            // Refused, which is fine.
+            // Refused, as permitted.
         }
     }
 
-    /** A module that loads can be printed and assembled again. Names of the debug database, which the text lacks, would differ. */
+    /**
+     * A loaded module can be printed and assembled again. Names of the debug database, absent from the text, would
+     * differ.
+     */
     private static void reassemble(ModuleDef module) {
         if (module.debug() == null) {
             String text = VmDisassembler.disassemble(module);
@@ -285,7 +288,7 @@ class ModuleFuzzTest {
         }
     }
 
-    /** Shapes are recovered from any module that loads. */
+    /** Shapes are recovered from any loaded module. */
     private static void shapes(BytecodeModule module) {
         BitSet all = new BitSet();
         module.exports().forEach(function -> all.set(function.ordinal()));
@@ -293,7 +296,7 @@ class ModuleFuzzTest {
                 .hasSize(all.cardinality());
     }
 
-    /** The offsets of constants outside of the tables, and so their minimum alignment, differ from file to file. */
+    /** The offsets of constants outside of the tables, and so the minimum alignment, differ from file to file. */
     private static String withoutPlaces(String text) {
         return text.replaceAll("align \\d+ external", "external");
     }
@@ -309,7 +312,7 @@ class ModuleFuzzTest {
         int rounds = Effort.rounds(QUICK);
         for (int i = 0; i < rounds; i++) {
             String whole = texts.get(random.nextInt(texts.size()));
-            // The declarations and one function, so that the damage is reached.
+            // The declarations and a function, for the damage to be reached.
             String[] functions = whole.split("\n(?=vm\\.func)");
             String function = functions[1 + random.nextInt(functions.length - 1)];
             StringBuilder text = new StringBuilder(functions[0].replaceAll("(?m)^vm.export.*$", ""))
@@ -399,7 +402,7 @@ class ModuleFuzzTest {
         return types;
     }
 
-    /** Modules with every function that the module imports, except for invalid names. */
+    /** Modules with every imported function, except for invalid names. */
     private List<NativeModule> imported(BytecodeModule module) {
         Map<String, NativeModule.Builder<String>> builders = new HashMap<>();
         for (VmImport wanted : module.imports()) {

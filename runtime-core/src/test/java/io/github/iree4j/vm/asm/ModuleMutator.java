@@ -126,7 +126,7 @@ final class ModuleMutator {
         return file;
     }
 
-    /** Labels the code of one version with the number of another. */
+    /** Labels the code of a version with the number of another. */
     private byte[] version(byte[] file, Seed seed) {
         int wanted = seed.module().bytecodeMajor() << 16;
         ByteBuffer numbers = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
@@ -173,7 +173,8 @@ final class ModuleMutator {
     }
 
     /**
-     * Changes a number of the tables that may be an offset, a count or an ordinal to a near one, a boundary value, or the value of another.
+     * Changes a number of the tables, perhaps an offset, a count or an ordinal, to a near number, a boundary value, or
+     * the value of another.
      */
     private byte[] reference(byte[] file, Seed seed) {
         int end = Math.min(file.length, seed.tablesEnd()) / 4;
@@ -200,7 +201,7 @@ final class ModuleMutator {
         return file;
     }
 
-    /** Changes an opcode or a field of a random instruction; with {@code plausible}, to one that may be valid. */
+    /** Changes an opcode or a field of a random instruction; with {@code plausible}, to a perhaps valid number. */
     private byte[] instruction(byte[] file, Seed seed, boolean plausible) {
         ModuleDef.Function function = seed.module()
                 .functions()
@@ -305,7 +306,7 @@ final class ModuleMutator {
             default -> false;
         };
         if (isList) {
-            // The count before it, or one of its elements.
+            // The count before, or an element.
             at = random.nextBoolean() ? at - 2 : Math.min(body.length - 2, at + 2 * random.nextInt(4));
         }
         int bytes = isList || kind == FieldKind.REGISTER

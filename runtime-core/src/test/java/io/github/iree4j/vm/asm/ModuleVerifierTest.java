@@ -129,7 +129,7 @@ class ModuleVerifierTest {
     }
 
     @Test
-    void aFileThatIsNotAModuleIsOneFinding() {
+    void aFileOfNoModuleIsASingleFinding() {
         assertThat(verify(new byte[100])).hasSize(1);
         assertThat(verify(new byte[0])).hasSize(1);
     }
@@ -170,7 +170,7 @@ class ModuleVerifierTest {
         assertThat(several).as("with several findings, seed " + seed).isPositive();
     }
 
-    /** Returns why a runtime that knows every type refuses the module, or null. */
+    /** Returns the reason why a runtime with every type refuses the module, or null. */
     private static String load(byte[] module) {
         MemorySegment bytes = MemorySegment.ofArray(module);
         try {

@@ -69,7 +69,7 @@ class RoundTripTest {
         }
     }
 
-    /** Everything that IREE's text cannot express. */
+    /** Everything inexpressible in IREE's text. */
     private static final String EVERYTHING = """
             vm.module @everything version 4294967295
               vm.attr "key" = "value"

@@ -9,7 +9,9 @@ import io.github.iree4j.vm.VmTypes;
 import io.github.iree4j.vm.VmWait;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The imports of conformance suites: functions with known results, that yield, fail, and return counted objects. */
+/**
+ * The imports of conformance suites: functions with known results, with yields, failures, and returned counted objects.
+ */
 final class SupportModule {
 
     /** An object of type {@code !support.tracked}. */
@@ -27,7 +29,7 @@ final class SupportModule {
         }
     }
 
-    /** How often a call has yielded so far, and its sum. */
+    /** The number of yields of a call so far, and the sum. */
     private static final class Progress {
         private int left;
         private int sum;
@@ -101,7 +103,7 @@ final class SupportModule {
                 .build();
     }
 
-    /** Returns its first argument plus one for each yield; the second argument is the number of yields. */
+    /** Returns the first argument plus one for each yield; the second argument is the number of yields. */
     private static void yieldN(VmCall call) {
         int start = call.i32();
         if (!yields(call, start, call.i32())) {

@@ -106,7 +106,7 @@ class VmAssemblerTest {
                 "%r0 = vm.const.ref.rodata 0 | line 1:29: expected the number of a rodata segment below 0, found '0'",
                 "vm.global.store.i32 %i0, @counter | line 1:28: expected a global that is declared before the functions, found '@counter'",
             })
-    void faultsInInstructionsAreReportedWhereTheyAre(String instruction, String message) {
+    void faultsInInstructionsAreReportedInPlace(String instruction, String message) {
         String source = HEADER + "vm.func @f() -> () {\n^a:\n  " + instruction + "\n  vm.return\n}\n";
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> VmAssembler.assemble(source))
@@ -133,7 +133,7 @@ class VmAssemblerTest {
                 "vm.requires EXT_F16 | line 2:13: expected one of EXT_F32, EXT_F64, YIELD, UNWIND or a number, found 'EXT_F16'",
                 "vm.type i32 | line 2:1: expected a function, found the end of the line",
             })
-    void faultsInDirectivesAreReportedWhereTheyAre(String directive, String message) {
+    void faultsInDirectivesAreReportedInPlace(String directive, String message) {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> VmAssembler.assemble(HEADER + directive))
                 .withMessage(message);

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** Suites in VMASM, under {@code src/test/resources/vmasm}: every operation, in functions that succeed and in functions that fail. */
+/** Suites in VMASM, under {@code src/test/resources/vmasm}: every operation, in succeeding and in failing functions. */
 class VmasmConformanceTest {
 
     /** A directory of further suites, for example IREE's {@code runtime/src/iree/vm/test}. */
@@ -36,9 +36,9 @@ class VmasmConformanceTest {
     private static final Pattern INSTRUCTION = Pattern.compile("^ +(?:%[^=]*= )?vm\\.([\\w.]+)", Pattern.MULTILINE);
     private static final Pattern CALLEE = Pattern.compile(" @(\\w+)\\(");
 
-    /** Operations that are not instructions of the text. */
+    /** Operations without an instruction in the text. */
     private static final Map<String, String> NOT_WRITTEN =
-            Map.of("block", "a label is its text, and entering a block does nothing that could fail");
+            Map.of("block", "a label is text, and entering a block cannot fail");
 
     @TestFactory
     Stream<DynamicTest> ownSuites() {
@@ -54,7 +54,7 @@ class VmasmConformanceTest {
     }
 
     @Test
-    void everyOperationIsInAFunctionThatSucceedsAndInOneThatFails() throws IOException {
+    void everyOperationIsInASucceedingAndInAFailingFunction() throws IOException {
         Set<String> succeeding = new HashSet<>();
         Set<String> failing = new HashSet<>();
         for (Path file : files(ownDirectory())) {
@@ -82,7 +82,7 @@ class VmasmConformanceTest {
         assertThat(failing).as("in functions that fail").containsAll(all);
     }
 
-    /** Returns the operations of a function and its callees, except for the functions that compare results. */
+    /** Returns the operations of a function and its callees, except for the comparing functions. */
     private static Set<String> operations(String function, Map<String, String> bodies) {
         Set<String> operations = new HashSet<>();
         Set<String> seen = new HashSet<>(Set.of(function));

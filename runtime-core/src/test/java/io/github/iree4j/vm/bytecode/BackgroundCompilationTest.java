@@ -18,7 +18,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-// VM-3: a function that is called or loops often is compiled while callers continue.
+// VM-3: a function often called or with long loops is compiled while callers continue.
 @Timeout(600)
 class BackgroundCompilationTest {
     private static final String PROGRAM = """
@@ -78,7 +78,7 @@ class BackgroundCompilationTest {
     }
 
     @Test
-    void nothingIsCompiledWhenItIsSwitchedOff() {
+    void nothingIsCompiledWhenSwitchedOff() {
         try (BytecodeModule module = module(Compilation.OFF);
                 Context context = Context.create(List.of(module), ContextOptions.DEFAULTS);
                 Invocation loop = invocation(context, "m.loop")) {

@@ -10,7 +10,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Objects;
 
-/** Code written field by field, for code that no assembler would write; and a module file with a function replaced by it. */
+/**
+ * Code written field by field, for code beyond any assembler; and a module file with a function replaced by the code.
+ */
 final class Body {
     static final int REF = 0x8000;
     static final int MOVE = 0xC000;
@@ -73,7 +75,7 @@ final class Body {
         return bytes.toByteArray();
     }
 
-    /** Replaces function 0 of a module, which must be longer than this, and its descriptor. */
+    /** Replaces function 0 of a module, which must be longer, and the descriptor. */
     byte[] into(String text, int blocks, int words, int refs) {
         return into(text, bytes.size(), -1, blocks, words, refs);
     }

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CancellationTest {
     private static final String STARTED = "vm.import @host.started cconv \"0v_v\"\n";
 
-    /** Tells when it is called. */
+    /** Reports its call. */
     private final CountDownLatch started = new CountDownLatch(1);
 
     private final NativeModule host = NativeModule.builder("host", 1, () -> "")
@@ -42,7 +42,7 @@ class CancellationTest {
                 "^bb1:\n  vm.br ^bb1()\n}\n",
                 // a conditional jump
                 "^bb1:\n  vm.cond_br %i0, ^bb2(), ^bb1()\n^bb2:\n  vm.return\n}\n",
-                // a comparison and a jump in one
+                // a comparison and a jump together
                 "^bb1:\n  %i0 = vm.cmp.eq.i32 %i0, %i0\n  vm.cond_br %i0, ^bb1(), ^bb2()\n^bb2:\n  vm.return\n}\n",
                 // loads and stores between the jumps
                 "^bb1:\n  %i2:3 = vm.const.i64 8\n  %i4 = vm.const.i32 16\n  %r0 = vm.buffer.alloc %i2:3, %i4\n"
@@ -50,11 +50,11 @@ class CancellationTest {
                         + "  vm.br ^bb2()\n}\n",
                 // a table
                 "^bb1:\n  vm.br_table %i0 { default: ^bb1(), 0: ^bb1(), 1: ^bb2() }\n^bb2:\n  vm.return\n}\n",
-                // a call that resumes where it came from
+                // a call that resumes at its place
                 "^bb1:\n  vm.call.yieldable @host.started() -> ^bb1()\n}\n",
                 // yielding
                 "^bb1:\n  vm.yield ^bb1()\n}\n",
-                // recursion that would end after 2^4000 calls
+                // recursion with an end after 2^4000 calls
                 "^bb1:\n  vm.call @m:1(%i1)\n  vm.return\n}\n"
                         + "vm.func @deep(%i0: i32) -> () {\n^bb0:\n  %i1 = vm.const.i32 1\n  %i1 = vm.add.i32 %i0, %i1\n"
                         + "  %i2 = vm.const.i32 4000\n  %i2 = vm.cmp.lt.i32.s %i1, %i2\n"
@@ -88,7 +88,7 @@ class CancellationTest {
 
     @ParameterizedTest
     @EnumSource(Compilation.class)
-    void endlessProgramStopsWithItsThreadsInterruptOrWhenItIsNotWanted(Compilation compilation) throws Exception {
+    void endlessProgramStopsWithItsThreadsInterruptOrWhenUnwanted(Compilation compilation) throws Exception {
         String text = STARTED
                 + "vm.export @f\nvm.func @f() -> () {\n^bb0:\n  vm.call @host.started()\n  vm.br ^bb1()\n"
                 + "^bb1:\n  vm.br ^bb1()\n}\n";
@@ -143,7 +143,7 @@ class CancellationTest {
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.CANCELLED));
     }
 
-    // VM-2: a call that is cancelled while it blocks or is about to block returns.
+    // VM-2: a call cancelled while blocked, or about to block, returns.
     @Test
     void aBlockedCallReturnsWhenCancelledInAnyInterleaving() throws Exception {
         VmWait never = new VmWait() {

@@ -16,11 +16,11 @@ public final class ChangedFunctions {
     private ChangedFunctions() {}
 
     /**
-     * Compiles the functions that have changed; fails with what the JVM rejects about the class.
+     * Compiles the changed functions; fails with the JVM's objections to the class.
      *
-     * @param module a module that was read with {@link Compilation#OFF}
-     * @param original the module that it was made from
-     * @param random decides how they are compiled
+     * @param module a module read with {@link Compilation#OFF}
+     * @param original the module before the damage
+     * @param random decides the way of compiling
      * @return ordinals of the functions
      */
     public static List<Integer> compile(BytecodeModule module, BytecodeModule original, SplittableRandom random) {
@@ -43,7 +43,7 @@ public final class ChangedFunctions {
     }
 
     /**
-     * Compiles all functions of a module; fails with what the JVM rejects about the class.
+     * Compiles all functions of a module; fails with the JVM's objections to the class.
      *
      * @param module a module that was read with {@link Compilation#OFF}
      */

@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The cost of compiling, and that nothing is left behind. */
+/** The cost of compiling, and the absence of leftovers. */
 @Timeout(600)
 class CompilationLimitsTest {
     private static final int FUNCTIONS = 4000;
@@ -59,7 +59,10 @@ class CompilationLimitsTest {
                 .isLessThan(64L << 20);
     }
 
-    /** A function with many constants, behind a function whose constants make each later constant an instruction longer. */
+    /**
+     * A function with many constants, behind a function with so many constants as to make each later constant an
+     * instruction longer.
+     */
     private static byte[] longFunction(int instructions) {
         StringBuilder text = new StringBuilder("vm.module @m version 0\n");
         for (int f = 0; f < 2; f++) {
@@ -73,9 +76,12 @@ class CompilationLimitsTest {
         return VmAssembler.assemble(text.toString());
     }
 
-    /** Alone in a class, a method near the limit may fit, since instructions with one of the first 256 constants are shorter. */
+    /**
+     * Alone in a class, a method near the limit may fit, since instructions with a constant of the first 256 are
+     * shorter.
+     */
     @Test
-    void aMethodThatFitsTheLimitOnlyWithoutTheOtherMethodsIsSplit() {
+    void aMethodFittingTheLimitOnlyAloneIsSplit() {
         for (int instructions = 5_400; instructions < 5_520; instructions += 10) {
             try (BytecodeModule module = module(longFunction(instructions), Compilation.OFF)) {
                 assertThat(ChangedFunctions.compile(module, List.of(module.functions()), 1 << 20))
@@ -126,9 +132,7 @@ class CompilationLimitsTest {
                 for (int k = 0; k < 20 && state.get() != null; k++) {
                     System.gc();
                 }
-                assertThat(state.get())
-                        .as("what the host keeps for context " + i)
-                        .isNull();
+                assertThat(state.get()).as("the host's bytes for context " + i).isNull();
             }
         }
     }
@@ -151,7 +155,7 @@ class CompilationLimitsTest {
     }
 
     @Test
-    void anInvocationThatHasRunRetainsItsContextUntilClosedAndCannotRunAgain() {
+    void anInvocationRetainsItsContextUntilClosedAndCannotRunAgain() {
         byte[] file = VmAssembler.assemble("""
                 vm.module @m version 0
                 vm.export @f

@@ -5,7 +5,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
 
 // VM-1, VM-2
-/** The properties of interpreted programs hold for compiled ones. */
+/** The properties of interpreted programs hold for compiled programs. */
 class CompiledProgramsTest {
     @BeforeAll
     static void compile() {

@@ -36,11 +36,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random programs behave the same compiled as interpreted: results, failures to the last character, what imports see, how often they defer,
- * globals, and what is left alive.
+ * Random programs behave the same compiled as interpreted: results, failures to the last character, the views of
+ * imports, the numbers of their deferrals, globals, and objects left alive.
  *
- * <p>{@code -Diree4j.test.rounds=N} and {@code -Diree4j.test.seed=S} choose how many and which. Programs share nothing, so each processor
- * runs its share of them.
+ * <p>{@code -Diree4j.test.rounds=N} and {@code -Diree4j.test.seed=S} choose the number and the programs. Programs share
+ * nothing, so each processor runs a share of the programs.
  */
 @Tag("long")
 class CompilerDifferentialTest {
@@ -134,7 +134,7 @@ class CompilerDifferentialTest {
         }
     }
 
-    /** Tracks the depth of calls, for programs whose calls all end. */
+    /** Tracks the depth of calls, for programs with an end of all calls. */
     private static final class Depths implements CallTracer {
         private int open;
         private int calls;
@@ -170,7 +170,7 @@ class CompilerDifferentialTest {
     }
 
     @Test
-    void randomProgramsBehaveTheSameTracedAndEveryCallThatBeginsEnds() {
+    void randomProgramsBehaveTheSameTracedAndEveryBegunCallEnds() {
         int programs = Effort.rounds(500, 5_000);
         long seed = Effort.seed(CompilerDifferentialTest.class, programs + " traced programs", 20261120);
         int calls = 0;
@@ -197,7 +197,7 @@ class CompilerDifferentialTest {
         assertThat(calls).isGreaterThan(10 * programs);
     }
 
-    /** Compiles functions as if they were too large for one method, into as many parts as possible. */
+    /** Compiles functions as if too large for a single method, into as many parts as possible. */
     private static Outcome runInParts(RandomProgram program, byte[] file, long seed) {
         BytecodeModule module = BytecodeModule.read(
                 MemorySegment.ofArray(file), "random", Programs.TYPES, ModuleLimits.DEFAULTS, null, Compilation.OFF);

@@ -32,7 +32,7 @@ class CompilerTest {
         return context.invocation(Objects.requireNonNull(context.function(name)));
     }
 
-    /** Which cannot define classes. */
+    /** Unable to define classes. */
     @Test
     void nativeImagesInterpret() {
         assertThat(Compilation.byDefault(Map.<String, String>of()::get)).isEqualTo(Compilation.BACKGROUND);
@@ -44,7 +44,7 @@ class CompilerTest {
 
     @Tag("nightly")
     @Test
-    void functionThatIsTooLargeForOneMethodIsCompiledInSeveral() {
+    void functionTooLargeForAMethodIsCompiledInSeveral() {
         String text = """
                 vm.export @f
                 vm.func @f(%i0: i32) -> (i32) {

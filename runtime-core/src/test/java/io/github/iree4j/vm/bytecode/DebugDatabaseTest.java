@@ -213,7 +213,7 @@ class DebugDatabaseTest {
     }
 
     @Test
-    void locationsAreReadAsMlirWritesThem() {
+    void locationsAreReadAsWrittenByMlir() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> VmAssembler.assemble(TEXT.replace("callsite(", "callsite[")))
                 .withMessageContaining("line 7");

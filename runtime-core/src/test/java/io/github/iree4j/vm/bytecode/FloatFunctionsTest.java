@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The functions of C's math library that float operations are: within two units in the last place of values in 25 digits, and exactly
- * what Annex F of C says of zeros, infinities and NaN. {@code fixtures/functions.py} writes the values.
+ * The functions of C's math library behind float operations: within two units in the last place of values in 25 digits,
+ * and exactly as Annex F of C demands for zeros, infinities and NaN. {@code fixtures/functions.py} writes the values.
  */
 class FloatFunctionsTest {
     private static final double LARGEST_ERROR = 2;

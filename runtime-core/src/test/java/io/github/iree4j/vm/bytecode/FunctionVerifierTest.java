@@ -18,9 +18,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** One broken function per rule. Unless the rule is about them, each has 4 value and 2 reference registers and at most 2 blocks. */
+/**
+ * A broken function per rule. Unless the rule is about them, each has 4 value and 2 reference registers and at most 2
+ * blocks.
+ */
 class FunctionVerifierTest {
-    /** The module around the function: two types, one constant, 12 bytes and 2 references of state, two imports, one more function. */
+    /**
+     * The module around the function: two types, a constant, 12 bytes and 2 references of state, two imports, another
+     * function.
+     */
     private static final String AROUND = """
             vm.module @m version 0
             vm.type i32
@@ -167,7 +173,7 @@ class FunctionVerifierTest {
                         1,
                         "list of list.size is reference register 2 and the function has 2 such registers"),
                 rule(
-                        "MOVE where it means nothing",
+                        "MOVE without meaning",
                         in().op("list.size").u16(Body.MOVE, 0).returnNothing(),
                         1,
                         "list of list.size is reference register 0 with a MOVE bit"),
@@ -436,11 +442,11 @@ class FunctionVerifierTest {
     }
 
     @Test
-    void argumentsMustFitTheRegistersThatInstructionsCanName() {
+    void argumentsMustFitTheRegistersNameableByInstructions() {
         String text = "vm.module @m\nvm.func @f() -> () {\n  vm.cconv \"0%s_v\"\n  vm.return\n}\n"
                 .formatted("r".repeat(0x4001));
         byte[] file = io.github.iree4j.vm.asm.VmAssembler.assemble(text);
-        // The descriptor, with one block and that many references, is changed to declare fewer.
+        // The descriptor, with a block and so many references, is changed to declare fewer.
         int descriptor = Body.find(file, new byte[] {1, 0, 0, 0, 0x01, 0x40});
         file[descriptor + 5] = 0;
         assertThatExceptionOfType(IreeException.class)

@@ -11,11 +11,11 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Code of which a few hundred instructions are more than a Java method may have, such as calls with many arguments. */
+/** Code with a few hundred instructions beyond the size of a Java method, such as calls with many arguments. */
 class HugeMethodTest {
     private static final int ARGUMENTS = 100;
 
-    /** Calls a function of many arguments again and again: it subtracts the last from the first. */
+    /** Calls a function of many arguments again and again: the last is subtracted from the first. */
     private static String program(int calls) {
         String declared =
                 IntStream.range(0, ARGUMENTS).mapToObj(i -> "%i" + i + ": i32").collect(Collectors.joining(", "));

@@ -143,7 +143,7 @@ class InvocationTest {
     }
 
     @Test
-    void bugsOfFunctionsInJavaAreInternalAndNameThem() {
+    void bugsOfFunctionsInJavaAreInternalAndNameTheFunctions() {
         String[][] mistakes = {
             {"misreads", "'host.misreads' reads argument 0 as 'I' against its convention '0i_v'"},
             {"forgets", "'host.forgets' set 1 of 2 results"},

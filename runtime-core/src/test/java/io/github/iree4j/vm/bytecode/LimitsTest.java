@@ -207,7 +207,7 @@ class LimitsTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1001, 1L << 31, 1L << 40, Long.MAX_VALUE})
-    void largeBufferIsRefusedBeforeItIsAllocated(long length) {
+    void largeBufferIsRefusedBeforeItsAllocation(long length) {
         assertRefused("m.buffer", length, StatusCode.RESOURCE_EXHAUSTED);
     }
 
@@ -219,7 +219,7 @@ class LimitsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"m.list", "m.reserve", "m.resize"})
-    void largeListIsRefusedBeforeItIsAllocated(String function) {
+    void largeListIsRefusedBeforeItsAllocation(String function) {
         for (int size : new int[] {1000, Integer.MAX_VALUE, -1, Integer.MIN_VALUE}) {
             assertRefused(function, size, StatusCode.RESOURCE_EXHAUSTED);
         }
@@ -240,7 +240,7 @@ class LimitsTest {
         }
     }
 
-    /** Bytes of bytecode above which HotSpot does not compile a method (-XX:HugeMethodLimit). */
+    /** Bytes of bytecode above the limit of HotSpot's compilation of a method (-XX:HugeMethodLimit). */
     @ParameterizedTest
     @ValueSource(classes = {Interpreter.class, WordLoop.class, Instructions.class, FloatInstructions.class})
     void interpreterIsSmallEnoughToBeCompiled(Class<?> type) throws Exception {

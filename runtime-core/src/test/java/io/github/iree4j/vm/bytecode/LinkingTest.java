@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class LinkingTest {
     private final List<String> events = new ArrayList<>();
 
-    /** A module that records calls of its methods. */
+    /** A module with recorded calls of its methods. */
     private NativeModule noting(String name, int version) {
         return NativeModule.builder(name, version, () -> new AutoCloseable() {
                     @Override

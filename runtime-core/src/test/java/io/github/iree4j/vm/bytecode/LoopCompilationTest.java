@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-// VM-3: a thread that is in a loop continues in code compiled meanwhile.
+// VM-3: a thread in a loop continues in code compiled meanwhile.
 @Timeout(600)
 class LoopCompilationTest {
     private static final String HEAD = """
@@ -32,7 +32,7 @@ class LoopCompilationTest {
             vm.export @f
             """;
 
-    /** Calls {@code probe} after each hundred iterations of an inner loop, until it says 0. */
+    /** Calls {@code probe} after each hundred iterations of an inner loop, until the answer 0. */
     private static final String PROGRAM = HEAD + """
             vm.func @f(%i0: i32) -> (i32) {
               %i1 = vm.const.i32 1
@@ -55,7 +55,7 @@ class LoopCompilationTest {
             }
             """;
 
-    /** Inspecting the stack takes longer than the loop, which has to run often before it is compiled. */
+    /** Inspecting the stack takes longer than the loop, and the loop has to run often before being compiled. */
     private static boolean looksNowAndThen(AtomicInteger calls) {
         return calls.get() % 256 == 0;
     }
@@ -80,7 +80,7 @@ class LoopCompilationTest {
     }
 
     @Test
-    void functionThatIsCalledOnceLeavesTheInterpreterInTheMiddleOfItsLoop() {
+    void functionCalledOnceLeavesTheInterpreterInTheMiddleOfItsLoop() {
         AtomicInteger calls = new AtomicInteger();
         NativeModule host = NativeModule.builder("host", 0, () -> "")
                 .function("probe", "0i_i", (state, call) -> {
@@ -113,7 +113,7 @@ class LoopCompilationTest {
         }
     }
 
-    /** Defers at the third call; then waits for compiled code to call it. */
+    /** Defers at the third call; then waits for compiled code with a call. */
     private static void probe(VmCall call, AtomicInteger calls, AtomicInteger compiledBefore) {
         if (!call.resumed()) {
             calls.incrementAndGet();
@@ -128,10 +128,10 @@ class LoopCompilationTest {
         }
     }
 
-    /** Counted loops in all recognized forms, and some that only look like them. */
+    /** Counted loops in all recognized forms, and some mere look-alikes. */
     @ParameterizedTest
     @CsvSource({
-        // start, bound, step, sum of what the counter was in each iteration
+        // start, bound, step, sum of the counter's values in each iteration
         "0, 10, 1, 45",
         "0, 10, 3, 18",
         "5, 5, 1, 0",
@@ -140,7 +140,7 @@ class LoopCompilationTest {
         "9223372036854775800, 9223372036854775807, 1, 9223372036854775773",
         "9223372036854770000, 9223372036854775807, 5807, 9223372036854770000"
     })
-    void loopOverLongsThatTestsFirstRunsToItsBound(long start, long bound, long step, long sum) {
+    void loopOverLongsTestingFirstRunsToItsBound(long start, long bound, long step, long sum) {
         String text = """
                 vm.module @m version 0
                 vm.export @f
@@ -173,7 +173,7 @@ class LoopCompilationTest {
             strings = {
                 // The sum is compared and copied.
                 "%i5 = vm.add.i32 %i0, %i2|%i6 = vm.cmp.lt.i32.s %i5, %i1|^bb1(%i5->%i0)",
-                // The counter is compared before it is copied.
+                // The counter is compared before the copy.
                 "%i5 = vm.add.i32 %i0, %i2|%i6 = vm.cmp.lt.i32.s %i0, %i1|^bb1(%i5->%i0)",
                 // In place.
                 "%i0 = vm.add.i32 %i2, %i0|%i6 = vm.cmp.lt.i32.s %i0, %i1|^bb1()",
@@ -186,7 +186,7 @@ class LoopCompilationTest {
                 // Two copies, one of which is live on the exit.
                 "%i5 = vm.add.i32 %i0, %i2|%i6 = vm.cmp.lt.i32.s %i5, %i1|^bb1(%i5->%i0, %i3->%i4)"
             })
-    void aLoopOverIntsThatTestsLastBehavesTheSameCompiled(String body) {
+    void aLoopOverIntsTestingLastBehavesTheSameCompiled(String body) {
         String[] lines = body.split("\\|");
         String compared = lines[lines.length - 2].trim().split(" ")[0];
         StringBuilder text = new StringBuilder("""
@@ -225,7 +225,7 @@ class LoopCompilationTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, -1, Integer.MIN_VALUE})
-    void aLoopThatMakesNoProgressCanBeCancelled(int step) {
+    void aLoopWithoutProgressCanBeCancelled(int step) {
         String text = """
                 vm.module @m version 0
                 vm.export @f

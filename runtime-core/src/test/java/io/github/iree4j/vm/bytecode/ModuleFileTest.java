@@ -117,7 +117,7 @@ class ModuleFileTest {
     }
 
     @Test
-    void zipWhoseFirstEntryIsOutsideIsRejected() {
+    void zipWithItsFirstEntryOutsideIsRejected() {
         byte[] file = new byte[100];
         ByteBuffer.wrap(file)
                 .order(ByteOrder.LITTLE_ENDIAN)
@@ -149,7 +149,7 @@ class ModuleFileTest {
     }
 
     @Test
-    void fileMayBeOverwrittenAndTruncatedOnceItIsRead(@TempDir Path directory) throws Exception {
+    void fileMayBeOverwrittenAndTruncatedOnceRead(@TempDir Path directory) throws Exception {
         Path path = Files.write(directory.resolve("m.vmfb"), FILE);
         try (BytecodeModule module = BytecodeModule.open(path, Programs.TYPES, ModuleLimits.DEFAULTS)) {
             Files.write(path, new byte[FILE.length]); // the same file, in place
@@ -261,7 +261,7 @@ class ModuleFileTest {
     }
 
     @Test
-    void filesThatTheCompilerReadsAreRecognized() {
+    void filesForTheCompilerAreRecognized() {
         assertRejected(
                 "module {\n}\n".getBytes(StandardCharsets.UTF_8),
                 StatusCode.INVALID_ARGUMENT,
@@ -303,7 +303,7 @@ class ModuleFileTest {
     }
 
     @Test
-    void aLargeFileThatIsNoModuleIsRejectedBeforeItTakesMemory(@TempDir Path directory) throws Exception {
+    void aLargeFileOfNoModuleIsRejectedBeforeTakingMemory(@TempDir Path directory) throws Exception {
         Path sparse = directory.resolve("image.vmfb");
         try (RandomAccessFile file = new RandomAccessFile(sparse.toFile(), "rw")) {
             file.setLength(17 << 20);
@@ -325,7 +325,7 @@ class ModuleFileTest {
                 assertThat(module.segment().byteSize()).isEqualTo(17 << 20);
             } catch (IreeException e) {
                 assertThat(isZip).as(e.getMessage()).isTrue();
-                assertThat(e.code()).as("a zip without its end").isEqualTo(StatusCode.DATA_LOSS);
+                assertThat(e.code()).as("a zip with the end missing").isEqualTo(StatusCode.DATA_LOSS);
             }
         }
     }
@@ -365,8 +365,8 @@ class ModuleFileTest {
     }
 
     @Test
-    void functionsThatShareCodeManyTimesAreRejected() {
-        // Fifty functions of 4 KiB each that are all the first one.
+    void functionsSharingCodeManyTimesAreRejected() {
+        // Fifty functions of 4 KiB each, all the same as the first.
         String filler = "  %i0 = vm.const.i32 1\n".repeat(600);
         StringBuilder text = new StringBuilder("vm.module @m\n");
         text.append("vm.func @f() -> () {\n").append(filler).append("  vm.return\n}\n");

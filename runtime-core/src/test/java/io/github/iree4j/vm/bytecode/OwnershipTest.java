@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Every place that holds a counted object owns one reference: afterwards none is left, and none was released twice. */
+/** Every place of a counted object owns one reference: afterwards none is left, and none was released twice. */
 class OwnershipTest {
     private static final String IMPORTS = """
             vm.type !test.counted
@@ -86,7 +86,7 @@ class OwnershipTest {
         assertThat(live).hasValue(0);
     }
 
-    /** Programs of one function without arguments and results; the last column is the failure, if any. */
+    /** Programs of a single function without arguments and results; the last column is the failure, if any. */
     @ParameterizedTest(name = "{0}")
     @CsvSource(
             delimiter = '|',
@@ -239,7 +239,7 @@ class OwnershipTest {
             call.ref(new Counted(live));
             call.reset();
         } finally {
-            // The last one was never closed by its creator.
+            // The last object was never closed by its creator.
             live.decrementAndGet();
         }
     }

@@ -26,7 +26,7 @@ final class Programs {
         compilation = now;
     }
 
-    /** Assembles and reads a module; the text is what follows the module line. */
+    /** Assembles and reads a module; the text follows the module line. */
     static BytecodeModule module(String name, String text) {
         return read(VmAssembler.assemble("vm.module @" + name + " version 3\n" + text));
     }

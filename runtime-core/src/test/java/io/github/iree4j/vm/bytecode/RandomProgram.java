@@ -17,11 +17,12 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A module of random functions that pass verification: every operation, registers reused as other types, branches in any direction, calls
- * of each other and of imports, yields.
+ * A module of random functions acceptable to the verifier: every operation, registers reused as other types, branches
+ * in any direction, calls of each other and of imports, yields.
  *
- * <p>They terminate: each backward jump burns fuel, a global that the caller fills, and functions call only later ones. NaN results of
- * float arithmetic are replaced by one NaN, since the processor picks the NaN by the order of operands.
+ * <p>The functions terminate: each backward jump burns fuel, a global filled by the caller, and functions call only
+ * later functions. NaN results of float arithmetic are replaced by a fixed NaN, since the processor picks the NaN by
+ * the order of operands.
  */
 final class RandomProgram {
     static final int FUNCTIONS = 4;
@@ -82,7 +83,10 @@ final class RandomProgram {
             }
             """;
 
-    /** Templates by the signatures of the functions. Assembling one takes longer than everything done with a program. */
+    /**
+     * Templates by the signatures of the functions. Assembling a program takes longer than everything done with a
+     * program.
+     */
     private static final Map<List<String>, Template> TEMPLATES = new ConcurrentHashMap<>();
 
     private final SplittableRandom random;
@@ -140,7 +144,7 @@ final class RandomProgram {
     }
 
     /**
-     * A module whose functions have room for random bodies, with their places.
+     * A module with room for random function bodies, with their places.
      *
      * @param room bytes for the body of each function
      * @param bodies where each begins in the file
@@ -179,7 +183,7 @@ final class RandomProgram {
         text.append("vm.func @f").append(index).append("() -> () {\n");
         text.append("  vm.cconv \"").append(signature).append("\"\n  vm.requires EXT_F32|EXT_F64|YIELD\n");
         text.append("^bb0:\n");
-        // Different lengths, so that descriptors differ.
+        // Different lengths, for different descriptors.
         for (int i = 0; i < PLACEHOLDER + index; i++) {
             text.append("  %i0:1 = vm.const.i64 1\n");
         }
@@ -262,7 +266,7 @@ final class RandomProgram {
         body.list();
     }
 
-    /** Writes a target that is filled in later; a backward jump goes through a guard. */
+    /** Writes a target to be filled in later; a backward jump goes through a guard. */
     private void target(int block) {
         targets.add(new int[] {body.size(), block});
         body.u32(0);
@@ -453,7 +457,7 @@ final class RandomProgram {
         }
     }
 
-    /** Puts a small number where the operation takes an index, an offset or a divisor; -1 if it takes none. */
+    /** Puts a small number where the operation takes an index, an offset or a divisor; -1 if none is taken. */
     private int index(Opcode opcode) {
         int register = SCRATCH + 8;
         String name = opcode.mnemonic();
@@ -473,7 +477,7 @@ final class RandomProgram {
         return register;
     }
 
-    /** A reference register, usually one that the prologue has set to what the operation needs. */
+    /** A reference register, usually set by the prologue as needed by the operation. */
     private int reference(Opcode opcode, Field field, int position) {
         String name = opcode.mnemonic();
         int which = random.nextInt(REFS - 4);
@@ -488,7 +492,7 @@ final class RandomProgram {
         return (field.movable() && random.nextInt(5) == 0 ? Body.MOVE : Body.REF) | which;
     }
 
-    /** Any operation with any operands of the right bank, but usually such that it does not fail. */
+    /** Any operation with any operands of the right bank, but usually without a failure. */
     private void operation(Opcode opcode) {
         int index = random.nextInt(8) == 0 ? -1 : index(opcode);
         RegisterType indexType =

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What code proves about shapes: what holds on every way to a return, and nothing else. */
+/** Proofs of code about shapes: facts on every way to a return, and nothing else. */
 class ShapeRecoveryTest {
     private static final String HEAD = """
             vm.type i32
@@ -97,20 +97,20 @@ class ShapeRecoveryTest {
     }
 
     @Test
-    void aReturnedArgumentIsAsItWasChecked() {
+    void aReturnedArgumentIsAsChecked() {
         ProvenShapes proven = ofBody(check("%r1", "%i1", "%i4") + "  %r3 = vm.assign.ref %R1\n  vm.return %R3\n");
         assertThat(proven.result(0)).isEqualTo(f32(4));
     }
 
     @Test
-    void aDimensionOfAnArgumentIsTheConstantThatItWasCheckedToBe() {
+    void aDimensionOfAnArgumentIsItsCheckedConstant() {
         ProvenShapes proven = ofBody(
                 DIMENSION + check("%r0", "%i1", "%i6") + create("%r3", "%i1", "%i8", "%i4") + "  vm.return %r3\n");
         assertThat(proven.result(0)).isEqualTo(f32(8, 4));
     }
 
     @Test
-    void aCheckOnOneWayOnlyProvesNothing() {
+    void aCheckOnASingleWayProvesNothing() {
         ProvenShapes proven = ofBody("  vm.cond_br %i0, ^bb1(), ^bb2()\n^bb1:\n"
                 + check("%r0", "%i1", "%i4")
                 + "  vm.br ^bb2()\n^bb2:\n"
@@ -119,7 +119,7 @@ class ShapeRecoveryTest {
     }
 
     @Test
-    void aWayThatFailsNeedsNoCheck() {
+    void aFailingWayNeedsNoCheck() {
         ProvenShapes proven = ofBody("  vm.cond_br %i0, ^bb1(), ^bb2()\n^bb1:\n"
                 + check("%r0", "%i1", "%i4")
                 + "  vm.return %r2\n^bb2:\n  vm.fail %i1, \"no\"\n");
@@ -127,7 +127,7 @@ class ShapeRecoveryTest {
     }
 
     @Test
-    void ofChecksOnDifferentWaysOnlyWhatTheyShareIsProven() {
+    void ofChecksOnDifferentWaysOnlyTheCommonPartIsProven() {
         String other = "  vm.cond_br %i0, ^bb1(), ^bb2()\n^bb1:\n"
                 + check("%r0", "%i1", "%i4", "%i4")
                 + "  vm.return %r2\n^bb2:\n";
@@ -140,7 +140,7 @@ class ShapeRecoveryTest {
     }
 
     @Test
-    void ofResultsOnDifferentWaysOnlyWhatTheyShareIsProven() {
+    void ofResultsOnDifferentWaysOnlyTheCommonPartIsProven() {
         String either = create("%r3", "%i1", "%i4", "%i4")
                 + "  vm.cond_br %i0, ^bb1(), ^bb2()\n^bb1:\n  vm.return %r3\n^bb2:\n";
         assertThat(ofBody(either + create("%r4", "%i1", "%i4", "%i6") + "  vm.return %r4\n")
@@ -151,7 +151,7 @@ class ShapeRecoveryTest {
     }
 
     @Test
-    void whatALoopChangesIsNotProven() {
+    void changesByALoopAreNotProven() {
         String loop = "  vm.br ^bb1(%i4->%i8, %i5->%i9)\n^bb1:\n"
                 + create("%r3", "%i1", "%i8", "%i4")
                 + "  %i8:9 = vm.add.i64 %i8:9, %i4:5\n"
@@ -237,7 +237,7 @@ class ShapeRecoveryTest {
             + "  vm.return %r3, %i4\n}\n";
 
     @Test
-    void whatACalledFunctionProvesHoldsAfterTheCall() {
+    void proofsOfACalledFunctionHoldAfterTheCall() {
         ProvenShapes proven = proven(HEAD
                 + F
                 + "  %r3, %i8:9 = vm.call @helper(%r1, %i6)\n"
@@ -251,7 +251,7 @@ class ShapeRecoveryTest {
     }
 
     @Test
-    void aCalledFunctionIsFollowedIntoAViewThatTheCallerCreated() {
+    void aCalledFunctionIsFollowedIntoAViewCreatedByTheCaller() {
         ProvenShapes proven = proven(HEAD
                 + F
                 + create("%r4", "%i1", "%i4", "%i4")
@@ -273,7 +273,7 @@ class ShapeRecoveryTest {
     // ---- Limits.
 
     @Test
-    void aFunctionThatNeverReturnsProvesNothing() {
+    void aFunctionNeverReturningProvesNothing() {
         assertThat(ofBody(check("%r0", "%i1", "%i4") + "  vm.fail %i1, \"no\"\n")
                         .argument(0))
                 .isNull();
@@ -284,7 +284,7 @@ class ShapeRecoveryTest {
     void manyBlocksAndRegistersEndInTime() {
         StringBuilder text = new StringBuilder(check("%r0", "%i1", "%i4"));
         int blocks = 900; // more would be skipped at once
-        for (int i = 1; i < blocks; i++) { // each may go back to all before it
+        for (int i = 1; i < blocks; i++) { // each may go back to all earlier blocks
             text.append("  %%i%d:%d = vm.add.i64 %%i4:5, %%i6:7\n".formatted(2 * i + 10, 2 * i + 11));
             text.append("  vm.cond_br %%i0, ^bb%d(), ^bb%d()\n^bb%d:\n".formatted(i, Math.max(1, i / 2), i));
         }

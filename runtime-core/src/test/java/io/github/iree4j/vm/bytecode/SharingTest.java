@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** A module is shared by contexts on different threads. */
 class SharingTest {
     @Test
-    void contextsOfOneModuleRunOnManyThreadsAtOnce() throws Exception {
+    void contextsOfAModuleRunOnManyThreadsAtOnce() throws Exception {
         String text = """
                 vm.rodata[0] = 0500000007000000
                 vm.global.i64 mutable @sum

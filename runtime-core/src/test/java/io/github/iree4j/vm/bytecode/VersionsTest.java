@@ -18,7 +18,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Differences between versions of bytecode. The conformance suites, run in each version, check that everything else is the same. */
+/**
+ * Differences between versions of bytecode. The conformance suites, run in each version, check everything else for
+ * equality.
+ */
 class VersionsTest {
     private static final String TWICE = """
             vm.type !test.counted
@@ -109,8 +112,8 @@ class VersionsTest {
     }
 
     /**
-     * Until IREE 3.4, {@code (i32, i64, i32, i32)} was compiled for the words 0, 2 and 3, 1, 4: a function that reads word 1 shows it for the
-     * whole module, also for the function that ignores that argument.
+     * Until IREE 3.4, {@code (i32, i64, i32, i32)} was compiled for the words 0, 2 and 3, 1, 4: a function that reads
+     * word 1 shows the word for the whole module, also for the function that ignores the argument.
      */
     @ParameterizedTest
     @CsvSource({
@@ -174,7 +177,7 @@ class VersionsTest {
         }
     }
 
-    /** Before version 17, the code does not tell that a call may defer. */
+    /** Before version 17, the code does not tell whether a call may defer. */
     @ParameterizedTest
     @EnumSource(
             value = Compilation.class,

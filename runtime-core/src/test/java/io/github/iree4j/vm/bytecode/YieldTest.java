@@ -183,7 +183,7 @@ class YieldTest {
     }
 
     @Test
-    void importThatWaitsInAnOrdinaryCallWaitsThere() {
+    void importWaitingInAnOrdinaryCallWaitsThere() {
         String text = """
                 vm.import @host.wait cconv "0i_i"
                 vm.export @f
@@ -220,7 +220,7 @@ class YieldTest {
     }
 
     @Test
-    void functionThatSetsResultsAndDefersIsReported() {
+    void functionSettingResultsAndDeferringIsReported() {
         String text =
                 "vm.import @host.bad cconv \"0v_i\"\nvm.export @f\nvm.func @f() -> () {\n  %i0 = vm.call @host.bad()\n  vm.return\n}\n";
         try (Programs.Running program = Programs.run(host, Programs.module("m", text));

@@ -24,7 +24,7 @@ import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Test;
 
-/** Checks of modules that are zip files, written by IREE's compiler or by the JDK. */
+/** Checks of modules inside zip files, written by IREE's compiler or by the JDK. */
 class ZipMembersTest {
     private static final String COMPILED = "3.13.0/cpu-debug/add.vmfb";
     private static final int ENTRY = 0x0201_4B50; // the signature of an entry of the list
@@ -64,7 +64,7 @@ class ZipMembersTest {
             for (int entry = 0; entry <= last; entry++) {
                 if (intAt(file, entry) == ENTRY) {
                     byte[] damaged = file.clone();
-                    Arrays.fill(damaged, entry - 2, entry + 4, (byte) 0); // of a block that was not written
+                    Arrays.fill(damaged, entry - 2, entry + 4, (byte) 0); // of an unwritten block
                     assertDamaged(damaged, "without a complete list of its members");
                 }
             }

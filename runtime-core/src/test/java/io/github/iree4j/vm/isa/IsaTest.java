@@ -14,7 +14,7 @@ class IsaTest {
     private static final Isa ISA = Isa.V17_0;
 
     @Test
-    void everyOperationHasOneRowAndIsFoundByNumberAndName() throws Exception {
+    void everyOperationHasARowAndIsFoundByNumberAndName() throws Exception {
         Set<Integer> seen = new HashSet<>();
         for (Field field : Op.class.getFields()) {
             if (field.getName().equals("COUNT") || field.getName().startsWith("FIRST_")) {
@@ -22,7 +22,7 @@ class IsaTest {
             }
             int op = field.getInt(null);
             assertThat(seen.add(op))
-                    .as("%s has a number of its own", field.getName())
+                    .as("%s has a separate number", field.getName())
                     .isTrue();
             Opcode opcode = Objects.requireNonNull(ISA.opcode(op), field.getName());
             assertThat(opcode.mnemonic().toUpperCase(java.util.Locale.ROOT).replace('.', '_'))
@@ -59,7 +59,7 @@ class IsaTest {
     }
 
     @Test
-    void versionsDifferByTheOperationsThatTheirCompilersAdded() {
+    void versionsDifferByTheOperationsAddedByTheirCompilers() {
         assertThat(added(Isa.V15_0, Isa.V16_0)).containsExactlyInAnyOrder("discard.refs", "assign.ref");
         assertThat(added(Isa.V16_0, Isa.V17_0)).containsExactlyInAnyOrder("call.yieldable", "call.variadic.yieldable");
         assertThat(Isa.V16_0.features()).isEqualTo(FeatureBits.EXT_F32 | FeatureBits.EXT_F64);
@@ -82,7 +82,7 @@ class IsaTest {
     }
 
     @Test
-    void movesThatVersion15IgnoredAreIgnored() {
+    void movesIgnoredByVersion15AreIgnored() {
         // call import 1 (%R2) -> (%R3); cmp.nz.ref %R1 -> %i0
         byte[] body = {
             (byte) number("call"),

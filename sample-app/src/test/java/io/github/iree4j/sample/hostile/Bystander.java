@@ -65,12 +65,12 @@ final class Bystander {
         return p99(pictures.times);
     }
 
-    /** The part of the looks at the health that were answered with 200. */
+    /** The share of health checks answered with 200. */
     double healthServed() {
         return health.served();
     }
 
-    /** The part of the pictures that were answered with 200. */
+    /** The share of pictures answered with 200. */
     double picturesServed() {
         return pictures.served();
     }

@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Clients that misbehave, on plain sockets of the loopback interface. */
+/** Misbehaving clients, on plain sockets of the loopback interface. */
 final class HostileClients implements AutoCloseable {
-    /** A picture that the sample reads. */
+    /** A picture for the sample to read. */
     static final String PICTURE =
             "{\"inputs\":[{\"name\":\"input0\",\"shape\":[1,64],\"datatype\":\"FP32\",\"data\":%s}]}"
                     .formatted(Arrays.toString(new int[64]));
@@ -39,7 +39,7 @@ final class HostileClients implements AutoCloseable {
         return json(path, body.length(), body);
     }
 
-    /** A request of the protocol that announces contents and sends only some. */
+    /** A request of the protocol with announced contents, sent only in part. */
     static byte[] binaryClaim(int rows, int sent) {
         return binary("", rows, sent);
     }
@@ -93,7 +93,7 @@ final class HostileClients implements AutoCloseable {
         }
     }
 
-    /** Sends one more byte from each client whose connection is still open. */
+    /** Sends another byte from each client with an open connection. */
     void dribble() {
         for (Socket each : open) {
             try {
@@ -104,7 +104,7 @@ final class HostileClients implements AutoCloseable {
         }
     }
 
-    /** Connects a client that the caller closes. */
+    /** Connects a client, closed by the caller. */
     Socket connect() throws IOException {
         Socket socket = new Socket();
         socket.connect(new InetSocketAddress("127.0.0.1", port), 30_000);
@@ -112,7 +112,7 @@ final class HostileClients implements AutoCloseable {
         return socket;
     }
 
-    /** Sends a request and returns its status; 0 when the server closes the connection without one. */
+    /** Sends a request and returns the status; 0 when the server closes the connection without a response. */
     int exchange(byte[] request) throws IOException {
         try (Socket socket = connect()) {
             try {
@@ -136,7 +136,7 @@ final class HostileClients implements AutoCloseable {
         }
     }
 
-    /** The same of a client that stops sending before the end. */
+    /** The same for a client that stops sending before the end. */
     int exchangeHalf(byte[] part) throws IOException {
         try (Socket socket = connect()) {
             socket.getOutputStream().write(part);

@@ -22,7 +22,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * The sample with a heap of 256 MB under attack, on either web stack: a bystander is answered within a second of the
- * processors' time that other processes leave, and mostly with a result, the process has at most {@link #MOST} bytes and no OutOfMemoryError, and all memory comes back.
+ * processors' time left by other processes, and mostly with a result, the process has at most {@link #MOST} bytes and
+ * no OutOfMemoryError, and all memory comes back.
  */
 @Tag("nightly")
 @Timeout(900)
@@ -33,13 +34,13 @@ class HostileClientsTests {
     private static final long MB = 1 << 20;
     private static final long MOST = 900 * MB;
 
-    /** Seconds for 99 of 100 requests of a bystander, on a machine that does nothing else. */
+    /** Seconds for 99 of 100 requests of a bystander, on an otherwise idle machine. */
     private static final double SLOWEST = 1;
 
-    /** The part of the bystander's pictures that are computed. */
+    /** The share of the bystander's pictures computed. */
     private static final double SERVED = 0.5;
 
-    /** Characters that the log has at most. */
+    /** The most characters of the log. */
     private static final int LOG = 50_000;
 
     private static final int END = 4_000;
@@ -119,7 +120,7 @@ class HostileClientsTests {
         return live.group(1);
     }
 
-    /** Lets time pass in the process that is tested. */
+    /** Lets time pass in the tested process. */
     private static void pause(long millis) {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
         while (System.nanoTime() < end) {
@@ -256,7 +257,7 @@ class HostileClientsTests {
     @ParameterizedTest
     @CsvSource({"servlet", "reactive"})
     void floods(String stack) throws Exception {
-        attack(stack, "16 clients that send 8 MB each, again and again", clients -> {
+        attack(stack, "16 clients with 8 MB each, again and again", clients -> {
             int rows = 1 << 15;
             List<Integer> tensors = together(clients, HostileClients.tensorClaim(rows, 256 * rows), 16, 6);
             List<Integer> contents = together(clients, HostileClients.binaryClaim(rows, 256 * rows), 16, 6);
@@ -280,7 +281,7 @@ class HostileClientsTests {
     @ParameterizedTest
     @CsvSource({"servlet", "reactive"})
     void halfClosedConnections(String stack) throws Exception {
-        attack(stack, "200 clients that close half of the connection", clients -> {
+        attack(stack, "200 clients with half of the connection closed", clients -> {
             List<Integer> statuses = new ArrayList<>();
             for (int i = 0; i < 100; i++) {
                 statuses.add(clients.exchangeHalf(HostileClients.binaryClaim(ROWS - 64, 5000)));
@@ -314,8 +315,8 @@ class HostileClientsTests {
 
     @ParameterizedTest
     @CsvSource({"servlet", "reactive"})
-    void clientsThatDoNotRead(String stack) throws Exception {
-        attack(stack, "100 clients that read no answer", clients -> {
+    void clientsWithoutReading(String stack) throws Exception {
+        attack(stack, "100 clients without reading an answer", clients -> {
             clients.begin(100, HostileClients.binaryAnswer(LITTLE));
             pause(8000);
         });

@@ -11,7 +11,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The sample, as in production, in a JVM of its own with little memory. An OutOfMemoryError of its heap ends it. */
+/**
+ * The sample, as in production, in a separate JVM with little memory. An OutOfMemoryError of the heap ends the process.
+ */
 final class SampleProcess implements AutoCloseable {
     private static final Pattern PORT = Pattern.compile("(?:Tomcat|Netty) started on port (\\d+)");
     private static final Pattern PEAK = Pattern.compile("VmHWM:\\s+(\\d+) kB");
@@ -22,10 +24,10 @@ final class SampleProcess implements AutoCloseable {
     private final List<Integer> ports; // of the service, and of Actuator
 
     /**
-     * Starts it.
+     * Starts the sample.
      *
      * @param stack {@code servlet} or {@code reactive}
-     * @param directory for its log
+     * @param directory the folder of the log
      */
     SampleProcess(String stack, Path directory, String... properties) throws IOException {
         log = directory.resolve(stack + ".log");
@@ -90,7 +92,7 @@ final class SampleProcess implements AutoCloseable {
         return Files.readString(log);
     }
 
-    /** The most memory that the process has had, bytes. */
+    /** The most memory of the process so far, bytes. */
     long peakMemory() throws IOException {
         Matcher peak = PEAK.matcher(Files.readString(Path.of("/proc/" + process.pid() + "/status")));
         if (!peak.find()) {

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The share of the machine's processors that all other processes leave to this one and the sample, since its creation.
- * Times are judged by it: where others take three quarters, everything takes four times as long.
+ * The share of the machine's processors left by all other processes to this process and the sample, since the creation.
+ * Times are judged by the share: where others take three quarters, everything takes four times as long.
  */
 final class Share {
     private static final long NANOS_PER_TICK = TimeUnit.MILLISECONDS.toNanos(10);
@@ -18,7 +18,7 @@ final class Share {
     private final ProcessHandle sample;
     private final Moment before;
 
-    /** Time of all processors, and how much of it was used, by all and by us; in ticks. */
+    /** Time of all processors, and the time used, by all and by us; in ticks. */
     private record Moment(long all, long used, long ours) {}
 
     Share(ProcessHandle sample) throws IOException {

@@ -114,7 +114,7 @@ class ChatPageTests {
     }
 
     @Test
-    void aServerThatFailsIsSaid() {
+    void aFailingServerIsReported() {
         browser.eval("document.querySelector('textarea').value = 'x'.repeat(2000)");
         browser.eval("document.querySelector('textarea').focus()");
         browser.type(Keys.ENTER);

@@ -12,7 +12,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
-/** A database as Spring AI's starters declare one, such as the starter of pgvector: by its own type, with this name. */
+/** A database as declared by Spring AI's starters, such as the starter of pgvector: by its own type, with this name. */
 @AutoConfiguration
 @ConditionalOnBooleanProperty("test.database")
 final class DatabaseAutoConfiguration {
@@ -23,7 +23,7 @@ final class DatabaseAutoConfiguration {
         return new Database();
     }
 
-    /** Outlives applications; a document replaces a document with its id. */
+    /** Outlives applications; a document replaces a document with the same id. */
     static final class Database implements VectorStore {
         static final Map<String, Document> ROWS = new ConcurrentHashMap<>();
 

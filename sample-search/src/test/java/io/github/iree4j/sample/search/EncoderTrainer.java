@@ -21,13 +21,13 @@ import org.springframework.core.io.ByteArrayResource;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Trains the small encoder on the documents to search: its vocabulary, and for each token a vector of which one half
- * encodes the tokens it co-occurs with (latent semantic analysis: the strongest directions of tokens by passages), and
- * the other the token itself (random signs). Rare tokens weigh more than common ones. It knows only what is in these
- * documents, and no language.
+ * Trains the small encoder on the documents to search: the vocabulary, and for each token a vector, of which a half
+ * encodes the tokens in its company (latent semantic analysis: the strongest directions of tokens by passages), and the
+ * other the token itself (random signs). Rare tokens weigh more than common tokens. Only the content of these documents
+ * is known, and no language.
  *
- * <p>{@code EncoderTrainer DOCUMENTS MODELS} reads the Markdown below one directory and writes {@code tokenizer.json}
- * and {@code encoder.irpa} into the other. The same documents give the same files.
+ * <p>{@code EncoderTrainer DOCUMENTS MODELS} reads the Markdown below the first directory and writes {@code
+ * tokenizer.json} and {@code encoder.irpa} into the other. The same documents give the same files.
  */
 final class EncoderTrainer {
 
@@ -52,9 +52,9 @@ final class EncoderTrainer {
     /**
      * The encoder.
      *
-     * @param tokenizer its tokenizer.json
+     * @param tokenizer the content of tokenizer.json
      * @param table a row of numbers for each token
-     * @param scale what each row is multiplied with
+     * @param scale the factor of each row
      */
     record Encoder(String tokenizer, byte[] table, float[] scale) {
 
@@ -151,7 +151,7 @@ final class EncoderTrainer {
         vocabulary.addAll(added);
     }
 
-    /** As the tokenizer's normalizer makes them. */
+    /** As made by the tokenizer's normalizer. */
     private static List<String> words(String text) {
         return Stream.of(text.replaceAll("(?<=[a-z])(?=[A-Z])", " ")
                         .toLowerCase(Locale.ROOT)
@@ -183,7 +183,7 @@ final class EncoderTrainer {
 
     // -- vectors
 
-    /** The weight of a token: higher the fewer passages contain it. */
+    /** The weight of a token: higher for tokens in fewer passages. */
     private double[] weights(List<Map<Integer, Integer>> counts) {
         int[] having = new int[VOCABULARY];
         counts.forEach(count -> count.keySet().forEach(token -> having[token]++));
@@ -194,7 +194,7 @@ final class EncoderTrainer {
         return weights;
     }
 
-    /** The strongest directions of the matrix of tokens by passages, one row of them for each token, by subspace iteration. */
+    /** The strongest directions of the matrix of tokens by passages, a row for each token, by subspace iteration. */
     private static double[][] company(List<Map<Integer, Integer>> counts, double[] weights) {
         Random random = new Random(2);
         double[][] basis = new double[VOCABULARY][COMPANY];
@@ -268,7 +268,7 @@ final class EncoderTrainer {
         return vector;
     }
 
-    /** The beginning of words stands for all of them, and an end or a letter for next to nothing. */
+    /** The beginning of words stands for the whole words, and an end or a letter for next to nothing. */
     private void shareWithPieces(List<String> vocabulary, double[][] vectors) {
         Map<String, double[]> sums = new HashMap<>();
         Map<String, Integer> members = new HashMap<>();

@@ -19,8 +19,8 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * The application with the model that bin/prepare-model makes; {@code -Diree4j.model.minilm=DIRECTORY} is its
- * directory.
+ * The application with the model made by bin/prepare-model; {@code -Diree4j.model.minilm=DIRECTORY} is the folder of
+ * the model.
  */
 @Tag("nightly")
 @Timeout(600)
@@ -40,7 +40,7 @@ class MiniLmTests {
 
     /** Numbers of the model's own framework. */
     @Test
-    void similaritiesMatchThePublishedOnes() {
+    void similaritiesMatchThePublishedNumbers() {
         try (ConfigurableApplicationContext context = start()) {
             EmbeddingModel model = context.getBean(EmbeddingModel.class);
             assertThat(model.dimensions()).isEqualTo(384);
@@ -62,7 +62,7 @@ class MiniLmTests {
 
     /** With programs for some shapes, too: bin/prepare-model minilm --variants. */
     @Test
-    void batchedTextsMatchIndividualOnes() throws Exception {
+    void batchedTextsMatchIndividualTexts() throws Exception {
         try (ConfigurableApplicationContext context = start()) {
             EmbeddingModel model = context.getBean(EmbeddingModel.class);
             List<String> texts = new ArrayList<>();

@@ -29,7 +29,7 @@ import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.MockMvc;
 import org.springframework.test.web.servlet.ResultActions;
 
-/** The application over this project's documents, with its small encoder and its small reranker. */
+/** The application over this project's documents, with the small encoder and the small reranker. */
 @SpringBootTest
 @AutoConfigureMockMvc
 @Timeout(900)

@@ -61,7 +61,7 @@ import org.springframework.core.io.Resource;
  * <tr><td>{@code toolWithOptionalParameterSucceedsUnderStrictMode}</td><td>{@link
  * #aRequiredCallMayLeaveOptionalParametersOut}</td></tr>
  * <tr><td>{@code multiModalityEmbeddedImage}, {@code multiModalityImageUrl}, {@code
- * streamingMultiModalityImageUrl}</td><td>refused: {@link IreeChatModelTests#rejectsWhatTheModelCannotDo}</td></tr>
+ * streamingMultiModalityImageUrl}</td><td>refused: {@link IreeChatModelTests#rejectsOptionsBeyondTheModel}</td></tr>
  * <tr><td>{@code multiModalityOutputAudio}, {@code streamingMultiModalityOutputAudio}</td><td>do not apply: text
  * only</td></tr>
  * <tr><td>{@code reasoningContentTest}, {@code validateStoreAndMetadata}, {@code

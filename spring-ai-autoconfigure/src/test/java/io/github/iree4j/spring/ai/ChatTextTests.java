@@ -206,7 +206,7 @@ class ChatTextTests {
     }
 
     @Test
-    void aCallWithAStringWithoutEndEndsAtItsFirstEnd() {
+    void anUnendedStringInACallEndsAtItsFirstEnd() {
         String broken = "<tool_call>{\"name\": \"weather, \"arguments\": {\"a\": 1}}%s</tool_call>%s";
         String call = "<tool_call>{\"name\": \"time\", \"arguments\": {\"a\": \"</tool_call>\"}}</tool_call>";
         ToolCall time = new ToolCall("call-3", "function", "time", "{\"a\":\"</tool_call>\"}");
@@ -224,7 +224,7 @@ class ChatTextTests {
     }
 
     @Test
-    void aBrokenCallTakesNoOtherCallWithIt() {
+    void aBrokenCallTakesNoOtherCallAlong() {
         String broken = "<tool_call>{\"name\": \"weather, \"arguments\": 1}</tool_call> it's 5\" <tool_call>";
         String call = "{\"name\": \"time\"}</tool_call>";
         for (int piece = 1; piece <= broken.length(); piece++) {

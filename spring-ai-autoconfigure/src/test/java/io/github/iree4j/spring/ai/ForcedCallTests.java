@@ -27,7 +27,7 @@ class ForcedCallTests {
 
     /** "isParis" is no continuation of "The capital is". */
     @Test
-    void aTextThatContinuesAnotherKeepsItsFirstSpace() {
+    void aTextContinuingAnotherKeepsItsFirstSpace() {
         String json = """
                 {"version": "1.0", "added_tokens": [{"id": 0, "content": "<s>", "special": true, "single_word": false, "lstrip": false, "rstrip": false, "normalized": false}],
                  "decoder": {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]},
@@ -77,7 +77,7 @@ class ForcedCallTests {
     }
 
     @Test
-    void aConstantThatLooksLikeAReferenceStaysAsItIs() {
+    void aConstantLookingLikeAReferenceStaysUnchanged() {
         assertThat(schema("{\"type\":\"object\",\"properties\":{\"p\":{\"const\":{\"$ref\":\"#/x\"}}}}"))
                 .contains("\"const\":{\"$ref\":\"#/x\"}");
     }
@@ -108,7 +108,7 @@ class ForcedCallTests {
                 "{'$ref':'#/$defs/a%20b','$defs':{'a b':{'const':0}}}",
                 "{'$ref':'#/$defs/a','$defs':{'a':{'anyOf':[{'$ref':'#/$defs/a'},{'$ref':'#/$defs/b'}]},'b':{}}}"
             })
-    void parametersThatMayBeNoObjectAreRefused(String parameters) {
+    void parametersOfNoObjectAreRefused(String parameters) {
         assertThatThrownBy(() -> schema(parameters.replace('\'', '"')))
                 .hasMessageContaining("the parameters of a tool are not of type 'object' in each alternative");
     }
@@ -123,7 +123,7 @@ class ForcedCallTests {
                 "{'$ref':'#/$defs/none'}",
                 "{'$ref':'#/$defs/a','$defs':{'a':{'$ref':'#/$defs/a'}}}"
             })
-    void parametersThatAreObjectsOrNotKnownAreLeftToTheConstraint(String parameters) {
+    void objectsAndUnknownParametersAreLeftToTheConstraint(String parameters) {
         assertThat(schema(parameters.replace('\'', '"'))).contains("\"arguments\":");
     }
 

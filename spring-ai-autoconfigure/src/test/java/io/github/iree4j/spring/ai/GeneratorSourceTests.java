@@ -172,7 +172,7 @@ class GeneratorSourceTests {
     }
 
     @Test
-    void requestsAtTheSameTimeGetOneGenerator() {
+    void requestsAtTheSameTimeGetASingleGenerator() {
         run((_, source, threads) -> {
             List<Future<TokenSource.Tokens>> all = new ArrayList<>();
             for (int i = 0; i < 4; i++) {
@@ -215,7 +215,7 @@ class GeneratorSourceTests {
 
     /** Otherwise clients that do not wait long enough keep the generator from being created. */
     @Test
-    void aRequestThatLeavesDoesNotEndTheCreationThatItBegan() {
+    void aLeavingRequestDoesNotEndItsBegunCreation() {
         run((_, source, threads) -> {
             CompletableFuture<Thread> thread = new CompletableFuture<>();
             Future<TokenSource.Tokens> first = threads.submit(() -> {
@@ -285,7 +285,7 @@ class GeneratorSourceTests {
 
     /** Requests that have waited for a creator look for the program again. */
     @Test
-    void aProgramThatIsNoLongerInUseGetsNoGenerator() {
+    void aProgramNoLongerInUseGetsNoGenerator() {
         run((programs, source, threads) -> {
             Program first = programs.find("chat").orElseThrow().program();
             Future<TokenSource.Tokens> creating = submitAndCreate(source, threads);

@@ -256,7 +256,7 @@ class IreeChatModelTests {
     }
 
     @Test
-    void optionsOfARequestReplaceThoseOfTheModel() {
+    void optionsOfARequestReplaceTheModelsOptions() {
         ScriptedTokens script = ScriptedTokens.text("x");
         IreeChatModel model = model(
                 script,
@@ -301,7 +301,7 @@ class IreeChatModelTests {
     }
 
     @Test
-    void rejectsWhatTheModelCannotDo() {
+    void rejectsOptionsBeyondTheModel() {
         IreeChatModel model = model(ScriptedTokens.text("x"));
         Media picture = new Media(MimeTypeUtils.IMAGE_PNG, new ByteArrayResource(new byte[1]));
         for (Prompt prompt : List.of(

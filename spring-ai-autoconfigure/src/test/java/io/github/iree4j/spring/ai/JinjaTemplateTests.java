@@ -98,7 +98,7 @@ class JinjaTemplateTests {
                 "{% if %}",
                 "{{ 'a' b }}",
             })
-    void refusesWhatNoModelNeeds(String template) {
+    void refusesFeaturesNeededByNoModel(String template) {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> render(template))
                 .withMessageStartingWith("the template ")

@@ -14,7 +14,7 @@ class LongPromptTests {
     private Path folder;
 
     @Test
-    void ofATextThatIsTooLongWhateverItsTokensTheBeginIsTokenized() {
+    void ofATooLongTextTheBeginIsTokenizedForAnyTokens() {
         ChatSettings settings =
                 ChatSettings.builder("chat", ByteTokenizer.write(folder)).build();
         try (ChatEngine engine = new ChatEngine(ScriptedTokens.text("x"), settings)) {

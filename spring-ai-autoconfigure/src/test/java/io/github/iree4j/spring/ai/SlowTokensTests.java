@@ -17,7 +17,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.springframework.ai.observation.conventions.AiOperationType;
 
-/** What is kept of ended requests. */
+/** The memory of ended requests. */
 class SlowTokensTests {
     private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
 

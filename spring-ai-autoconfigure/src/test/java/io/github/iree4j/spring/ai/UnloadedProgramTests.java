@@ -31,7 +31,7 @@ class UnloadedProgramTests {
     }
 
     @Test
-    void aProgramThatIsLoadedAgainFindsTheMemoryOfTheCacheFree() {
+    void aReloadedProgramFindsTheMemoryOfTheCacheFree() {
         SmallDecoder.runner(folder).run(context -> {
             ChatSettings settings = SmallDecoder.settings(folder).build();
             Programs programs = context.getBean(Programs.class);

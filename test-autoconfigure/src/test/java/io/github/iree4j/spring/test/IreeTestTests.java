@@ -114,7 +114,7 @@ class IreeTestTests {
         "f32, 1e39",
         "f32, -1e300"
     })
-    void numbersThatATypeCannotHoldAreRefused(String type, double value) {
+    void numbersTooLargeForATypeAreRefused(String type, double value) {
         programs.program(
                 "letters", letters -> letters.function("count", "() -> " + type).returns(value));
         assertThatExceptionOfType(IreeException.class)
@@ -200,7 +200,7 @@ class IreeTestTests {
     }
 
     @Test
-    void inputsAreCheckedLikeThoseOfRealPrograms() {
+    void inputsAreCheckedLikeInputsOfRealPrograms() {
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> digits.classify(new float[][] {{1, 2, 3}}))
                 .withMessageContaining("tensor<?x2xf32>");
@@ -247,7 +247,7 @@ class IreeTestTests {
     }
 
     @Test
-    void assertionsFailWhereTheyShould() {
+    void assertionsFailAsTheyShould() {
         programs.function("digits.classify").returns(Tensor.of(new float[] {7}, 1, 1));
         digits.classify(new float[][] {{1, 2}});
         assertThatExceptionOfType(AssertionError.class)

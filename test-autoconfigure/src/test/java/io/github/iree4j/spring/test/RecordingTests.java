@@ -33,7 +33,7 @@ import org.springframework.test.context.ContextConfiguration;
 class RecordingTests {
 
     @Test
-    void schedulerDecidesAsItDid(@Autowired Replay replay) {
+    void schedulerDecidesAsBefore(@Autowired Replay replay) {
         assertThat(replay.differences()).isEmpty();
         assertThat(replay.frontiers()).isGreaterThan(100);
     }
@@ -68,7 +68,7 @@ class RecordingTests {
                 "pom.xml               | class path resource [pom.xml]; a path without a prefix is of the class path; for the file write \"file:pom.xml\"",
                 "file:none.iree4j      | none.iree4j]; correct the path"
             })
-    void aRecordingThatDoesNotExistFailsTheContextWithOneMessage(String recording, String message) {
+    void aMissingRecordingFailsTheContextWithASingleMessage(String recording, String message) {
         with(recording)
                 .run(context -> assertThat(context.getStartupFailure())
                         .isInstanceOf(IllegalArgumentException.class)
@@ -80,7 +80,7 @@ class RecordingTests {
 
     /** The recordings of a library's tests may come in a jar. */
     @Test
-    void aDamagedRecordingOfAJarIsNamedAsItIsInTheJar(@TempDir Path directory) throws IOException {
+    void aDamagedRecordingOfAJarIsNamedAsInTheJar(@TempDir Path directory) throws IOException {
         Path jar = directory.resolve("recordings.jar");
         try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
             out.putNextEntry(new JarEntry("damaged.iree4j"));

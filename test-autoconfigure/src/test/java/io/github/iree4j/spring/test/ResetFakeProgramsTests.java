@@ -63,7 +63,7 @@ class ResetFakeProgramsTests {
     }
 
     @Test
-    void scriptsThatNoTestUsesAreNotCreated() throws Exception {
+    void unusedScriptsAreNotCreated() throws Exception {
         assertThat(run(Unscripted.class, new Unscripted()).getBeanFactory().containsSingleton("ireeFakePrograms"))
                 .isFalse();
     }

@@ -35,7 +35,7 @@ class CodeObjectExecutableTest {
     }
 
     @Test
-    void codeForSeveralArchitecturesIsOneModuleWithTheirKernels() throws IOException {
+    void codeForSeveralArchitecturesIsASingleModuleWithTheirKernels() throws IOException {
         List<CodeObject> objects = Stream.of(file("gfx90a"), file("gfx942"), file("gfx1100"))
                 .map(CodeObject::read)
                 .toList();
@@ -54,7 +54,7 @@ class CodeObjectExecutableTest {
     }
 
     @Test
-    void codeForOneArchitectureIsThatAlone() throws IOException {
+    void codeForASingleArchitectureIsThisCodeAlone() throws IOException {
         MemorySegment packed = MemorySegment.ofArray(CodeObjectExecutable.of(List.of(CodeObject.read(file("gfx942")))));
         assertThat(GpuExecutableFile.read(packed, "rocm-hsaco-fb")
                         .modules()

@@ -198,7 +198,7 @@ class VmvxExecutableTest {
             assertThat(failure.code()).isEqualTo(StatusCode.FAILED_PRECONDITION);
             assertThat(failure).hasMessageContaining("'keep' keeps a binding");
             assertThat(dispatch(executable, DispatchConfig.of(1, 1, 1), new int[] {0}, out))
-                    .as("a dispatch that keeps nothing")
+                    .as("a dispatch without leftovers")
                     .isNull();
             assertThat(out.map(MemoryAccess.READ, 0, 4).get(ValueLayout.JAVA_INT, 0))
                     .as("whether memory is still retained")
@@ -245,7 +245,7 @@ class VmvxExecutableTest {
     }
 
     @Test
-    void dataThatIsNotAModuleIsRefused() {
+    void dataOfNoModuleIsRefused() {
         IreeException failure = catchThrowableOfType(
                 IreeException.class,
                 () -> device.createExecutable(

@@ -55,7 +55,7 @@ class VmvxHostileArgumentsTest {
     };
 
     @TestFactory
-    Stream<DynamicTest> everyFunctionRefusesWhatDoesNotFit() {
+    Stream<DynamicTest> everyFunctionRefusesUnsuitableArguments() {
         VmModule module = VmvxModule.create();
         return module.exports().stream()
                 .map(function -> DynamicTest.dynamicTest(function.name(), () -> attack(module, function)));
@@ -69,7 +69,7 @@ class VmvxHostileArgumentsTest {
                 Invocation call = context.invocation(function)) {
             for (int round = 0; round < 1500; round++) {
                 StringBuilder given = new StringBuilder();
-                boolean mild = random.nextInt(3) != 0; // usually small numbers, so that calls get far
+                boolean mild = random.nextInt(3) != 0; // usually small numbers, for calls to get far
                 String letters = function.convention().arguments();
                 for (int i = 0; i < letters.length(); i++) {
                     switch (letters.charAt(i)) {
@@ -103,6 +103,6 @@ class VmvxHostileArgumentsTest {
                 call.reset();
             }
         }
-        assertThat(succeeded).as("calls that fit, seed %d", seed).isPositive();
+        assertThat(succeeded).as("fitting calls, seed %d", seed).isPositive();
     }
 }

@@ -179,7 +179,7 @@ class VmvxModuleTest {
     }
 
     @Test
-    void rangesThatDoNotFitAreRefusedWhateverTheNumbers() {
+    void rangesOutOfBoundsAreRefusedWithAnyNumbers() {
         float[] four = new float[4];
         long[][] cases = {
             {0, 4, 1, 1, 5},
@@ -410,7 +410,7 @@ class VmvxModuleTest {
                 -9L,
                 3);
         assertThat(packed).containsExactly(1, 2, 4, 5, 3, -9, 6, -9);
-        for (int type : new int[] {2, 3}) { // of integers, which were number 2 in 2023
+        for (int type : new int[] {2, 3}) { // of integers, number 2 in 2023
             int[] out = new int[6];
             vmvx.call(
                     "unpack",
@@ -458,7 +458,7 @@ class VmvxModuleTest {
     }
 
     @Test
-    void tilesThatDoNotCoverTheMatrixAreRefused() {
+    void tilesNotCoveringTheMatrixAreRefused() {
         assertThat(vmvx.failure(
                         StatusCode.INVALID_ARGUMENT,
                         "pack",
@@ -483,7 +483,7 @@ class VmvxModuleTest {
     }
 
     @Test
-    void tileSizesAreThoseOfTheGenericKernels() {
+    void tileSizesMatchTheGenericKernels() {
         assertThat(vmvx.call("query_tile_sizes.2d", "0IIi_II", 10L, 10L, 0x0101))
                 .containsExactly(8L, 4L);
         assertThat(vmvx.call("query_tile_sizes.2d", "0IIi_II", 10L, 10L, 0x0202))

@@ -36,7 +36,7 @@ class VmvxReferenceTest {
         vmvx.close();
     }
 
-    /** A strided operand in its own memory, with room before and after. */
+    /** A strided operand in separate memory, with room before and after. */
     private final class Operand {
         final long offset = random.nextLong(5);
         final long stride0;
@@ -73,7 +73,7 @@ class VmvxReferenceTest {
 
     private void assertSame(MemorySegment actual, MemorySegment expected, String what) {
         assertThat(actual.mismatch(expected))
-                .as("first byte that differs, %s, seed %d", what, seed)
+                .as("first differing byte, %s, seed %d", what, seed)
                 .isEqualTo(-1);
     }
 
@@ -167,7 +167,7 @@ class VmvxReferenceTest {
         return operand;
     }
 
-    /** Compares bits, except that all NaNs are equal. */
+    /** Compares bits, except for equal NaNs. */
     private void assertFloats(MemorySegment actual, MemorySegment expected, String what) {
         for (long i = 0; i + 4 <= actual.byteSize(); i += 4) {
             float a = actual.get(FLOAT, i);
@@ -305,7 +305,7 @@ class VmvxReferenceTest {
         if (type.equals("f16")) {
             return Float.float16ToFloat(Float.floatToFloat16(value));
         }
-        if (type.equals("bf16")) { // the nearer of the two neighbours, the even one on a tie
+        if (type.equals("bf16")) { // the nearer of the two neighbours, the even number on a tie
             int low = Float.floatToRawIntBits(value) & 0xFFFF_0000;
             int rest = Float.floatToRawIntBits(value) & 0xFFFF;
             boolean up = rest > 0x8000 || rest == 0x8000 && (low & 0x1_0000) != 0;
@@ -462,7 +462,7 @@ class VmvxReferenceTest {
                     tile1,
                     padding,
                     flags);
-            if (in.stride1 == 1) { // as compilers until May 2024 wrote it
+            if (in.stride1 == 1) { // as written by compilers until May 2024
                 tiled.fill((byte) 0);
                 vmvx.call(
                         "pack",

@@ -32,17 +32,17 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** More requests than an endpoint takes, while requests are answered that do not end. */
+/** More requests than an endpoint takes, while endless requests are answered. */
 @Timeout(300)
 class EndpointFloodTests {
     private static final int REQUESTS = 220;
     private static final int WAITING = 4;
     private static final int REFUSED = REQUESTS - WAITING;
 
-    /** As many request threads as requests may wait, so that requests holding a thread would hold all. */
+    /** As many request threads as requests may wait, for thread-holding requests to hold all. */
     private static final int THREADS = WAITING;
 
-    /** Requests with a limit of their own. */
+    /** Requests with a separate limit. */
     enum Limited {
         SCENARIOS(2, "2 scenarios are being run", "ireelab/fork-join"),
         RECORDING(1, "1 recording is being read", "iree/recording"),
@@ -62,7 +62,7 @@ class EndpointFloodTests {
             this.path = "/actuator/" + path;
         }
 
-        /** Answers a request with what a body returns. */
+        /** Answers a request with the result of a body. */
         private void answer(ConfigurableApplicationContext context, Supplier<String> body) {
             IreeEndpointWebExtension extension = context.getBean(IreeEndpointWebExtension.class);
             switch (this) {
@@ -92,7 +92,7 @@ class EndpointFloodTests {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"SCENARIOS", "RECORDING", "LIVE"}) // one of each limit
+    @EnumSource(names = {"SCENARIOS", "RECORDING", "LIVE"}) // a request of each limit
     void aFloodOfLongRequestsDoesNotHoldUpInferenceOnWebFlux(Limited limited, @TempDir Path directory)
             throws Exception {
         flood("reactive", limited, directory);
@@ -111,7 +111,7 @@ class EndpointFloodTests {
             List<CompletableFuture<HttpResponse<String>>> refused;
             try {
                 begun.await();
-                // WebFlux may put requests behind those that hold its threads for blocking endpoints.
+                // WebFlux may put requests behind requests on its threads for blocking endpoints.
                 int atOnce = stack.equals("servlet") ? REFUSED : 1;
                 CountDownLatch refusals = new CountDownLatch(atOnce);
                 for (int i = 0; i < REQUESTS; i++) {

@@ -146,7 +146,7 @@ class IreeEndpointHttpTests {
     }
 
     @Test
-    void timelinesShowWhatCallsWaitFor() throws Exception {
+    void timelinesShowTheWaitsOfCalls() throws Exception {
         try (ConfigurableApplicationContext context =
                 start("--iree.modules.waiting.location=" + TestModules.waiter(directory))) {
             IreeRuntime runtime = context.getBean(IreeRuntime.class);
@@ -196,7 +196,7 @@ class IreeEndpointHttpTests {
     }
 
     @Test
-    void timelinesHaveNamesAndOperationsSayWhatTheySignalAndCountsAgree() throws Exception {
+    void timelinesHaveNamesAndOperationsNameTheirSignalsAndCountsAgree() throws Exception {
         try (ConfigurableApplicationContext context =
                 start("--iree.modules.waiting.location=" + TestModules.waiter(directory))) {
             IreeRuntime runtime = context.getBean(IreeRuntime.class);
@@ -231,7 +231,7 @@ class IreeEndpointHttpTests {
                 assertThat(root.get("waitingOperations").intValue())
                         .isEqualTo(answer.get("operations").size());
                 TimelineSemaphore kept = speech.semaphore();
-                speech.close(); // its fence keeps it, and the operation waits for it
+                speech.close(); // the fence keeps it, and the operation waits for the fence
                 assertThat(send(context, "iree/timelines", null).body())
                         .contains("\"name\":\"speech\"")
                         .contains("\"name\":\"copied\"");
@@ -256,8 +256,7 @@ class IreeEndpointHttpTests {
             InvocationService service = context.getBean(InvocationService.class);
             CompletableFuture<ProblemEvent> heard = new CompletableFuture<>();
             context.addApplicationListener((ProblemEvent event) -> {
-                if (event.problem()
-                        instanceof UnsignalledFence) { // without patience a call that just begins is a problem
+                if (event.problem() instanceof UnsignalledFence) { // without patience a call at its begin is a problem
                     heard.complete(event);
                 }
             });
@@ -367,7 +366,7 @@ class IreeEndpointHttpTests {
     }
 
     @Test
-    void actionsThatFailSayWhy() throws Exception {
+    void failingActionsExplainWhy() throws Exception {
         Path broken = Files.writeString(directory.resolve("broken.vmfb"), "no program");
         try (ConfigurableApplicationContext context = start(
                 "--iree.modules.broken.load=lazy",
@@ -400,7 +399,7 @@ class IreeEndpointHttpTests {
         assertThat(response.body()).isEqualTo("{\"error\":\"" + reason + "\"}");
     }
 
-    /** Also one whose program was unloaded, and one that occupies the thread of its caller. */
+    /** Also a call whose program was unloaded, and a call on the thread of its caller. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aCallIsCancelledByItsId(boolean blocking) throws Exception {
@@ -437,7 +436,7 @@ class IreeEndpointHttpTests {
                 Poll.pause();
             }
             assertRefused(
-                    send(context, path, "{\"action\":\"cancel\"}"), // it has ended
+                    send(context, path, "{\"action\":\"cancel\"}"), // ended
                     404,
                     "there is no call '%d' in progress"
                             .formatted(listed.get("id").longValue()));

@@ -169,7 +169,7 @@ class IreeEndpointTests {
     }
 
     @Test
-    void theLastPageOfARecordingNamesWhatIsInProgress(@TempDir Path directory) throws Exception {
+    void theLastPageOfARecordingNamesTheCallsInProgress(@TempDir Path directory) throws Exception {
         Path adder = TestModules.adder(directory);
         runner.withPropertyValues("iree.recorder.enabled=true", "iree.advanced.recorder.bytes=2MB")
                 .run(context -> {
@@ -258,7 +258,7 @@ class IreeEndpointTests {
         assertThat(unknown.getBody()).contains("parameter 'recorder' is missing");
     }
 
-    @SuppressWarnings("unchecked") // what an endpoint that does not detach returns
+    @SuppressWarnings("unchecked") // the result of an endpoint without detaching
     private static WebEndpointResponse<String> recorded(
             IreeLabEndpoint laboratory, @Nullable String recorder, long since, long until) {
         return (WebEndpointResponse<String>)
@@ -279,7 +279,7 @@ class IreeEndpointTests {
     }
 
     @Test
-    void beyondOneReaderOfTheRecordingAndFourThatWaitReadersAreRefused() {
+    void beyondAReaderOfTheRecordingAndFourWaitingReadersAreRefused() {
         int taken = 1 + IreeEndpointWebExtension.MOST_WAITING;
         runner.run(context -> {
             IreeRuntime runtime = context.getBean(IreeRuntime.class);
@@ -313,7 +313,7 @@ class IreeEndpointTests {
         });
     }
 
-    /** Returns the time; the readers of the test, on virtual threads, wait for it. */
+    /** Returns the time; the readers of the test, on virtual threads, wait for the export. */
     private static long timeAfter(CountDownLatch end) {
         if (Thread.currentThread().isVirtual()) {
             try {
@@ -326,7 +326,7 @@ class IreeEndpointTests {
     }
 
     @Test
-    void aPendingOperationThatWillSignalIsNamed() {
+    void aPendingFutureSignallerIsNamed() {
         runner.run(context -> {
             IreeRuntime runtime = context.getBean(IreeRuntime.class);
             IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
@@ -358,7 +358,7 @@ class IreeEndpointTests {
     }
 
     @Test
-    void anOperationThatWaitsForThePointThroughOthersAndSignalsALaterOneIsNoSignaller() {
+    void anOperationWaitingForThePointThroughOthersAndSignallingALaterPointIsNoSignaller() {
         runner.run(context -> {
             IreeRuntime runtime = context.getBean(IreeRuntime.class);
             IreeEndpoint endpoint = context.getBean(IreeEndpoint.class);
@@ -390,7 +390,7 @@ class IreeEndpointTests {
     }
 
     @Test
-    void aSignallerIsNamedAlsoWhenItIsNotListed() {
+    void anUnlistedSignallerIsNamedToo() {
         runner.run(context -> {
             IreeRuntime runtime = context.getBean(IreeRuntime.class);
             DeviceQueue queue = runtime.device().queue(0);
@@ -419,7 +419,7 @@ class IreeEndpointTests {
     }
 
     @Test
-    void anOperationInFlightThatWillSignalIsNamed() {
+    void anInFlightFutureSignallerIsNamed() {
         runner.run(context -> {
             DeviceQueue queue = context.getBean(IreeRuntime.class).device().queue(0);
             CountDownLatch go = new CountDownLatch(1);
@@ -451,7 +451,7 @@ class IreeEndpointTests {
     }
 
     @Test
-    void aCallThatIsToSignalAPointIsNamed(@TempDir Path directory) throws Exception {
+    void aCallDueToSignalAPointIsNamed(@TempDir Path directory) throws Exception {
         runner.withPropertyValues("iree.modules.sums.location=" + TestModules.adder(directory))
                 .run(context -> {
                     InvocationService invocations = context.getBean(InvocationService.class);
@@ -640,7 +640,7 @@ class IreeEndpointTests {
     }
 
     @Test
-    void backsOffWhenUserDefinesOne() {
+    void backsOffWhenUserDefinesTheBean() {
         runner.withUserConfiguration(OwnEndpoint.class)
                 .run(context ->
                         assertThat(context).hasSingleBean(IreeEndpoint.class).hasBean("myEndpoint"));

@@ -62,7 +62,7 @@ class IreeLabEndpointHttpTests {
     }
 
     @Test
-    void runsEveryScenarioThatItLists() throws Exception {
+    void runsEveryListedScenario() throws Exception {
         JsonNode scenarios = json("").get("scenarios");
         assertThat(scenarios.size()).isGreaterThanOrEqualTo(14);
         for (JsonNode each : scenarios) {
@@ -73,7 +73,7 @@ class IreeLabEndpointHttpTests {
     }
 
     @Test
-    void scalesWhatItRuns() throws Exception {
+    void scalesTheScenario() throws Exception {
         JsonNode run = json("/fork-join?width=4&depth=8&lanes=4");
         assertThat(run.get("ops").size()).isEqualTo(4 * 8 * 4);
         assertThat(json("/independent?lanes=2").get("finalTick").intValue())
@@ -81,7 +81,7 @@ class IreeLabEndpointHttpTests {
     }
 
     @Test
-    void faultsFailWhatFollowsThem() throws Exception {
+    void faultsFailTheirDependents() throws Exception {
         JsonNode run = json("/fork-join?fault=fail:branch_a");
         assertThat(run.get("ops")
                         .valueStream()
@@ -109,7 +109,7 @@ class IreeLabEndpointHttpTests {
                 "/fork-join?fault=burn:gpu | lose",
                 "/fork-join?fault=lose:moon | moon"
             })
-    void refusesWhatIsOutOfRangeWithTheLimits(String path, String limit) throws Exception {
+    void refusesValuesOutOfRangeWithTheLimits(String path, String limit) throws Exception {
         HttpResponse<String> answer = get(path);
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(400);
         assertThat(JsonMapper.shared().readTree(answer.body()).get("detail").stringValue())
@@ -129,7 +129,7 @@ class IreeLabEndpointHttpTests {
     }
 
     @Test
-    void refusesWhatIsNoNumberAndManyFaults() throws Exception {
+    void refusesTextsOfNoNumberAndManyFaults() throws Exception {
         assertThat(get("/fork-join?width=wide").statusCode()).isEqualTo(400);
         HttpResponse<String> many = get("/fork-join?fault=" + "lose:gpu,".repeat(16) + "lose:gpu");
         assertThat(many.statusCode()).isEqualTo(400);
@@ -161,7 +161,7 @@ class IreeLabEndpointHttpTests {
     private static final String HEAD = "id: mine\nhardware: [{id: gpu, machine: box}]\nsemaphores: [s]\noperations:\n";
 
     @Test
-    void runsAScenarioThatTheRequestBringsAlong() throws Exception {
+    void runsAScenarioBroughtByTheRequest() throws Exception {
         String scenario = own(HEAD + "  - {id: a, hw: gpu, duration: 2, signal: {s: 1}}\n"
                 + "  - {id: b, hw: gpu, duration: 3, wait: {s: 1}, signal: {s: 2}}\nchain_through: [s]\n");
         JsonNode run = json(scenario);
@@ -197,7 +197,7 @@ class IreeLabEndpointHttpTests {
                 "id: mine\nhardware: [{id: gpu, machine: gpu}]\nsemaphores: []\noperations: [{id: a, hw: gpu}]\n",
                 "id: mine\nhardware: [{id: gpu, lanes: 1000000000}]\nsemaphores: []\noperations: [{id: a, hw: gpu}]\n"
             })
-    void refusesWhatIsNoScenarioWithTheReason(String text) throws Exception {
+    void refusesTextsOfNoScenarioWithTheReason(String text) throws Exception {
         HttpResponse<String> answer = get(own(text));
         assertThat(answer.statusCode()).as(answer.body()).isEqualTo(400);
         assertThat(JsonMapper.shared().readTree(answer.body()).get("detail").stringValue())
@@ -205,7 +205,7 @@ class IreeLabEndpointHttpTests {
     }
 
     @Test
-    void refusesWhatIsNoDeflateStream() throws Exception {
+    void refusesBytesOfNoDeflateStream() throws Exception {
         assertThat(get("/own").body()).contains("parameter 'text' is missing");
         assertThat(get("/own?text=").statusCode()).isEqualTo(400);
         assertThat(get("/own?text=%25%25").body()).contains("not Base64 for URLs");
@@ -221,7 +221,7 @@ class IreeLabEndpointHttpTests {
 
     /** 32 MiB of spaces and then of nesting, packed into some kilobytes of address. */
     @Test
-    void readsNoMoreThanTheLimitOfWhatExpands() throws Exception {
+    void readsNoMoreThanTheLimitOfExpandingBytes() throws Exception {
         for (String each : new String[] {" ", "- ", "[", "a: {"}) {
             HttpResponse<String> answer = get(own(each.repeat((4 << 20) / each.length())));
             assertThat(answer.statusCode()).isEqualTo(400);
@@ -230,7 +230,7 @@ class IreeLabEndpointHttpTests {
     }
 
     @Test
-    void boundsWhatOneRequestCosts() throws Exception {
+    void boundsTheCostOfARequest() throws Exception {
         StringBuilder many = new StringBuilder(HEAD);
         for (int i = 0; i < 1200; i++) {
             many.append("  - {id: o").append(i).append(", hw: gpu}\n");
@@ -245,7 +245,7 @@ class IreeLabEndpointHttpTests {
         assertThat(get(own(wide + "operations: [{id: a, hw: h0}]\n")).body()).contains("1 operations on 1088 lanes");
     }
 
-    /** More requests at once than run at once: each gets its answer. */
+    /** More requests at once than run at once: each gets an answer. */
     @Test
     void manyClientsTakeTurns() throws Exception {
         try (ExecutorService clients = Executors.newFixedThreadPool(16)) {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import org.junit.jupiter.api.Test;
 import org.springframework.http.MediaType;
 
-/** A request that computes on another thread fails as if the caller had computed. */
+/** A request computed on another thread fails as if the caller had computed. */
 class LongRequestsTests {
 
     @Test

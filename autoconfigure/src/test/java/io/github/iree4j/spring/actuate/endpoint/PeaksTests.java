@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** What was between two responses is in the second, for each reader. */
+/** A peak between two responses is in the second, for each reader. */
 class PeaksTests {
 
     private static Peaks of(AtomicInteger calls) {
@@ -51,7 +51,7 @@ class PeaksTests {
     }
 
     @Test
-    void aReaderWhoComesTooLateIsToldSinceWhen() {
+    void aLateReaderLearnsTheBegin() {
         AtomicInteger calls = new AtomicInteger(9);
         Peaks peaks = of(calls);
         PeaksDescriptor first = peaks.since(null);
@@ -65,7 +65,7 @@ class PeaksTests {
     }
 
     @Test
-    void whatWasInFlightBetweenTwoResponsesIsShownAfterItIsOver(@TempDir Path directory) throws Exception {
+    void callsInFlightBetweenTwoResponsesAreShownAfterTheirEnd(@TempDir Path directory) throws Exception {
         new ApplicationContextRunner()
                 .withConfiguration(
                         AutoConfigurations.of(IreeAutoConfiguration.class, IreeEndpointAutoConfiguration.class))
@@ -78,7 +78,7 @@ class PeaksTests {
                     InvocationService invocations = context.getBean(InvocationService.class);
                     long cursor = live(endpoint, null).peaks().cursor();
                     invocations.invoke("adding.add", 3, 4).close();
-                    assertThatCallFails(invocations);
+                    assertCallFails(invocations);
                     try (Timeline gate = runtime.createTimeline();
                             Fence open = gate.at(1)) {
                         runtime.device().queue(0).barrier(open, null, 0);
@@ -109,7 +109,7 @@ class PeaksTests {
                 });
     }
 
-    private static void assertThatCallFails(InvocationService invocations) {
+    private static void assertCallFails(InvocationService invocations) {
         try (Results _ = invocations.invoke("adding.refuse")) {
             throw new AssertionError("refuse was not refused");
         } catch (IreeException expected) {

@@ -36,7 +36,7 @@ class IreeInfoContributorTests {
                             .containsEntry("bytecode", bytecode)
                             .containsEntry("hal", 7)
                             .hasEntrySatisfying(
-                                    "drivers", // others are available or not, as the machine has them
+                                    "drivers", // others are available or not, depending on the machine
                                     drivers -> assertThat(drivers)
                                             .asInstanceOf(InstanceOfAssertFactories.MAP)
                                             .containsEntry("local", "available"))
@@ -56,7 +56,7 @@ class IreeInfoContributorTests {
     }
 
     @Test
-    void backsOffWhenUserDefinesOne() {
+    void backsOffWhenUserDefinesTheBean() {
         runner.withUserConfiguration(OwnContributor.class)
                 .run(context -> assertThat(context)
                         .hasSingleBean(IreeInfoContributor.class)

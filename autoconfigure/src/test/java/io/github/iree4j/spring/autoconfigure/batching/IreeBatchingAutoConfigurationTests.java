@@ -44,7 +44,7 @@ class IreeBatchingAutoConfigurationTests {
     }
 
     @Test
-    void backsOffWhenUserDefinesOne() {
+    void backsOffWhenUserDefinesTheBean() {
         DynamicBatching own = new DynamicBatching(Map.of(), BatchTimer.system(), BatchListener.NONE);
         runner.withBean(DynamicBatching.class, () -> own)
                 .run(context ->
@@ -68,7 +68,7 @@ class IreeBatchingAutoConfigurationTests {
     @Test
     void concurrentCallsAreBatched() {
         List<Integer> batches = new CopyOnWriteArrayList<>();
-        // A function with four rows of its own: one element each.
+        // A function with exactly four rows: an element each.
         runner.withBean(BatchListener.class, () -> (model, function, calls, rows, padded, nanos) -> batches.add(calls))
                 .withPropertyValues(
                         "iree.modules.add.location=" + TestModules.fixture("3.11.0/cpu/add.vmfb"),
@@ -89,7 +89,7 @@ class IreeBatchingAutoConfigurationTests {
     }
 
     @Test
-    void fileThatChangesDuringABatchFailsEachOfItsCalls(@TempDir Path directory) throws IOException {
+    void fileChangingDuringABatchFailsEachOfItsCalls(@TempDir Path directory) throws IOException {
         Path weights = Files.copy(TestModules.fixture("weights.irpa"), directory.resolve("weights.irpa"));
         AtomicBoolean changes = new AtomicBoolean();
         runner.withBean(
@@ -119,7 +119,7 @@ class IreeBatchingAutoConfigurationTests {
                                 .withMessageContaining("DATA_LOSS")
                                 .withMessageContaining("was changed while in use");
                     }
-                    assertThat(changes).as("the change that was to come").isFalse();
+                    assertThat(changes).as("the expected change").isFalse();
                 });
     }
 

@@ -102,7 +102,7 @@ class IreeClientAutoConfigurationTests {
                 });
     }
 
-    /** None of the application's beans would be the right one, so clients call the programs. */
+    /** No bean of the application would be right, so clients call the programs. */
     @Test
     void clientsCallTheProgramsIfAnApplicationHasSeveralStubs() {
         InvocationOperations one = mock(InvocationOperations.class);
@@ -134,7 +134,7 @@ class IreeClientAutoConfigurationTests {
 
     /** The way to have further services, for example with other interceptors: nothing but a qualifier asks for these. */
     @Test
-    void aServiceThatIsNoDefaultCandidateChangesNothing() {
+    void aServiceBesideTheDefaultCandidateChangesNothing() {
         runner.withUserConfiguration(Application.class, FurtherService.class).run(context -> {
             assertThat(context).hasNotFailed().hasSingleBean(ScannedClient.class);
             assertThat(context.getBeansOfType(InvocationService.class))

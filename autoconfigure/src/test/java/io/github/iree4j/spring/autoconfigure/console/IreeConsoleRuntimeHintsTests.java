@@ -31,7 +31,7 @@ class IreeConsoleRuntimeHintsTests {
     }
 
     @Test
-    void theHintsAreThoseOfTheConfiguration() {
+    void theHintsMatchTheConfiguration() {
         assertThat(AnnotatedElementUtils.findMergedAnnotation(
                         IreeConsoleAutoConfiguration.class, ImportRuntimeHints.class))
                 .isNotNull()

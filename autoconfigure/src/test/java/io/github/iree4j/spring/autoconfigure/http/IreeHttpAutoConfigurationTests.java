@@ -235,7 +235,7 @@ class IreeHttpAutoConfigurationTests {
                 .withMessageContaining(message);
     }
 
-    /** An application's own controllers keep their answers unless it asks for problem details. */
+    /** An application's own controllers keep their answers unless the application asks for problem details. */
     @Test
     void problemDetailsFollowSpringBootsSwitch() {
         WebApplicationContextRunner web = new WebApplicationContextRunner().withConfiguration(CONFIGURATIONS);
@@ -253,7 +253,7 @@ class IreeHttpAutoConfigurationTests {
                 .run(context -> assertThat(context).hasSingleBean(IreeProblemAdvice.class));
     }
 
-    /** Unless the protocol is served, or the application asks for an end of the calls of clients that have gone. */
+    /** Unless the protocol is served, or the application asks for an end of the calls of vanished clients. */
     @ParameterizedTest
     @CsvSource({
         "iree.serving.enabled=false,   iree.enabled=true,             ''",
@@ -262,7 +262,7 @@ class IreeHttpAutoConfigurationTests {
         "iree.serving.enabled=false,   iree.http.watch-clients=true,  ClientConnectionValve"
     })
     @SuppressWarnings("unchecked") // the customizers of other servers are skipped
-    void withoutServingTomcatHasTheValvesItAlwaysHas(String serving, String watching, String expected) {
+    void withoutServingTomcatHasItsUsualValves(String serving, String watching, String expected) {
         new WebApplicationContextRunner()
                 .withConfiguration(CONFIGURATIONS)
                 .withPropertyValues(serving, watching)
@@ -317,7 +317,7 @@ class IreeHttpAutoConfigurationTests {
     }
 
     @Test
-    void webFluxReadsAndWritesThemToo() {
+    void webFluxReadsAndWritesTensorsToo() {
         new ReactiveWebApplicationContextRunner()
                 .withConfiguration(CONFIGURATIONS)
                 .run(context -> {
@@ -343,7 +343,7 @@ class IreeHttpAutoConfigurationTests {
     }
 
     @Test
-    void webFluxChargesJsonThatArrivesToTheMemoryOfRequestsInFlight() {
+    void webFluxChargesArrivingJsonToTheMemoryOfRequestsInFlight() {
         new ReactiveWebApplicationContextRunner()
                 .withConfiguration(CONFIGURATIONS)
                 .withBean(JsonMapper.class)

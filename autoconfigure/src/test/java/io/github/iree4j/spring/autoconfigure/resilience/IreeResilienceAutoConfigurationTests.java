@@ -66,7 +66,7 @@ class IreeResilienceAutoConfigurationTests {
     }
 
     @Test
-    void backsOffWhenUserDefinesOne() {
+    void backsOffWhenUserDefinesTheBean() {
         ResilienceInterceptor own = new ResilienceInterceptor(Map.of());
         runner.withBean(ResilienceInterceptor.class, () -> own)
                 .run(context ->

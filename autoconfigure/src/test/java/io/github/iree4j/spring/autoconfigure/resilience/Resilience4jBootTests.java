@@ -27,7 +27,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 
-/** With all that {@code resilience4j-spring-boot4} configures, in an application. */
+/** With everything configured by {@code resilience4j-spring-boot4}, in an application. */
 @Timeout(600)
 @Tag("nightly")
 class Resilience4jBootTests {

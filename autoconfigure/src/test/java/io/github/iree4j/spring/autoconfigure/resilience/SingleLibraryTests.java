@@ -22,7 +22,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** Each library of Resilience4j works alone, and a protection without its library ends the start. */
+/** Each library of Resilience4j works alone, and a protection without a library ends the start. */
 @Timeout(120)
 class SingleLibraryTests {
 

@@ -80,7 +80,7 @@ class IreeGrpcServingAutoConfigurationTests {
     }
 
     @Test
-    void backsOffWhenUserDefinesOne() {
+    void backsOffWhenUserDefinesTheBean() {
         runner.withBean("ireeGrpcServerCustomizer", ServerBuilderCustomizer.class, () -> _ -> {})
                 .withBean("ireeNettyCustomizer", ServerBuilderCustomizer.class, () -> _ -> {})
                 .run(context -> assertThat(context.getBeanNamesForType(ServerBuilderCustomizer.class))

@@ -113,7 +113,7 @@ class IreeServingAutoConfigurationTests {
     }
 
     @Test
-    void backsOffWhenUserDefinesOne() {
+    void backsOffWhenUserDefinesTheBean() {
         web.withBean(
                         "mine",
                         ServedModels.class,

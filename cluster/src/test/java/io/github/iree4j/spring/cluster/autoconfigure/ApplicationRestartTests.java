@@ -47,7 +47,7 @@ class ApplicationRestartTests {
         never.countDown();
     }
 
-    /** Runs are what a test says, one after the other; without a script a run succeeds. */
+    /** Runs are made by a test, one after the other; without a script a run succeeds. */
     private static final class Scripted extends SpringApplication {
         private final Queue<Runnable> runs = new ArrayDeque<>();
 
@@ -133,7 +133,7 @@ class ApplicationRestartTests {
     }
 
     @Test
-    void runsThatTakeSessionsAreFewerSinceThereAre255() {
+    void runsThatTakeSessionsAreFewerForThereAre255() {
         ApplicationRestart restart = restart();
         restart.leased();
         for (int i = 0; i < 7; i++) {
@@ -149,7 +149,7 @@ class ApplicationRestartTests {
     }
 
     @Test
-    void anIncarnationFencedSoonIsFollowedLaterAndOneThatServedAtOnce() {
+    void anIncarnationFencedSoonIsFollowedLaterAndAServingIncarnationAtOnce() {
         for (Duration served : List.of(Duration.ZERO, ApplicationRestart.SERVED)) {
             pauses.clear();
             ApplicationRestart first = restart();
@@ -200,7 +200,7 @@ class ApplicationRestartTests {
     }
 
     @Test
-    void aRunThatFailsAfterItsStartIsRepeated() {
+    void aRunFailingAfterItsStartIsRepeated() {
         for (boolean reported : List.of(true, false)) { // not for listeners of the end of the start
             pauses.clear();
             ApplicationRestart first = restart();
@@ -223,9 +223,9 @@ class ApplicationRestartTests {
         }
     }
 
-    /** The runner of a second incarnation blocks its thread; the third has a thread of its own. */
+    /** The runner of a second incarnation blocks its thread; the third has a separate thread. */
     @Test
-    void aRunnerThatBlocksDoesNotKeepTheApplicationFromRestarting() {
+    void aBlockingRunnerDoesNotKeepTheApplicationFromRestarting() {
         ApplicationRestart first = restart();
         start(first);
         CountDownLatch third = new CountDownLatch(1);
@@ -271,7 +271,7 @@ class ApplicationRestartTests {
     }
 
     @Test
-    void aStartThatFailsWithoutAFencingIsNotRepeated() {
+    void aStartFailingWithoutAFencingIsNotRepeated() {
         ApplicationRestart restart = restart();
         GenericApplicationContext context = new GenericApplicationContext();
         restart.contextPrepared(context);
@@ -282,7 +282,7 @@ class ApplicationRestartTests {
     }
 
     @Test
-    void aContextThatDoesNotCloseIsBrokenAndStartsAgainWhenItHasClosed() {
+    void aContextFailingToCloseIsBrokenAndStartsAgainOnceClosed() {
         List<AvailabilityState> states = new CopyOnWriteArrayList<>();
         GenericApplicationContext context = new GenericApplicationContext();
         context.addApplicationListener((ApplicationListener<ContextClosedEvent>) _ -> await(never));
@@ -300,7 +300,7 @@ class ApplicationRestartTests {
     }
 
     @Test
-    void contextsManagedByOthersAreLeftToThem() {
+    void contextsManagedElsewhereAreLeftAlone() {
         ApplicationRestart parent = restart();
         GenericApplicationContext root = start(parent);
         assertThat(parent.obstacle()).isNull();

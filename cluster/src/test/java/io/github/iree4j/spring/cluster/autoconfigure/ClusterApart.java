@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Nodes in processes of their own, which a supervisor starts again when they end. */
+/** Nodes in separate processes, started again by a supervisor after the end. */
 final class ClusterApart extends FaultyCluster {
     private final Path directory;
     private final ProgramHistory history;
@@ -27,7 +27,7 @@ final class ClusterApart extends FaultyCluster {
     private final @Nullable SmallDisks disks; // of the files
     private final @Nullable SkewedClocks clocks;
     private final List<@Nullable Member> members = new ArrayList<>();
-    private final Set<NodeProcess> served = new HashSet<>(); // processes whose application has been ready
+    private final Set<NodeProcess> served = new HashSet<>(); // processes with a ready application
     private volatile @Nullable Long seed; // of the clients, while there are clients
 
     /** A process, and the calls of its clients. */
@@ -37,7 +37,7 @@ final class ClusterApart extends FaultyCluster {
      * Starts nothing yet.
      *
      * @param directory of the identities without a database
-     * @param database the database of the identities, which the caller closes; null for files
+     * @param database the database of the identities, closed by the caller; null for files
      */
     ClusterApart(
             Path directory, ProgramHistory history, @Nullable FaultyDatabase database, @Nullable SkewedClocks clocks)
@@ -162,7 +162,7 @@ final class ClusterApart extends FaultyCluster {
         }
     }
 
-    /** Also checks that the process sees the time; it may be ending. */
+    /** Also checks the process's view of the time; the process may be ending. */
     private void setClock(int index, long seconds) throws IOException {
         Objects.requireNonNull(clocks).set("node" + index, seconds);
         long expected = System.currentTimeMillis() + TimeUnit.SECONDS.toMillis(seconds);
@@ -200,7 +200,7 @@ final class ClusterApart extends FaultyCluster {
         member.process().close();
         member.calls().ended();
         if (served.contains(member.process())) { // otherwise the identity could not be had at the start
-            history.fault("the process of node %d ended by itself after it had served".formatted(index));
+            history.fault("the process of node %d ended by itself after having served".formatted(index));
         }
         start(index);
         return "the process of node %d ended; ".formatted(index);

@@ -39,7 +39,8 @@ final class ClusterHere extends FaultyCluster {
         properties.add("iree.cluster.identity.machine=" + index);
         properties.add("iree.cluster.identity.file=" + directory.resolve("machine" + index));
         properties.add(
-                "iree.cluster.on-fence=refuse-traffic"); // started again here, without the pauses that save sessions
+                "iree.cluster.on-fence=refuse-traffic"); // started again here, without the pauses for the sake of
+        // sessions
         nodes.set(
                 index,
                 ProgramNode.of(new SpringApplicationBuilder(ClusterApplications.Application.class)
@@ -58,7 +59,7 @@ final class ClusterHere extends FaultyCluster {
         }
     }
 
-    /** Nobody hears the node from now on, as if its process were killed. */
+    /** Nobody hears the node from now on, as after a kill of the process. */
     @Override
     void kill(int index) throws IOException {
         relays.forEach(each -> each.silence(true));

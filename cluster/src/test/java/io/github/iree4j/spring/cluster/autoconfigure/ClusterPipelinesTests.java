@@ -19,7 +19,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 class ClusterPipelinesTests extends ClusterApplications {
     /** Each program is on another device; no device can use the memory of the other two. */
     @Test
-    void aPipelineOfProgramsOfThreeNodesIsSubmittedBeforeAnyOfThemRuns() {
+    void aPipelineOfProgramsOfThreeNodesIsSubmittedBeforeAnyProgramRuns() {
         start(1);
         start(2);
         ConfigurableApplicationContext here = start(

@@ -89,7 +89,7 @@ class ClusterProgramsTests extends ClusterApplications {
                 .until(condition::getAsBoolean);
     }
 
-    /** A node with a program of its own, and the same on the device of another node. */
+    /** A node with a program for itself, and the same on the device of another node. */
     private ConfigurableApplicationContext startNearAndFar() {
         return start(
                 0,
@@ -100,7 +100,7 @@ class ClusterProgramsTests extends ClusterApplications {
     }
 
     @Test
-    void aProgramRunsOnTheDeviceOfAnotherNodeAndItsResultsAreThoseOfThisOne() {
+    void aProgramRunsOnTheDeviceOfAnotherNodeWithTheResultsOfThisNode() {
         start(1);
         ConfigurableApplicationContext here = startNearAndFar();
         IreeRuntime runtime = here.getBean(IreeRuntime.class);
@@ -121,7 +121,7 @@ class ClusterProgramsTests extends ClusterApplications {
 
     /** A request is read while the node may be silent, and may become a part of a batch; only the call goes there. */
     @Test
-    void whatACallReceivesIsHereUntilTheCallIsMade() throws IOException {
+    void receivedResultsAreHereUntilTheCallIsMade() throws IOException {
         start(1);
         ConfigurableApplicationContext here = startNearAndFar();
         Programs programs = here.getBean(Programs.class);
@@ -146,7 +146,7 @@ class ClusterProgramsTests extends ClusterApplications {
     }
 
     @Test
-    void aProgramOfTwoDevicesUsesALocalAndARemoteOne() {
+    void aProgramOfTwoDevicesUsesALocalAndARemoteDevice() {
         start(1);
         ConfigurableApplicationContext here = start(
                 0,
@@ -158,9 +158,12 @@ class ClusterProgramsTests extends ClusterApplications {
         }
     }
 
-    /** Neither sees the memory of the other: what both use goes through this node, in memory that is freed in the order of a queue. */
+    /**
+     * Neither sees the memory of the other: objects in use by both go through this node, in memory freed in the order
+     * of a queue.
+     */
     @Test
-    void aProgramOfTwoDevicesMayUseThoseOfTwoOtherNodes() {
+    void aProgramOfTwoDevicesMayUseDevicesOfTwoOtherNodes() {
         start(1);
         start(2);
         ConfigurableApplicationContext here = start(
@@ -185,7 +188,7 @@ class ClusterProgramsTests extends ClusterApplications {
     }
 
     @Test
-    void startingWithoutTheNodeFailsAndSaysWhoIsThereAndWhatToDo() {
+    void startingWithoutTheNodeFailsWithThePresentNodesAndARemedy() {
         SpringApplicationBuilder application = application(
                 0,
                 "iree.devices.far.uri=cluster://1/local",
@@ -202,7 +205,7 @@ class ClusterProgramsTests extends ClusterApplications {
     }
 
     @Test
-    void anAddressThatCannotBeRightIsToldWithTheProperty() {
+    void anImpossibleAddressIsReportedWithTheProperty() {
         start(1);
         for (String[] each : new String[][] {
             {"cluster://1/gpu", "serves [local]", "'iree.cluster.serve'"},
@@ -231,7 +234,7 @@ class ClusterProgramsTests extends ClusterApplications {
     }
 
     @Test
-    void aProgramThatIsLoadedInTheBackgroundWaitsForItsNode(CapturedOutput output) {
+    void aProgramLoadedInTheBackgroundWaitsForItsNode(CapturedOutput output) {
         ConfigurableApplicationContext here = start(
                 0,
                 "iree.devices.far.uri=cluster://1",
@@ -257,9 +260,9 @@ class ClusterProgramsTests extends ClusterApplications {
         assertThat(add(here, "adder")).containsExactly(SUMS);
     }
 
-    /** It looks when the node comes, and that may be after the program gave up and before its status says so. */
+    /** The program looks when the node comes, perhaps between giving up and the change of status. */
     @Test
-    void aProgramWhoseNodeCameJustTooLateIsLoadedAllTheSame() {
+    void aProgramWithANodeJustTooLateIsLoadedAllTheSame() {
         ConfigurableApplicationContext here = start(
                 0,
                 "iree.devices.far.uri=cluster://1/local",
@@ -283,7 +286,7 @@ class ClusterProgramsTests extends ClusterApplications {
         reloads.listener()
                 .connected(new ClusterMember(new NodeIdentity(identity.clusterId(), 1, 1, 257), "127.0.0.1", port + 3));
         assertThat(looks).hasSize(1);
-        looks.clear(); // it found a program that was still waiting
+        looks.clear(); // a program still waiting was found
         reloads.onApplicationEvent(new ProgramStatusEvent(this, failed));
         assertThat(looks).hasSize(1);
         ProgramStatus otherwise = new ProgramStatus(
@@ -300,7 +303,7 @@ class ClusterProgramsTests extends ClusterApplications {
         assertThat(looks).as("it would fail again").hasSize(1);
     }
 
-    /** A node with a program on the device of another node, and one on that and its own. */
+    /** A node with a program on the device of another node, and a program on both devices. */
     private ConfigurableApplicationContext startSpread() {
         return start(
                 0,
@@ -313,7 +316,7 @@ class ClusterProgramsTests extends ClusterApplications {
     }
 
     @Test
-    void theLossOfTheNodeFailsCallsAtOnceAndItsNextSessionTakesThemAgain(CapturedOutput output) {
+    void theLossOfTheNodeFailsCallsAtOnceAndTheNextSessionTakesCallsAgain(CapturedOutput output) {
         ConfigurableApplicationContext there = start(1);
         ConfigurableApplicationContext here = startSpread();
         Device first =
@@ -329,7 +332,7 @@ class ClusterProgramsTests extends ClusterApplications {
         assertThat(health(here, "devices", "far").getDetails()).containsKey("reason");
         assertThat(health(here, "modules", "adder").getStatus()).isEqualTo(Status.DOWN);
         for (int i = 0; i < 10; i++) {
-            assertThat(add(here, "spread")).as("on the device that works").containsExactly(SUMS);
+            assertThat(add(here, "spread")).as("on the working device").containsExactly(SUMS);
         }
         assertThat(health(here, "modules", "spread").getStatus()).isEqualTo(Status.UP);
         assertThat(health(here, "modules", "spread").getDetails()).containsEntry("lostDevices", List.of("far"));
@@ -355,7 +358,7 @@ class ClusterProgramsTests extends ClusterApplications {
     }
 
     @Test
-    void resultsOfOneDeviceAreInputsOfAnother() {
+    void resultsOfADeviceAreInputsOfAnother() {
         start(1);
         ConfigurableApplicationContext here = start(
                 0,
@@ -390,7 +393,7 @@ class ClusterProgramsTests extends ClusterApplications {
         }
     }
 
-    /** Its inputs go there first, on the thread that makes the call. */
+    /** The inputs go there first, on the calling thread. */
     @Test
     void aCallEndsInTimeAlsoWhileItsInputsAreOnTheirWay() {
         start(1);
@@ -436,7 +439,7 @@ class ClusterProgramsTests extends ClusterApplications {
     }
 
     @Test
-    void callsGoAroundANodeThatDrainsAndThoseThatDoNotKeepItNoLonger() throws Exception {
+    void callsGoAroundADrainingNodeAndOtherCallsKeepTheNodeNoLonger() throws Exception {
         ConfigurableApplicationContext there = start(1);
         ConfigurableApplicationContext here = startSpread();
         assertThat(add(here, "adder")).containsExactly(SUMS);
@@ -459,7 +462,7 @@ class ClusterProgramsTests extends ClusterApplications {
             assertThat(add(here, "spread")).containsExactly(SUMS);
         }
         assertThat(leaving.drain(Duration.ofSeconds(60)))
-                .as("with nothing but work that it refuses")
+                .as("with nothing but refused work")
                 .isTrue();
         left.set(true);
         refused.get(60, TimeUnit.SECONDS);
@@ -484,7 +487,7 @@ class ClusterProgramsTests extends ClusterApplications {
         }
     }
 
-    /** Loads 64 KiB of parameter {@code weight} onto its device, and says how long the buffer is. */
+    /** Loads 64 KiB of parameter {@code weight} onto the program's device, and returns the length of the buffer. */
     private static final String WEIGHTS = """
             vm.module @weights version 0
             vm.type i32

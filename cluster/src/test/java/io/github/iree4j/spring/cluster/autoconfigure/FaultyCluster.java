@@ -12,8 +12,9 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Three applications as a cluster, each behind a relay that the others dial, with faults. Each has programs on its own device and those of the
- * others, see {@link #PROGRAMS}. Each fault is made by one thread, and of one node by one at a time.
+ * Three applications as a cluster, with faults, each behind a relay dialed by the others. Each has programs on its own
+ * device and on the devices of the others, see {@link #PROGRAMS}. Each fault is made by a single thread, and each node
+ * has at most one fault at a time.
  */
 abstract class FaultyCluster implements AutoCloseable {
     static final int NODES = 3;
@@ -26,7 +27,7 @@ abstract class FaultyCluster implements AutoCloseable {
     private static final Duration WHOLE_WITHIN = Duration.ofSeconds(60); // after a fault
     private static final Duration STARTED_WITHIN = Duration.ofMinutes(4); // all at once, perhaps beside much else
 
-    /** Something that happens to a node, to the connections that others have dialed to it, or to what it needs. */
+    /** An event of a node, of connections dialed to the node, or of services needed by the node. */
     enum Fault {
         RESET(false),
         FLAP(false),
@@ -42,7 +43,7 @@ abstract class FaultyCluster implements AutoCloseable {
         CLOCK(false),
         /** No byte can be written beside the identity. */
         FULL(false),
-        /** The process is killed, and finds a full disk when it starts again. */
+        /** The process is killed, and finds a full disk at the next start. */
         KILL_AND_FULL(true),
         /** The database of the identities is silent or refuses, for less than half of a lease. */
         DATABASE_AWAY(false),
@@ -90,22 +91,25 @@ abstract class FaultyCluster implements AutoCloseable {
         return "127.77.1." + (node + 1);
     }
 
-    /** Returns what can happen here. */
+    /** Returns the faults possible here. */
     abstract List<Fault> faults();
 
     /** Starts a node. */
     abstract void start(int index) throws IOException;
 
-    /** Ends a node in order, if it runs. */
+    /** Ends a node in order, if running. */
     abstract void stop(int index) throws IOException;
 
-    /** Ends a node that nobody hears any more. */
+    /** Ends an unheard node. */
     abstract void kill(int index) throws IOException;
 
-    /** Returns what a node lacks to serve as before; empty if nothing. Starts the node if it has ended by itself. */
+    /** Returns the parts missing for service as before; empty if nothing. Starts the node after an end by itself. */
     abstract String missing(int index) throws IOException;
 
-    /** Starts clients of all nodes, which also the next starts of nodes have; until the result is closed, which waits for calls under way. */
+    /**
+     * Starts clients of all nodes, also at the next starts of nodes; until the result is closed, after a wait for calls
+     * under way.
+     */
     abstract AutoCloseable clients(long seed);
 
     /** Without clients: no node has open results or tensors. */
@@ -147,7 +151,7 @@ abstract class FaultyCluster implements AutoCloseable {
         return properties(index, port);
     }
 
-    /** Ends a node in order, and starts it again. */
+    /** Ends a node in order, and starts the node again. */
     void restart(int index) throws IOException {
         stop(index);
         startAgain(index, 0);
@@ -164,12 +168,12 @@ abstract class FaultyCluster implements AutoCloseable {
         LockSupport.parkNanos(millis * 1_000_000);
     }
 
-    /** A time within which some notice that a node is silent, and some do not. */
+    /** A time after which some nodes notice a silent node, and some do not. */
     static long silence(Random random) {
         return RESUME.toMillis() + random.nextInt(3 * (int) SILENCE.toMillis());
     }
 
-    /** Lets something happen to a node; returns when it is over, though its consequences may not be. */
+    /** Lets something happen to a node; returns at the end of the fault, perhaps before the end of the consequences. */
     void hurt(int index, Fault fault, Random random) throws IOException {
         Relay relay = relays.get(index);
         switch (fault) {
@@ -212,7 +216,7 @@ abstract class FaultyCluster implements AutoCloseable {
         }
     }
 
-    /** Waits until all nodes have sessions with each other and their programs loaded. */
+    /** Waits until all nodes have sessions with each other and loaded programs. */
     void awaitWhole() throws IOException {
         awaitWhole(WHOLE_WITHIN);
     }

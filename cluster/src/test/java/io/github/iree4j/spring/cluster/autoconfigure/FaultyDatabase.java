@@ -22,18 +22,18 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A server of PostgreSQL behind a relay, which may be away, and whose clock may jump. */
+/** A server of PostgreSQL behind a relay, at times away, and with a clock that may jump. */
 final class FaultyDatabase implements AutoCloseable {
     /** Of the identities in the database. */
     static final Duration LEASE = Duration.ofSeconds(15);
 
-    /** An outage that the limits of the driver, twice 2 s, leave within half of a lease. */
+    /** An outage short enough, with the driver's limits of twice 2 s, for half of a lease. */
     static final Duration SHORT = Duration.ofSeconds(3);
 
     /** Until renewals under way have ended after an outage: a connection and a statement. */
     static final Duration ANSWERS = Duration.ofSeconds(4);
 
-    /** Until every node has renewed its lease: a third of the lease, and a look and an answer. */
+    /** Until every node has renewed the lease: a third of the lease, and a look and an answer. */
     static final Duration RENEWALS = LEASE.dividedBy(3).plusSeconds(4);
 
     private static final String CLOCK = "database";
@@ -102,7 +102,7 @@ final class FaultyDatabase implements AutoCloseable {
         return TimeUnit.MILLISECONDS.toSeconds(System.currentTimeMillis()) + skew;
     }
 
-    /** The time of the day that the server sees, in seconds. */
+    /** The time of the day at the server, in seconds. */
     private long time() {
         try (Connection connection = new UrlDataSource(server.primary().url()).getConnection();
                 Statement statement = connection.createStatement();

@@ -114,7 +114,7 @@ class FencedNodeTests {
                 .until(condition::getAsBoolean);
     }
 
-    /** Fences a node, and waits for its next incarnation. */
+    /** Fences a node, and waits for the next incarnation. */
     private void fence(int machine) {
         int session = sessions.get(machine);
         applications.get(machine).getBean(ClusterNode.class).fence(CAUSE);
@@ -180,7 +180,7 @@ class FencedNodeTests {
     }
 
     @Test
-    void aStoreThatIsAwayAtTheRestartIsAskedUntilItIsBack(CapturedOutput output) {
+    void aStoreAwayAtTheRestartIsAskedUntilBack(CapturedOutput output) {
         MemoryIdentityStore store = new MemoryIdentityStore(1, 1, System::nanoTime);
         AtomicInteger refused = new AtomicInteger();
         IdentityStore counted = duration -> {

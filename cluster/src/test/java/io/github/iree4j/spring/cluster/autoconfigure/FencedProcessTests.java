@@ -69,7 +69,7 @@ class FencedProcessTests {
 
     private static void awaitEnd(Process process, BufferedReader output) throws Exception {
         while (output.readLine() != null) {
-            // Until it ends.
+            // Until the end.
         }
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
     }
@@ -123,7 +123,7 @@ class FencedProcessTests {
 
     @Test
     @Tag("nightly")
-    void aFencedNodeEndsByItselfWhereASupervisorIsToStartItAgain() throws Exception {
+    void aFencedNodeEndsByItselfUnderARestartingSupervisor() throws Exception {
         Process fenced = start("--iree.cluster.on-fence=shutdown");
         try (BufferedReader output = fenced.inputReader()) {
             await(output, "session 1.");
@@ -141,7 +141,7 @@ class FencedProcessTests {
         }
     }
 
-    /** What users write. */
+    /** As in users' code. */
     @Configuration
     @EnableAutoConfiguration
     static class Application {

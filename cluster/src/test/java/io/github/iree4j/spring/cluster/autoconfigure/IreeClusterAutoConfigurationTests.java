@@ -98,7 +98,7 @@ class IreeClusterAutoConfigurationTests {
 
     @Test
     void withoutThePropertyThereIsNoNode() {
-        Set<Thread> before = Thread.getAllStackTraces().keySet(); // those of other tests may still end
+        Set<Thread> before = Thread.getAllStackTraces().keySet(); // programs of other tests may still end
         alone.run(context -> {
             assertThat(context).doesNotHaveBean(ClusterNode.class).doesNotHaveBean(IdentityStore.class);
             assertThat(context.getBean(SchedulingDomain.class)).isSameAs(SchedulingDomain.ofProcess());
@@ -142,7 +142,7 @@ class IreeClusterAutoConfigurationTests {
     }
 
     @Test
-    void aTimeInWhichNothingCanConnectIsRefused() {
+    void aTimeTooShortToConnectIsRefused() {
         for (String time : List.of("0s", "-1s")) {
             node().withPropertyValues("iree.cluster.data.connect-timeout=" + time)
                     .run(context -> assertThat(context)
@@ -239,7 +239,7 @@ class IreeClusterAutoConfigurationTests {
     }
 
     @Test
-    void aBundleThatDoesNotExistIsNamed() {
+    void aMissingBundleIsNamed() {
         node().withPropertyValues("iree.cluster.ssl.bundle=nodes")
                 .run(context -> assertThat(context)
                         .getFailure()
@@ -305,7 +305,7 @@ class IreeClusterAutoConfigurationTests {
     }
 
     @Test
-    void aFileThatAnotherNodeUsesIsNamedWithItsHolderAndTheRemedy() {
+    void aFileUsedByAnotherNodeIsNamedWithItsHolderAndTheRemedy() {
         node().run(_ -> node().run(context -> {
             FailureAnalysis analysis = new IdentityInUseFailureAnalyzer().analyze(context.getStartupFailure());
             assertThat(analysis.getDescription()).contains(directory.resolve("identity") + ", held by this process");
@@ -372,7 +372,7 @@ class IreeClusterAutoConfigurationTests {
     }
 
     @Test
-    void whatStoresLackIsNamed() {
+    void missingPartsOfStoresAreNamed() {
         ApplicationContextRunner kubernetes = runner.withPropertyValues(
                 "iree.cluster.identity.type=kubernetes", "iree.cluster.identity.kubernetes.server=https://127.0.0.1:1");
         fails(kubernetes, "iree.cluster.identity.kubernetes.namespace");
@@ -383,10 +383,10 @@ class IreeClusterAutoConfigurationTests {
         runner.run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining(because));
     }
 
-    /** As a database does that accepts connections and never answers. */
+    /** Like a database that accepts connections and never answers. */
     @Test
     @Timeout(120)
-    void aStoreThatDoesNotAnswerDoesNotKeepTheApplicationFromClosing() {
+    void aHangingStoreDoesNotKeepTheApplicationFromClosing() {
         MemoryIdentityStore store = new MemoryIdentityStore(1, 1, System::nanoTime);
         CountDownLatch answers = new CountDownLatch(1);
         AtomicBoolean released = new AtomicBoolean();
@@ -422,7 +422,7 @@ class IreeClusterAutoConfigurationTests {
     }
 
     @Test
-    void aLostLeaseRefusesTrafficAndClosesAnApplicationThatNoSpringApplicationRuns(CapturedOutput output) {
+    void aLostLeaseRefusesTrafficAndClosesAnApplicationWithoutASpringApplication(CapturedOutput output) {
         CountDownLatch closed = new CountDownLatch(1);
         MemoryIdentityStore store = new MemoryIdentityStore(1, 1, System::nanoTime);
         ApplicationListener<ContextClosedEvent> listener = _ -> closed.countDown();
@@ -434,8 +434,7 @@ class IreeClusterAutoConfigurationTests {
                     ApplicationAvailability availability = context.getBean(ApplicationAvailability.class);
                     ClusterNode node = context.getBean(ClusterNode.class);
                     IreeEvents events = context.getBean(IreeEvents.class);
-                    AvailabilityChangeEvent.publish(
-                            context, LivenessState.CORRECT); // as an application does that starts
+                    AvailabilityChangeEvent.publish(context, LivenessState.CORRECT); // like a starting application
                     store.fail(IreeException.of(StatusCode.ABORTED, "granted to another"));
                     assertThat(closed.await(30, TimeUnit.SECONDS)).isTrue();
                     assertThat(availability.getReadinessState()).isEqualTo(ReadinessState.REFUSING_TRAFFIC);
@@ -451,7 +450,7 @@ class IreeClusterAutoConfigurationTests {
     }
 
     @Test
-    void aNodeThatOnlyRefusesTrafficStaysAlive() throws InterruptedException {
+    void aNodeOnlyRefusingTrafficStaysAlive() throws InterruptedException {
         CountDownLatch refused = new CountDownLatch(1);
         MemoryIdentityStore store = new MemoryIdentityStore(1, 1, System::nanoTime);
         ApplicationListener<AvailabilityChangeEvent<?>> listener = change -> {
@@ -464,8 +463,7 @@ class IreeClusterAutoConfigurationTests {
                 .withPropertyValues("iree.cluster.identity.lease-duration=3s", "iree.cluster.on-fence=refuse-traffic")
                 .withInitializer(context -> context.addApplicationListener(listener))
                 .run(context -> {
-                    AvailabilityChangeEvent.publish(
-                            context, LivenessState.CORRECT); // as an application does that starts
+                    AvailabilityChangeEvent.publish(context, LivenessState.CORRECT); // like a starting application
                     store.fail(IreeException.of(StatusCode.ABORTED, "granted to another"));
                     assertThat(refused.await(30, TimeUnit.SECONDS)).isTrue();
                     assertThat(context.getBean(ApplicationAvailability.class).getLivenessState())
@@ -479,7 +477,7 @@ class IreeClusterAutoConfigurationTests {
     }
 
     @Test
-    void nodesWithCertificatesOfOneAuthorityMeet() throws Exception {
+    void nodesWithCertificatesOfTheSameAuthorityMeet() throws Exception {
         TestCertificates authority = new TestCertificates(directory);
         Path store = authority.issue("node", "ip:127.0.0.1");
         int first = ports();
@@ -529,7 +527,7 @@ class IreeClusterAutoConfigurationTests {
                                         .hasSize(2);
                             });
                     assertThat(drained.await(30, TimeUnit.SECONDS))
-                            .as("the first hears that the second stops")
+                            .as("the first node hears of the second's stop")
                             .isTrue();
                 });
         assertThat(Files.readString(directory.resolve("1"))).contains("session=1");

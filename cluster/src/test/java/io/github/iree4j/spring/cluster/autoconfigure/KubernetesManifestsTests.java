@@ -132,7 +132,7 @@ class KubernetesManifestsTests {
         return new PropertiesPropertySource("application.yaml", yaml.getObject());
     }
 
-    /** Binds properties, of which each must be known. */
+    /** Binds properties; each must be known. */
     private <T> T bound(String prefix, Class<T> type) {
         return Binder.get(environment())
                 .bind(prefix, Bindable.of(type), new NoUnboundElementsBindHandler(BindHandler.DEFAULT))
@@ -200,7 +200,7 @@ class KubernetesManifestsTests {
 
     @Test
     void namesAreOfObjects() {
-        String namespace = text(objects.getFirst(), "/metadata/name"); // the first, so that the others can be applied
+        String namespace = text(objects.getFirst(), "/metadata/name"); // the first, for the others to be applied
         assertThat(text(objects.getFirst(), "/kind")).isEqualTo("Namespace");
         assertThat(objects.subList(1, objects.size()))
                 .allSatisfy(each -> assertThat(text(each, "/metadata/namespace"))
@@ -231,7 +231,7 @@ class KubernetesManifestsTests {
         for (JsonNode each : list(container, "/volumeMounts")) {
             assertThat(volumes).containsKey(text(each, "/name"));
             assertThat(each.has("subPath"))
-                    .as("a part of a volume, which is never replaced")
+                    .as("a part of a volume, never replaced")
                     .isFalse();
             mounted.put(text(each, "/name"), text(each, "/mountPath"));
         }
@@ -338,7 +338,7 @@ class KubernetesManifestsTests {
     }
 
     @Test
-    void roleIsTheOneOfThePageOnClusters() throws IOException {
+    void roleMatchesThePageOnClusters() throws IOException {
         List<JsonNode> roles = YAML_BLOCK
                 .matcher(Files.readString(Path.of("../docs/cluster.md")))
                 .results()

@@ -16,14 +16,14 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Calls of the clients in a process, as lines, which outlive the process. */
+/** Calls of the clients in a process, as lines that outlive the process. */
 final class PrintedCalls implements ProgramCalls {
     private static final String CALL = "call";
     private static final String ANSWER = "answer";
     private static final String FAILURE = "failure";
     private static final String RELOADED = "reloaded";
     private static final String FAULT = "fault";
-    private static final String END = " ."; // a line without is one during which the process was killed
+    private static final String END = " ."; // a line without the mark was cut by the kill
     private static final String NONE = "-";
 
     private final LongSupplier nanoTime;
@@ -32,7 +32,7 @@ final class PrintedCalls implements ProgramCalls {
     private final Map<Object, Integer> programs = new WeakHashMap<>(); // guarded by the map
     private int lastProgram; // guarded by programs
 
-    /** With a clock that this process and the reading one have in common. */
+    /** With a clock shared by this process and the reader. */
     PrintedCalls(LongSupplier nanoTime, Consumer<String> out) {
         this.nanoTime = nanoTime;
         this.out = out;
@@ -92,11 +92,11 @@ final class PrintedCalls implements ProgramCalls {
         print(FAULT, what);
     }
 
-    /** Reads the lines of one process into a history. */
+    /** Reads the lines of a process into a history. */
     static final class Reader {
         private final ProgramHistory history;
         private final Map<String, ProgramHistory.Call> open = new ConcurrentHashMap<>(); // by number
-        private final Map<String, Object> loaded = new HashMap<>(); // programs; owned by the thread that reads
+        private final Map<String, Object> loaded = new HashMap<>(); // programs; owned by the reading thread
 
         Reader(ProgramHistory history) {
             this.history = history;
@@ -148,7 +148,7 @@ final class PrintedCalls implements ProgramCalls {
             return values;
         }
 
-        /** Handles the end of the process, and of the clients with it. */
+        /** Handles the end of the process, and so of the clients. */
         void ended() {
             open.values().forEach(each -> Objects.requireNonNull(each).lose());
             open.clear();

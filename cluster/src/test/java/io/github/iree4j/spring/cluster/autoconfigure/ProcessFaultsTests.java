@@ -13,9 +13,9 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Clients of programs on devices of three nodes, each in a process of its own, while connections, processes, clocks, disks and the database of the
- * identities fail at random: what the clients see is right, nothing hangs, and every node serves again within a minute. Nobody helps but a
- * supervisor, which starts processes that have ended.
+ * Clients of programs on devices of three nodes in separate processes, while connections, processes, clocks, disks and
+ * the database of the identities fail at random: the clients see right results, nothing hangs, and every node serves
+ * again within a minute. Nobody helps except a supervisor that starts ended processes.
  */
 @Tag("nightly")
 @Tag("long")
@@ -31,7 +31,7 @@ class ProcessFaultsTests {
         Path folder = Files.createDirectory(directory.resolve(name));
         for (Path each : new Path[] {directory, folder}) {
             Files.setPosixFilePermissions(
-                    each, PosixFilePermissions.fromString("rwxr-xr-x")); // the database has a user of its own
+                    each, PosixFilePermissions.fromString("rwxr-xr-x")); // the database has a separate user
         }
         return folder;
     }

@@ -21,7 +21,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Threads that call the programs of nodes of this process, one call after the other, and take down the calls. */
+/** Threads that call the programs of nodes of this process, call after call, and take down the calls. */
 final class ProgramClients implements AutoCloseable {
     static final Duration TIMEOUT = Duration.ofSeconds(20);
 
@@ -50,7 +50,7 @@ final class ProgramClients implements AutoCloseable {
         start(this::single, this::pipeline, this::sum, this::sum);
     }
 
-    /** Starts two clients of each node, whose calls are made once more where they fail, on a node that runs. */
+    /** Starts two clients of each node; failed calls are made once more, on a running node. */
     void startJobs() {
         start(this::job, this::job);
     }
@@ -127,7 +127,7 @@ final class ProgramClients implements AutoCloseable {
         }
     }
 
-    /** Returns the number of jobs that succeeded when made once more. */
+    /** Returns the number of jobs with success in the second try. */
     int retried() {
         return retried.get();
     }
@@ -136,7 +136,10 @@ final class ProgramClients implements AutoCloseable {
         return node.invocations().request(program + ".add").timeout(TIMEOUT);
     }
 
-    /** Each stage adds to the result of the stage before, on another node, and is submitted before that has run. */
+    /**
+     * Each stage adds to the result of the previous stage, on another node, and is submitted before the previous stage
+     * has run.
+     */
     private void pipeline(ProgramNode node, int index, Random random) {
         List<Call> calls = new ArrayList<>();
         List<Submission<Results>> stages = new ArrayList<>();
@@ -171,7 +174,7 @@ final class ProgramClients implements AutoCloseable {
                 if (failed) {
                     history.fault(call + " has results though the stage before has failed");
                 }
-                read(results, call); // which may fail, where the node is lost after it has given the results on
+                read(results, call); // which may fail when the node is lost after giving on the results
             } catch (IreeException e) {
                 call.failed(e);
                 failed = true;
@@ -205,7 +208,7 @@ final class ProgramClients implements AutoCloseable {
         }
     }
 
-    /** A program that is loaded again passes its calls on. */
+    /** A reloaded program passes on its calls. */
     private static void noteReload(ProgramNode node, Program program, Call call) {
         node.programs()
                 .find("sum")

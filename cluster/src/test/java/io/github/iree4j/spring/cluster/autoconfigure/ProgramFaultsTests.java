@@ -12,7 +12,10 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Clients of programs on devices of three nodes, while connections and nodes fail at random: what the clients see is right. */
+/**
+ * Clients of programs on devices of three nodes, while connections and nodes fail at random: the clients see right
+ * results.
+ */
 @Tag("long")
 @EnabledOnOs(value = OS.LINUX, disabledReason = "the nodes have addresses of the whole loopback network")
 class ProgramFaultsTests {
@@ -35,9 +38,9 @@ class ProgramFaultsTests {
         }
     }
 
-    /** The calls of a node that stops are made on another one, as by a service before them. */
+    /** The calls of a stopping node are made on another, as by a service in front. */
     @Test
-    void noJobThatIsRetriedOnceFailsInARollingRestart() throws Exception {
+    void noJobWithOneRetryFailsInARollingRestart() throws Exception {
         ProgramHistory history = RandomFaults.history();
         try (ClusterHere cluster = new ClusterHere(directory, history)) {
             cluster.startAll();

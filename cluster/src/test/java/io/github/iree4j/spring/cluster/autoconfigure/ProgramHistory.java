@@ -15,13 +15,13 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls of programs as their clients see them, and what must hold of them: every call ends once and in time unless
- * its client is killed, an answer is right for the
- * arguments, a call fails only while faults of nodes last, and only with a failure that the pages name, and the calls of a program with a sum
- * are linearizable as long as the program is not loaded again. Thread-safe.
+ * Calls of programs as seen by clients, and the rules for them: every call ends once and in time unless its client is
+ * killed, an answer is right for the arguments, a call fails only during faults of nodes, and only with a failure named
+ * by the pages, and the calls of a program with a sum are linearizable as long as the program is not loaded again.
+ * Thread-safe.
  */
 final class ProgramHistory implements ProgramCalls {
-    /** What a call with a sum adds to in a program that was just loaded. */
+    /** The start of the sum in a program just loaded. */
     static final float[] INITIAL = {0.5f, 0.25f, 0, -1};
 
     private final LongSupplier nanoTime;
@@ -31,7 +31,7 @@ final class ProgramHistory implements ProgramCalls {
     private final List<Span> harm = new ArrayList<>();
     private final List<String> faults = new ArrayList<>();
 
-    /** A time in which calls may fail. */
+    /** A time with failures allowed. */
     private record Span(long begin, long end) {}
 
     /**
@@ -39,7 +39,7 @@ final class ProgramHistory implements ProgramCalls {
      *
      * @param nanoTime the clock
      * @param limit how long a call may take
-     * @param named whether the pages name a failure, which a call may have while a fault of a node lasts
+     * @param named whether the pages name a failure allowed during a fault of a node
      */
     ProgramHistory(LongSupplier nanoTime, Duration limit, Predicate<IreeException> named) {
         this.nanoTime = nanoTime;
@@ -50,8 +50,8 @@ final class ProgramHistory implements ProgramCalls {
     /** A call under way or ended. */
     final class Call implements ProgramCalls.Call {
         private final String name;
-        private final @Nullable Object state; // the loaded program whose sum it adds to; null for a call without state
-        private final float[] given; // what it adds, or the right answer of a call without state
+        private final @Nullable Object state; // the loaded program with the sum; null for a call without state
+        private final float[] given; // the addend, or the right answer of a call without state
         private final long begin;
         private long end;
         private float @Nullable [] answer;
@@ -96,7 +96,10 @@ final class ProgramHistory implements ProgramCalls {
             }
         }
 
-        /** Notes that nobody waits for the end any more: the process of the client was killed. The call may have had its effect. */
+        /**
+         * Notes the absence of anybody waiting for the end: the process of the client was killed. The effect of the
+         * call may remain.
+         */
         void lose() {
             synchronized (ProgramHistory.this) {
                 lost = true;
@@ -148,7 +151,7 @@ final class ProgramHistory implements ProgramCalls {
         faults.add(what);
     }
 
-    /** Notes that calls could fail from a time on, by the clock, until now. */
+    /** Notes possible failures of calls from a time on, by the clock, until now. */
     synchronized void harmedSince(long begin) {
         harm.add(new Span(begin, nanoTime.getAsLong()));
     }
@@ -169,7 +172,7 @@ final class ProgramHistory implements ProgramCalls {
         return failures;
     }
 
-    /** Returns what is wrong; no call may be under way. */
+    /** Returns the faults found; no call may be under way. */
     synchronized List<String> check() {
         List<String> found = new ArrayList<>(faults);
         Map<Object, List<Call>> sums = new IdentityHashMap<>();
@@ -183,7 +186,7 @@ final class ProgramHistory implements ProgramCalls {
             }
             IreeException failure = each.failure;
             if (failure != null && !named.test(failure)) {
-                found.add(each + " failed in a way that no page names");
+                found.add(each + " failed in a way not named on any page");
             } else if (failure != null && harm.stream().noneMatch(each::overlaps)) {
                 found.add(each + " failed without a fault of a node");
             }
@@ -197,7 +200,7 @@ final class ProgramHistory implements ProgramCalls {
         return found;
     }
 
-    /** Adds vectors, exactly for what is added here: the sums are small multiples of a quarter. */
+    /** Adds vectors, exactly for the values added here: the sums are small multiples of a quarter. */
     static float[] plus(float[] a, float[] b) {
         float[] sum = new float[a.length];
         for (int i = 0; i < a.length; i++) {
@@ -207,8 +210,9 @@ final class ProgramHistory implements ProgramCalls {
     }
 
     /**
-     * The number of the call in the one order there must be is in the first element of its answer. The order has to be one of the real time, each
-     * answer has to follow from the one before, and numbers without an answer must belong to calls that failed, and that began early enough.
+     * The first element of an answer is the number of the call in the single order. The order has to match real time,
+     * each answer has to follow from the previous answer, and numbers without an answer must belong to failed calls
+     * with an early enough begin.
      */
     private static void checkSum(List<Call> calls, List<String> found) {
         List<Call> failed = new ArrayList<>();
@@ -220,7 +224,7 @@ final class ProgramHistory implements ProgramCalls {
             }
             Call other = byNumber.put((long) Math.floor(each.answer[0]), each);
             if (other != null) {
-                found.add(each + " and " + other + " have one place in the order");
+                found.add(each + " and " + other + " have the same place in the order");
             }
         }
         List<Long> numbers = byNumber.keySet().stream().sorted().toList();
@@ -229,7 +233,7 @@ final class ProgramHistory implements ProgramCalls {
         for (int i = numbers.size() - 1; i >= 0; i--) {
             Call each = byNumber.get(numbers.get(i));
             if (earliestEnd[i + 1] < each.begin) {
-                found.add(each + " began when a call behind it had ended");
+                found.add(each + " began when a later call had ended");
             }
             earliestEnd[i] = Math.min(earliestEnd[i + 1], each.end);
         }

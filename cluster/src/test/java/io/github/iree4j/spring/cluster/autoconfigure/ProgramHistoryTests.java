@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** The checker of histories accepts those that there may be, and finds each kind of fault. */
+/** The checker of histories accepts possible histories, and finds each kind of fault. */
 class ProgramHistoryTests {
     private static final float[] ONES = {1, 1, 1, 1};
     private static final float[] TWOS = {1, 2, 2, 2};
@@ -50,7 +50,7 @@ class ProgramHistoryTests {
     }
 
     @Test
-    void aCallThatNeverEndedOrEndedTwiceIsFound() {
+    void aCallWithoutAnEndOrWithTwoEndsIsFound() {
         Call call = history.begin("a", ONES);
         isFound("never ended");
         call.answered(ONES);
@@ -67,7 +67,7 @@ class ProgramHistoryTests {
     }
 
     @Test
-    void aFailureThatNoPageNamesIsFound() {
+    void aFailureOnNoPageIsFound() {
         long begin = now;
         history.begin("a", ONES).failed(IreeException.of(StatusCode.INTERNAL, "?"));
         history.harmedSince(begin);
@@ -88,7 +88,7 @@ class ProgramHistoryTests {
     }
 
     @Test
-    void callsOfASumMayTakePlaceInEitherOrderWhileTheyOverlap() {
+    void overlappingCallsOfASumMayTakePlaceInEitherOrder() {
         Call two = history.add("sum", program, TWOS);
         Call one = history.add("sum", program, ONES);
         two.answered(AFTER_BOTH);
@@ -98,21 +98,21 @@ class ProgramHistoryTests {
     }
 
     @Test
-    void anOrderOtherThanThatOfTheTimeIsFound() {
+    void anOrderAgainstTheTimeIsFound() {
         history.add("sum", program, TWOS).answered(AFTER_BOTH);
         history.add("sum", program, ONES).answered(AFTER_ONES);
         isFound("had ended");
     }
 
     @Test
-    void aCallThatIsLostFromTheSumIsFound() {
+    void aCallMissingFromTheSumIsFound() {
         history.add("sum", program, ONES).answered(AFTER_ONES);
         history.add("sum", program, ONES).answered(AFTER_ONES);
         assertThat(history.check()).anyMatch(each -> each.contains("one place in the order"));
     }
 
     @Test
-    void aCallThatIsInTheSumTwiceIsFound() {
+    void aCallTwiceInTheSumIsFound() {
         history.add("sum", program, ONES).answered(new float[] {2.5f, 2.25f, 2, 1});
         assertThat(history.check()).anyMatch(each -> each.contains("more than failed"));
     }
@@ -128,7 +128,7 @@ class ProgramHistoryTests {
     }
 
     @Test
-    void aFailedCallThatBeganTooLateToBeInTheSumIsFound() {
+    void aFailedCallBegunTooLateForTheSumIsFound() {
         history.add("sum", program, TWOS).answered(AFTER_BOTH);
         long begin = now;
         failed(history.add("sum", program, ONES));
@@ -137,7 +137,7 @@ class ProgramHistoryTests {
     }
 
     @Test
-    void aSumThatDoesNotFollowFromTheOneBeforeIsFound() {
+    void aSumNotFollowingFromThePreviousSumIsFound() {
         history.add("sum", program, ONES).answered(AFTER_ONES);
         history.add("sum", program, ONES).answered(AFTER_BOTH);
         isFound("does not follow");
@@ -153,7 +153,7 @@ class ProgramHistoryTests {
     }
 
     @Test
-    void aCallThatIsLostWithItsClientNeedsNoEndAndMayBeInTheSumOrNot() {
+    void aCallLostWithItsClientNeedsNoEndAndMayBeInTheSumOrNot() {
         history.begin("a", ONES).lose();
         history.add("sum", program, ONES).lose();
         history.add("sum", program, TWOS).answered(AFTER_BOTH);
@@ -163,7 +163,7 @@ class ProgramHistoryTests {
     }
 
     @Test
-    void aCallDuringWhichTheProgramIsLoadedAgainMayBeInEitherSum() {
+    void aCallDuringAReloadOfTheProgramMayBeInEitherSum() {
         Object next = new Object();
         Call call = history.add("sum", program, ONES);
         call.reloaded(next);
@@ -175,7 +175,7 @@ class ProgramHistoryTests {
         assertThat(history.check()).anyMatch(each -> each.contains("more than failed"));
     }
 
-    /** Has calls printed, as in another process, and reads all lines but the last ones. */
+    /** Prints calls as in another process, and reads all lines but the last. */
     private PrintedCalls.Reader printed(Consumer<PrintedCalls> calls, int unread) {
         List<String> lines = new ArrayList<>();
         calls.accept(new PrintedCalls(() -> now++, lines::add));
@@ -187,7 +187,7 @@ class ProgramHistoryTests {
     }
 
     @Test
-    void callsOfAnotherProcessAreCheckedLikeThoseOfThisOne() {
+    void callsOfAnotherProcessAreCheckedLikeLocalCalls() {
         printed(
                 calls -> {
                     calls.begin("right", ONES).answered(ONES);

@@ -13,7 +13,7 @@ import io.github.iree4j.spring.Programs;
 import java.util.List;
 import org.springframework.context.ConfigurableApplicationContext;
 
-/** A node with programs, from its start to its end. */
+/** A node with programs, from start to end. */
 record ProgramNode(
         ConfigurableApplicationContext context,
         ClusterNode member,
@@ -29,7 +29,7 @@ record ProgramNode(
                 context.getBean(Programs.class));
     }
 
-    /** Returns the others that are missing here, and programs that are not ready; empty if none are. */
+    /** Returns the other nodes missing here, and programs not ready; empty if none are. */
     String missing(int others) {
         StringBuilder missing = new StringBuilder();
         member.fenced().ifPresent(cause -> missing.append("fenced: %s; ".formatted(cause)));

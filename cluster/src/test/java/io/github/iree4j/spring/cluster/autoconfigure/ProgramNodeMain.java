@@ -21,7 +21,8 @@ import org.springframework.context.annotation.Import;
 import org.springframework.context.event.ContextClosedEvent;
 
 /**
- * A node with programs in a process of its own, and with clients, whose calls it prints. The test commands it through its standard input:
+ * A node with programs in a separate process, and with clients whose calls are printed. The test commands the node
+ * through standard input:
  *
  * <pre>{@code
  * clients SEED -> clients begin, see PrintedCalls
@@ -32,7 +33,7 @@ import org.springframework.context.event.ContextClosedEvent;
  * }</pre>
  */
 final class ProgramNodeMain {
-    /** The state of a process without an application, or whose application starts or ends. */
+    /** The state of a process without an application, or with a starting or ending application. */
     static final String NOT_READY = "not ready; ";
 
     /** Processes of a Linux machine have this clock in common. */
@@ -41,7 +42,7 @@ final class ProgramNodeMain {
     private volatile @Nullable ProgramNode node;
     private @Nullable ProgramClients clients; // owned by the thread of the commands
 
-    /** What users write. */
+    /** As in users' code. */
     @Configuration(proxyBeanMethods = false)
     @Import(ClusterApplications.Application.class)
     static class Application {

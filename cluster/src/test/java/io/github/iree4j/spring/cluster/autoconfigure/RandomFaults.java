@@ -12,12 +12,15 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
-/** Faults of a cluster at random, while clients call its programs: what the clients see is right, and the cluster is whole again after each fault. */
+/**
+ * Faults of a cluster at random, during calls of its programs by clients: the clients see right results, and the
+ * cluster is whole again after each fault.
+ */
 final class RandomFaults {
-    /** Faults of one cluster: a machine index has 255 sessions, and a history has to fit into memory. */
+    /** Faults of a cluster: a machine index has 255 sessions, and a history has to fit into memory. */
     static final int OF_A_CLUSTER = 50;
 
-    /** A limit may end a connection, or a lease, in the moment in which a fault is over. */
+    /** A limit may end a connection, or a lease, in the moment of a fault's end. */
     private static final Duration SETTLES = Duration.ofSeconds(2);
 
     private static final Pattern NODE = Pattern.compile("m\\d+\\.s\\d+");
@@ -44,13 +47,14 @@ final class RandomFaults {
     }
 
     /**
-     * A device is lost, whose node is named; a node drains, or stops; a program could not be loaded; the client's own node stops. Not: it took too
-     * long.
+     * A device is lost, with its node named; a node drains, or stops; a program could not be loaded; the client's own
+     * node stops. Not: taking too long.
      */
     private static boolean isNamedByThePages(IreeException failure) {
         String message = String.valueOf(failure.getMessage());
         return switch (failure.code()) {
-            case ABORTED -> NODE.matcher(message).find() || message.contains("' was closed"); // as its own node stops
+            case ABORTED ->
+                NODE.matcher(message).find() || message.contains("' was closed"); // as the client's own node stops
             case CANCELLED -> STOPPED.matcher(message).find();
             case UNAVAILABLE -> WHERE.matcher(message).find() || message.contains("the application is stopping");
             case FAILED_PRECONDITION -> UNLOADED.matcher(message).find();
@@ -58,7 +62,7 @@ final class RandomFaults {
         };
     }
 
-    /** Starts the cluster, lets faults happen, with numbers from the first on to an end, and checks what the clients have seen. */
+    /** Starts the cluster, runs faults, numbered from the first to an end, and checks the clients' view. */
     void run(int first, int end) throws Exception {
         cluster.startAll();
         try (AutoCloseable clients = cluster.clients(random.nextLong())) {
@@ -73,7 +77,7 @@ final class RandomFaults {
         cluster.assertNothingIsLeft();
     }
 
-    /** Lets one or two faults happen at once, of different nodes. Returns their number. */
+    /** Runs one or two faults at once, of different nodes. Returns the number of faults. */
     private int hurt(int number) throws IOException, InterruptedException {
         int count = 1 + random.nextInt(3) / 2;
         int victim = random.nextInt(FaultyCluster.NODES);

@@ -42,9 +42,9 @@ class RotatingCertificatesTests {
     @TempDir
     private Path directory;
 
-    /** Another node, with certificates of one of two authorities. */
+    /** Another node, with certificates of either authority. */
     private static final class Peer extends NoConnections implements AutoCloseable {
-        final BlockingQueue<ClusterMember> asked = new LinkedBlockingQueue<>(); // of members whose certificate is good
+        final BlockingQueue<ClusterMember> asked = new LinkedBlockingQueue<>(); // of members with a good certificate
         final int port;
         private final GrpcTransport transport;
 
@@ -94,7 +94,7 @@ class RotatingCertificatesTests {
         return SslBundle.of(new JksSslStoreBundle(details, details), SslBundleKey.of(TestCertificates.PASSWORD));
     }
 
-    /** A node that accepts, shows and dials with what its bundle has now. */
+    /** A node that accepts, shows and dials with the present content of its bundle. */
     @Test
     void newConnectionsUseTheCertificatesOfTheUpdatedBundle() throws Exception {
         Path before =

@@ -32,8 +32,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The dashboard and the alert rules ask for what the generator of a chat model exposes to Prometheus.
- * {@code DashboardTests} of autoconfigure has the other series.
+ * The dashboard and the alert rules ask for meters exposed by the generator of a chat model to Prometheus. {@code
+ * DashboardTests} of autoconfigure has the other series.
  */
 @Timeout(300)
 class GenerationDashboardTests {
@@ -116,7 +116,7 @@ class GenerationDashboardTests {
     }
 
     @Test
-    void eachPanelOfTheRowAsksForWhatIsExposed() throws IOException {
+    void eachPanelOfTheRowAsksForExposedMeters() throws IOException {
         JsonNode dashboard = JsonMapper.shared().readTree(Files.readString(DOCS.resolve("iree4j.json")));
         List<String> row = null;
         for (JsonNode panel : dashboard.get("panels")) {
@@ -146,7 +146,7 @@ class GenerationDashboardTests {
 
     @Test
     @SuppressWarnings("unchecked")
-    void eachAlertAsksForWhatIsExposed() throws IOException {
+    void eachAlertAsksForExposedMeters() throws IOException {
         Map<String, List<Map<String, Object>>> file = new Yaml().load(Files.readString(DOCS.resolve("alerts.yaml")));
         List<String> expressions = new ArrayList<>();
         for (Map<String, Object> rule :

@@ -323,7 +323,7 @@ class IreeChatAutoConfigurationTests {
 
     @Test
     @ExtendWith(OutputCaptureExtension.class)
-    void theLogSaysWhatIsMeasuredAndForHowLong(CapturedOutput output) {
+    void theLogHasTheMeasurementAndItsDuration(CapturedOutput output) {
         configured
                 .withPropertyValues("iree.ai.chat.probe-prompts=1")
                 .run(context -> assertThat(output)

@@ -36,7 +36,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What an operator sees of a generator. */
+/** The operators' view of a generator. */
 @Timeout(300)
 class IreeChatOperationTests {
     private static final List<String> SERVER = List.of(

@@ -169,7 +169,7 @@ class IreeEmbeddingAutoConfigurationTests {
     }
 
     @Test
-    void reportsProgramThatIsNotAnEncoder() {
+    void reportsProgramOtherThanAnEncoder() {
         configured
                 .withPropertyValues(
                         "iree.modules.add.location=file:../fixtures/modules/3.13.0/cpu/add.vmfb",
@@ -208,7 +208,7 @@ class IreeEmbeddingAutoConfigurationTests {
     }
 
     @Test
-    void reportsPrefixThatLeavesNoRoom() {
+    void reportsPrefixLeavingNoRoom() {
         configured
                 .withPropertyValues(
                         "iree.ai.embedding.prefix.document=fence fence fence fence ", "iree.ai.embedding.max-tokens=4")

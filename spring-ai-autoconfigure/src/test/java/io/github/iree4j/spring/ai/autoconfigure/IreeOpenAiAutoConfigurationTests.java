@@ -60,7 +60,7 @@ class IreeOpenAiAutoConfigurationTests {
     }
 
     @Test
-    void modelsThatAreNotThereAreNotFound() {
+    void missingModelsAreNotFound() {
         enabled.run(context -> {
             OpenAiController controller = context.getBean(OpenAiController.class);
             for (String path : new String[] {"chat/completions", "completions", "embeddings"}) {
@@ -75,7 +75,7 @@ class IreeOpenAiAutoConfigurationTests {
     }
 
     @Test
-    void anEmbeddingModelIsServedWithoutTheLibraryThatGenerates() {
+    void anEmbeddingModelIsServedWithoutTheGeneratingLibrary() {
         enabled.withPropertyValues(SmallEncoder.properties())
                 .withClassLoader(new FilteredClassLoader(Generator.class))
                 .run(context -> {

@@ -89,7 +89,7 @@ class IreeRerankerAutoConfigurationTests {
     }
 
     @Test
-    void modelsWithTokenizersOfTheirOwnLiveTogether() {
+    void modelsWithSeparateTokenizersLiveTogether() {
         configured.withPropertyValues(SmallEncoder.properties()).run(context -> {
             assertThat(context).hasNotFailed().hasSingleBean(IreeEmbeddingModel.class);
             assertThat(context.getBeansOfType(TextTokenizer.class))
@@ -131,7 +131,7 @@ class IreeRerankerAutoConfigurationTests {
     }
 
     @Test
-    void reportsProgramThatIsNotAReranker() {
+    void reportsProgramOtherThanAReranker() {
         configured
                 .withPropertyValues(SmallEncoder.properties())
                 .withPropertyValues("iree.ai.reranker.module=encoder", "iree.ai.reranker.inputs=")

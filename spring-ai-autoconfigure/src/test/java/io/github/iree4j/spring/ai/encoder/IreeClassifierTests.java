@@ -172,7 +172,7 @@ class IreeClassifierTests {
                 "(tensor<?x?xi64>) -> tensor<?xf32> | result 0 is tensor<?xf32>, expected 2 numbers for each text",
                 "(tensor<?x?xi64>) -> () | it has 0 results, but iree.ai.classifier.result is 0"
             })
-    void programsThatDoNotFitAreRejectedAtTheCheck(String signature, String problem) {
+    void unsuitableProgramsAreRejectedAtTheCheck(String signature, String problem) {
         scripts.program("encoder", program -> program.function("main", signature));
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> classifier(_ -> {}).check())

@@ -288,7 +288,7 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void requestsAreObservedLikeThoseOfOtherModels() {
+    void requestsAreObservedLikeRequestsOfOtherModels() {
         TestObservationRegistry registry = TestObservationRegistry.create();
         model(adapted -> adapted, tokenizer, registry).embed("one two");
         TestObservationRegistryAssert.assertThat(registry)
@@ -463,7 +463,7 @@ class IreeEmbeddingModelTests {
                 "(i64) -> tensor<?x3xf32> | argument 0 is i64",
                 "(tensor<?x?xi64>) -> () | it has 0 results, but iree.ai.embedding.result is 0"
             })
-    void rejectsProgramsThatAreNotEncoders(String signature, String problem) {
+    void rejectsProgramsOtherThanEncoders(String signature, String problem) {
         scripts.program("encoder", program -> program.function("main", signature));
         IreeEmbeddingModel model = model();
         assertRefused(model::check, StatusCode.FAILED_PRECONDITION, problem);
@@ -487,7 +487,7 @@ class IreeEmbeddingModelTests {
     }
 
     @Test
-    void reportsResultsThatContradictTheDeclaration() {
+    void reportsResultsContradictingTheDeclaration() {
         scripts.program(
                 "encoder",
                 program -> program.function("main", "(tensor<?x?xi64>) -> tensor<?x3xf32>")

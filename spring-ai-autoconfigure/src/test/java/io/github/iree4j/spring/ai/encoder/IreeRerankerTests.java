@@ -183,7 +183,7 @@ class IreeRerankerTests {
                 .containsExactly("d1", "d0");
     }
 
-    /** Scores and order are those of each pair alone, however the pairs are divided into calls. */
+    /** Scores and order match each pair alone, however the pairs are divided into calls. */
     @Test
     void scoresDoNotDependOnTheBatches() {
         long seed = Long.getLong("iree4j.test.seed", 23);
@@ -359,7 +359,7 @@ class IreeRerankerTests {
                 "(tensor<?x?xi64>) -> tensor<?xi32> | expected a tensor of floats; iree.ai.reranker.result selects the result",
                 "(tensor<?x?xi64>, tensor<?x?xi64>, tensor<?x?xi64>) -> tensor<?xf32> | in iree.ai.reranker.inputs, such as"
             })
-    void programsThatDoNotFitAreRejectedAtTheCheck(String signature, String problem) {
+    void unsuitableProgramsAreRejectedAtTheCheck(String signature, String problem) {
         scripts.program("encoder", program -> program.function("main", signature));
         assertThatExceptionOfType(IreeException.class)
                 .isThrownBy(() -> reranker().check())
@@ -369,7 +369,7 @@ class IreeRerankerTests {
     }
 
     @Test
-    void resultsThatContradictTheDeclarationAreReported() {
+    void resultsContradictingTheDeclarationAreReported() {
         scripts.program(
                 "encoder",
                 program -> program.function("main", "(tensor<?x?xi64>) -> tensor<?xf32>")
@@ -404,7 +404,7 @@ class IreeRerankerTests {
     }
 
     @Test
-    void tokenizersWithoutPairsHaveThemAsBertHasThem() {
+    void tokenizersWithoutPairsUseThePairsOfBert() {
         TextTokenizer single = text -> tokenizer.tokenize(text);
         List<String> texts = List.of("one nine", "two one", "nine ".repeat(40) + "one", "");
         assertThat(reranker(single, settings -> settings.maxTokens = 16).scores("one two", texts))

@@ -85,7 +85,7 @@ class ReplacedProgramTests {
     }
 
     @Test
-    void embeddingsOfAResponseAreFromOneProgram() {
+    void embeddingsOfAResponseAreFromTheSameProgram() {
         List<float[]> vectors = replaced(1).embed(Collections.nCopies(6, "one"));
         assertThat(vectors).hasSize(6).allSatisfy(vector -> assertThat(vector).containsExactly(2, 2));
         assertThat(calls).as("one in vain").hasValue(4);

@@ -187,7 +187,7 @@ class TextPrefixesTests {
     /** Otherwise a text that starts with a prefix would have the embedding of another text. */
     @Test
     @ExtendWith(OutputCaptureExtension.class)
-    void textThatStartsWithThePrefixGetsItAgainWithAWarning(CapturedOutput output) {
+    void textStartingWithThePrefixGetsItAgainWithAWarning(CapturedOutput output) {
         IreeEmbeddingModel model = model();
         model.embed("one");
         assertThat(output).doesNotContain("adds again");
@@ -217,7 +217,7 @@ class TextPrefixesTests {
     }
 
     @Test
-    void rejectsPrefixThatLeavesNoRoomForText() {
+    void rejectsPrefixLeavingNoRoomForText() {
         IreeEmbeddingModel model = model(
                 settings -> {
                     settings.maxTokens = 4;

@@ -120,7 +120,7 @@ class VariantEmbeddingTests {
 
     /** The example of docs/spring-ai.md. */
     @Test
-    void splitsBatchesWhereThatIsCheaper() {
+    void splitsBatchesIfThatIsCheaper() {
         List<String> shapes = Stream.of(1, 4, 16)
                 .flatMap(rows -> Stream.of(16, 32, 64, 128, 256).map(length -> rows + "x" + length))
                 .toList();
@@ -138,7 +138,7 @@ class VariantEmbeddingTests {
 
     /** One by one is what a caller would do without batches. */
     @Test
-    void embeddingsMatchThoseOfIndividualTexts() {
+    void embeddingsMatchIndividualTexts() {
         long seed = Long.getLong("iree4j.test.seed", 23);
         System.out.println("random: variants, seed " + seed);
         Random random = new Random(seed);

@@ -25,7 +25,7 @@ class HostileTextsTests extends OpenAiServer {
 
     /** Otherwise a client that sends Latin-1 is answered to another message. */
     @Test
-    void bytesThatAreNoUtf8AreRefused() throws Exception {
+    void bytesOutsideUtf8AreRefused() throws Exception {
         script.answer("Hello");
         int[][] wrong = {
             {'Z', 0xFC, 'r', 'i', 'c', 'h'},
@@ -68,7 +68,7 @@ class HostileTextsTests extends OpenAiServer {
                 "{\"const\": null}",
                 "{\"type\": [\"object\", \"null\"]}"
             })
-    void aCallWithArgumentsThatAreNoObjectCannotBeForced(String parameters) throws Exception {
+    void aCallWithArgumentsOfNoObjectCannotBeForced(String parameters) throws Exception {
         String tools =
                 "\"tool_choice\": \"required\", \"tools\": [{\"type\": \"function\", \"function\": {\"name\": \"f\", \"parameters\": %s}}]"
                         .formatted(parameters);

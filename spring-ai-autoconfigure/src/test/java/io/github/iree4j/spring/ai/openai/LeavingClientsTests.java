@@ -60,7 +60,7 @@ class LeavingClientsTests extends OpenAiServer {
 
     @ParameterizedTest
     @CsvSource({"true, false", "true, true", "false, false", "false, true"})
-    void aClientThatLeavesEndsItsRequestAtTheNextTokens(boolean stream, boolean reset) throws Exception {
+    void aLeavingClientEndsItsRequestAtTheNextTokens(boolean stream, boolean reset) throws Exception {
         script.answer("x".repeat(1000));
         Semaphore steps = script.steps();
         try (Socket socket = send(CHAT, with(HELLO, "\"stream\": " + stream))) {
@@ -83,7 +83,7 @@ class LeavingClientsTests extends OpenAiServer {
 
     @ParameterizedTest
     @CsvSource({"true, false", "true, true", "false, false", "false, true"})
-    void aClientThatLeavesEndsItsRequestBeforeTheFirstToken(boolean stream, boolean reset) throws Exception {
+    void aLeavingClientEndsItsRequestBeforeTheFirstToken(boolean stream, boolean reset) throws Exception {
         script.answer("x".repeat(1000));
         script.steps();
         try (Socket socket = send(CHAT, with(HELLO, "\"stream\": " + stream))) {
@@ -101,7 +101,7 @@ class LeavingClientsTests extends OpenAiServer {
     /** The body says how long the prompt is: of a long prompt, the number of tokens is looked up before. */
     @ParameterizedTest
     @CsvSource({"1, false", "1, true", "30000, false", "30000, true"})
-    void aClientThatLeavesEndsItsRequestWhileTheModelLoads(int length, boolean reset) throws Exception {
+    void aLeavingClientEndsItsRequestWhileTheModelLoads(int length, boolean reset) throws Exception {
         script.answer("x");
         CountDownLatch loaded = script.load();
         try {
@@ -119,7 +119,7 @@ class LeavingClientsTests extends OpenAiServer {
     }
 
     @Test
-    void aClientThatStaysIsAnsweredAfterTheLoad() throws Exception {
+    void aStayingClientIsAnsweredAfterTheLoad() throws Exception {
         script.answer("x");
         CountDownLatch loaded = script.load();
         CompletableFuture<HttpResponse<String>> running =
@@ -137,7 +137,7 @@ class LeavingClientsTests extends OpenAiServer {
     }
 
     @Test
-    void aClientThatLeavesIsNoticedWhileItsTextIsHeldBack() throws Exception {
+    void aLeavingClientIsNoticedWhileItsTextIsHeldBack() throws Exception {
         script.answer("<tool_call>" + "x".repeat(1000));
         Semaphore steps = script.steps();
         try (Socket _ = send(CHAT, with(with(HELLO, OpenAiInterfaceTests.TOOLS), "\"stream\": true"))) {

@@ -52,7 +52,7 @@ class LlamaServerTests {
     }
 
     @Test
-    void testsThatFitPass() throws Exception {
+    void suitableTestsPass() throws Exception {
         ProcessBuilder tests = new ProcessBuilder(
                         System.getProperty(OpenAiClientTests.PYTHON),
                         "-m",

@@ -47,7 +47,7 @@ class OpenAiClientTests extends OpenAiServer {
     }
 
     @Test
-    void aStreamThatIsClosedEndsItsRequest() throws Exception {
+    void aClosedStreamEndsItsRequest() throws Exception {
         script.answer("x".repeat(5000));
         Semaphore steps = script.steps();
         steps.release(10);

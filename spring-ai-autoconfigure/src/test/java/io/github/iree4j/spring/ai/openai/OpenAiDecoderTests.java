@@ -112,7 +112,7 @@ class OpenAiDecoderTests {
     }
 
     @Test
-    void logProbabilitiesAreThoseOfTheAnswer() throws Exception {
+    void logProbabilitiesBelongToTheAnswer() throws Exception {
         String body =
                 "{\"messages\": [{\"role\": \"user\", \"content\": \"Hi\"}], \"max_tokens\": 12, \"logprobs\": true, \"top_logprobs\": 2}";
         JsonNode choice = answer("chat/completions", body).path("choices").get(0);
@@ -251,7 +251,7 @@ class OpenAiDecoderTests {
     }
 
     @Test
-    void aPromptThatIsTooLongHasItsOwnCode() throws Exception {
+    void aTooLongPromptHasItsOwnCode() throws Exception {
         HttpResponse<String> response = post(
                 "chat/completions",
                 "{\"messages\": [{\"role\": \"user\", \"content\": \"%s\"}]}".formatted("x".repeat(5000)));

@@ -27,7 +27,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What OpenAI's clients rely on. */
+/** The features that OpenAI's clients rely on. */
 class OpenAiInterfaceTests extends OpenAiServer {
 
     static final String TOOLS = """
@@ -287,7 +287,7 @@ class OpenAiInterfaceTests extends OpenAiServer {
     }
 
     @Test
-    void embeddingsAreThoseOfTheModel() throws Exception {
+    void embeddingsMatchTheModel() throws Exception {
         float[] expected = embedding.embed("A man is eating food.");
         JsonNode answer = answer(
                 "/v1/embeddings",
@@ -377,7 +377,7 @@ class OpenAiInterfaceTests extends OpenAiServer {
                 "tools[0].function.parameters | [{\"type\": \"function\", \"function\": {\"name\": \"a\", \"parameters\": []}}]",
                 "tools[1].function.name | [{\"type\": \"function\", \"function\": {\"name\": \"a\"}}, {\"type\": \"function\", \"function\": {\"name\": \"a\"}}]",
             })
-    void parametersThatCannotBeFollowedAreNamed(String parameter, String value) throws Exception {
+    void impossibleParametersAreNamed(String parameter, String value) throws Exception {
         script.answer("x");
         String member = parameter.replaceAll("[.\\[].*", "");
         JsonNode error = error(post(CHAT, with(HELLO, "\"" + member + "\": " + value)), 400);
@@ -413,7 +413,7 @@ class OpenAiInterfaceTests extends OpenAiServer {
                 "messages[0].tool_call_id | [{\"role\": \"tool\", \"content\": \"x\", \"tool_call_id\": \"7\"}]",
                 "messages[0].tool_calls[0].function.arguments | [{\"role\": \"assistant\", \"tool_calls\": [{\"type\": \"function\", \"id\": \"1\", \"function\": {\"name\": \"a\", \"arguments\": \"[\"}}]}]",
             })
-    void messagesThatCannotBeReadAreNamed(String parameter, String messages) throws Exception {
+    void unreadableMessagesAreNamed(String parameter, String messages) throws Exception {
         JsonNode error = error(post(CHAT, "{\"messages\": " + messages + "}"), 400);
         assertThat(error.path("param").stringValue()).isEqualTo(parameter);
     }
@@ -490,7 +490,7 @@ class OpenAiInterfaceTests extends OpenAiServer {
                 "{\"messages\": [{\"role\": \"user\", \"content\": \"\\udf89\\ud83c\"}]}",
                 "{\"\\ud83c\": 1}",
             })
-    void bodiesThatAreNoRequestsAreRefused(String body) throws Exception {
+    void bodiesOfNoRequestAreRefused(String body) throws Exception {
         assertThat(error(post(CHAT, body), 400).path("type").stringValue()).isEqualTo("invalid_request_error");
     }
 

@@ -54,7 +54,7 @@ class QueuedClientsTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aClientThatLeavesEndsItsWaitingRequest(boolean stream) throws Exception {
+    void aLeavingClientEndsItsWaitingRequest(boolean stream) throws Exception {
         chat.hold();
         try {
             try (Socket socket = LeavingClientsTests.send(

@@ -32,7 +32,7 @@ class SlowReadersTests extends OpenAiServer {
     }
 
     @Test
-    void clientsThatReadNothingGiveTheirPlacesBack() throws Exception {
+    void idleClientsGiveTheirPlacesBack() throws Exception {
         script.answer("x".repeat(4000));
         List<Socket> all = new ArrayList<>();
         try {

@@ -14,21 +14,21 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: a transfer and a wait for a semaphore that begin while the session fails are refused or fail with it.
+ * Claim: a transfer and a wait for a semaphore, begun while the session fails, are refused or fail with the session.
  *
- * <p>REMOTE-1: each part refuses additions once it was told, under its own lock.
+ * <p>REMOTE-1: each failed part refuses additions, under its own lock.
  */
 @JCStressTest
 @Outcome(id = "1 end, (refused|failed)", expect = Expect.ACCEPTABLE, desc = "neither hangs")
-@Outcome(expect = Expect.FORBIDDEN, desc = "one hangs, or ends twice")
+@Outcome(expect = Expect.FORBIDDEN, desc = "an addition hangs, or ends twice")
 @State
-public class WhatIsAddedFailsWithItsSession {
+public class AdditionFailsWithTheSession {
     private final StressPeer peer = new StressPeer();
     private final AtomicInteger ends = new AtomicInteger();
     private @Nullable TimelineSemaphore proxy;
 
     /** For jcstress. */
-    public WhatIsAddedFailsWithItsSession() {}
+    public AdditionFailsWithTheSession() {}
 
     /** The session fails. */
     @Actor
@@ -49,7 +49,7 @@ public class WhatIsAddedFailsWithItsSession {
         }
     }
 
-    /** What became of them. */
+    /** Outcomes of the additions. */
     @Arbiter
     public void outcome(LL_Result r) {
         r.r1 = ends.get() + " end";

@@ -9,33 +9,34 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Claim: a region that a helper has opened is continued when the helper leaves, although the worker had found nothing and fell asleep.
+ * Claim: a region opened by a helper is continued when the helper leaves, although the worker had found nothing and
+ * fell asleep.
  *
  * <p>LANE-3: a leaving helper checks for an open region, and has the lane rescheduled.
  */
 @JCStressTest
 @Outcome(id = "4, 0, 1", expect = Expect.ACCEPTABLE, desc = "all of it ran")
-@Outcome(expect = Expect.FORBIDDEN, desc = "an open region that no worker is woken for")
+@Outcome(expect = Expect.FORBIDDEN, desc = "an open region without a woken worker")
 @State
-public class HelperThatLeavesIsReplaced {
+public class LeavingHelperIsReplaced {
     private final StressLane lane = new StressLane(1, 4);
 
     /** For jcstress. */
-    public HelperThatLeavesIsReplaced() {}
+    public LeavingHelperIsReplaced() {}
 
-    /** The worker, which may fall asleep. */
+    /** The worker, free to fall asleep. */
     @Actor
     public void worker() {
         lane.work();
     }
 
-    /** A thread that waits for the work and helps. */
+    /** A helping thread in a wait for the work. */
     @Actor
     public void helper() {
         lane.help(1);
     }
 
-    /** Workgroups run, those that overlapped with another, executions ended. */
+    /** Workgroups run, workgroups overlapping with another, executions ended. */
     @Arbiter
     public void outcome(III_Result r) {
         lane.workWhileAwake();

@@ -11,24 +11,24 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJ_Result;
 
 /**
- * Claim: a lookup is a consistent snapshot, although it takes no lock.
+ * Claim: a lookup is a consistent snapshot, although no lock is taken.
  *
- * <p>SEM-4: each value is signalled with an epoch ten times as large, in a history so short that records are overwritten.
+ * <p>SEM-4: each value is signalled with an epoch ten times as large, in a history so short as to overwrite records.
  */
 @JCStressTest
 @Outcome(id = "1, 10", expect = Expect.ACCEPTABLE, desc = "before the new signals")
 @Outcome(id = "2, 20", expect = Expect.ACCEPTABLE, desc = "the first was overwritten, the second answers")
-@Outcome(id = "3, 30", expect = Expect.ACCEPTABLE, desc = "only the last one is left")
-@Outcome(expect = Expect.FORBIDDEN, desc = "value of one signal, frontier of another")
+@Outcome(id = "3, 30", expect = Expect.ACCEPTABLE, desc = "only the last record is left")
+@Outcome(expect = Expect.FORBIDDEN, desc = "value of one signal, frontier of the other")
 @State
-public class LookupIsOfOneMoment {
+public class LookupIsASnapshot {
     private static final long AXIS = Axis.of(1, 0, CausalDomain.QUEUE, 0);
 
     private final TimelineSemaphore timeline =
             TimelineSemaphore.create(SemaphoreOptions.DEFAULTS.withHistoryCapacity(1));
 
     /** Makes the first signal before the actors start. */
-    public LookupIsOfOneMoment() {
+    public LookupIsASnapshot() {
         timeline.signal(1, Frontier.of(AXIS, 10));
     }
 

@@ -11,9 +11,11 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * Claim: when a participant learns that its group has failed, the axis of the group has failed, whether it arrives before, while or after that.
+ * Claim: when a participant learns of the failure of the group, the axis of the group has failed, whether the
+ * participant arrives before, during or after the failure.
  *
- * <p>GROUP-1: the axis fails before the failure is published under the lock, and before those that wait are told.
+ * <p>GROUP-1: the axis fails before the failure is published under the lock, and before waiting participants are
+ * called.
  */
 @JCStressTest
 @Outcome(id = "refused, failed", expect = Expect.ACCEPTABLE, desc = "came late")
@@ -21,15 +23,15 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 @Outcome(id = "ABORTED, failed", expect = Expect.ACCEPTABLE, desc = "was told")
 @Outcome(expect = Expect.FORBIDDEN, desc = "refused before the axis had failed, or not told")
 @State
-public class ToldThatTheAxisFailed {
+public class FailedGroupHasAFailedAxis {
     private final ToldParticipants participants = new ToldParticipants();
     private boolean refused;
     private boolean failed;
 
     /** For jcstress. */
-    public ToldThatTheAxisFailed() {}
+    public FailedGroupHasAFailedAxis() {}
 
-    /** One participant arrives. */
+    /** A participant arrives. */
     @Actor
     public void late() {
         try {
@@ -46,7 +48,7 @@ public class ToldThatTheAxisFailed {
         participants.group.fail(IreeException.of(StatusCode.ABORTED, "on purpose"));
     }
 
-    /** What it was told, and the axis then. */
+    /** The outcome reported, and the axis then. */
     @Arbiter
     public void outcome(LL_Result r) {
         r.r1 = refused ? "refused" : participants.told(0);

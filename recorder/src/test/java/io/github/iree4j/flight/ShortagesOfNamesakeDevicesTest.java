@@ -17,9 +17,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Two devices have one name, and equal requests for memory wait on both. */
+/** Two devices have the same name, and equal requests for memory wait on both. */
 @Timeout(60)
-class ShortagesOfDevicesWithOneNameTest {
+class ShortagesOfNamesakeDevicesTest {
     private static final int MIB = 1 << 20;
 
     private final VirtualClock clock = VirtualClock.stepped();
@@ -70,7 +70,7 @@ class ShortagesOfDevicesWithOneNameTest {
     }
 
     @Test
-    void memoryGivenBeforeShowsWhichDeviceARequestIsOf() {
+    void memoryGivenBeforeShowsTheDeviceOfARequest() {
         allocate(left, 6 * MIB);
         allocate(right, 5 * MIB);
         allocate(left, 4 * MIB);
@@ -85,7 +85,7 @@ class ShortagesOfDevicesWithOneNameTest {
     }
 
     @Test
-    void theOrderOfTheRecordsShowsWhichDeviceARequestIsOf() {
+    void theOrderOfTheRecordsShowsTheDeviceOfARequest() {
         holdEqualRequests();
         assertThat(problems())
                 .hasSize(2)
@@ -95,7 +95,7 @@ class ShortagesOfDevicesWithOneNameTest {
 
     /** The records of two threads: both operations are held before either request stands in line. */
     @Test
-    void equalRequestsThatNothingTellsApartAreNotSaidToLackRecords() {
+    void indistinguishableEqualRequestsAreNotReportedAsLackingRecords() {
         holdEqualRequests();
         FlightRecording recording = recorder.recording();
         RecordWords records = new RecordWords();

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An operation is named as the signaller of a wait only where the operation can be, or was, the signaller. */
-class WhoSignalsTest {
+class RecordedSignallersTest {
     private static final long LONG = 1_000_000;
 
     private final List<TimelineSemaphore> timelines = new ArrayList<>();
@@ -105,7 +105,7 @@ class WhoSignalsTest {
 
     /** The second of three steps is missing. */
     @Test
-    void anOperationDoesNotSignalWhatItWaitsFor() {
+    void anOperationDoesNotSignalItsAwaitedValue() {
         TimelineSemaphore tokens = timeline();
         submit(unordered, 0, "first", null, Fence.at(tokens, 1));
         submit(unordered, 0, "third", Fence.at(tokens, 2), Fence.at(tokens, 3));
@@ -156,9 +156,9 @@ class WhoSignalsTest {
                 .doesNotContain("\"links\":[{");
     }
 
-    /** An operation that runs has promised nothing on a queue without order. */
+    /** A running operation has promised nothing on a queue without order. */
     @Test
-    void aWaitEndedByTheHostIsNotEndedByAnOperationThatRuns() {
+    void aWaitEndedByTheHostIsNotEndedByARunningOperation() {
         TimelineSemaphore first = timeline();
         TimelineSemaphore second = timeline();
         durations.put("later", LONG);
@@ -172,9 +172,9 @@ class WhoSignalsTest {
         clock.runUntilIdle();
     }
 
-    /** The waiting operation fails before the end of the operation that fails it is recorded. */
+    /** The waiting operation fails before the end of its failing predecessor is recorded. */
     @Test
-    void anOperationFailsByOneThatFailsWithoutRunning() {
+    void anOperationFailsByAnOperationFailingWithoutRunning() {
         TimelineSemaphore first = timeline();
         TimelineSemaphore second = timeline();
         submit(unordered, 0, "waiter", Fence.at(second, 1), null);
@@ -184,9 +184,9 @@ class WhoSignalsTest {
         assertThat(waits(graph(), "waiter").getFirst()).contains("failed by #");
     }
 
-    /** Two operations signal one value; the first one waits for a lower value. */
+    /** Two operations signal the same value; the first waits for a lower value. */
     @Test
-    void ofTwoSignallersTheOneThatDoesNotWaitForTheValueIsNamed() {
+    void ofTwoSignallersTheSignallerNotWaitingForTheValueIsNamed() {
         TimelineSemaphore shared = timeline();
         TimelineSemaphore never = timeline();
         submit(unordered, 0, "first", Fence.at(shared, 2), Fence.at(shared, 3));

@@ -3,6 +3,7 @@ package io.github.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -369,6 +370,37 @@ class ScriptsTest {
         builder.environment().merge("PATH", programs.toString(), (path, own) -> own + ":" + path);
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
         return builder.start().waitFor();
+    }
+
+    /** Maven runs no test, and says nothing, for a name without a test: a test may have been renamed. */
+    @Test
+    void testsNamedByScriptsExist() throws IOException {
+        Pattern named = Pattern.compile("\\b(\\w+Tests?)#(\\w+)");
+        List<String> found = new ArrayList<>();
+        try (Stream<Path> scripts = Files.list(ROOT.resolve("bin"));
+                Stream<Path> files = Files.walk(ROOT)) {
+            List<Path> tests = files.filter(file -> file.toString().contains("src/test/java"))
+                    .filter(Files::isRegularFile)
+                    .toList();
+            for (Path script : scripts.filter(Files::isRegularFile).toList()) {
+                for (MatchResult match : named.matcher(Files.readString(script)).results().toList()) {
+                    found.add(match.group());
+                    assertThat(tests)
+                            .as("%s of %s", match.group(), script)
+                            .anyMatch(test -> test.endsWith(match.group(1) + ".java")
+                                    && read(test).contains("void " + match.group(2)));
+                }
+            }
+        }
+        assertThat(found).isNotEmpty();
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Each script run by Maven on Windows has a twin for cmd.exe, which ends lines by two characters. */

@@ -33,10 +33,16 @@ class CommandPagesTests {
      * A container needs Docker, pods need Kubernetes (a test compares the manifests with the properties), a release a
      * key and an account ({@code bin/release} tries the rest); the page for operators shows commands for the sample
      * with a call in progress, with a profile started by other tests; a test of signatures runs the commands of the
-     * page on trust.
+     * page on trust; the library of a release, for a machine without a compiler, needs a release ({@code ScriptsTest}
+     * builds with such a library).
      */
     private static final Set<String> NOT_AT_NIGHT = Set.of(
-            "docs/containers.md", "docs/kubernetes.md", "docs/versions.md", "docs/operations.md", "docs/trust.md");
+            "docs/containers.md",
+            "docs/kubernetes.md",
+            "docs/versions.md",
+            "docs/operations.md",
+            "docs/platforms.md",
+            "docs/trust.md");
 
     @Test
     void eachPageWithCommandsOrFilesIsRunAtNight() throws IOException {

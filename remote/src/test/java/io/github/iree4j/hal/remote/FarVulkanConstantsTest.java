@@ -160,7 +160,7 @@ class FarVulkanConstantsTest {
             result(reads, "constants", (Object) new float[4][4]);
             assertThat(one.handle()).as("after a reading call").isEqualTo(before + 1);
             insert(writes, 1);
-            assertThat(one.handle()).as("after a call that writes").isGreaterThan(before + 2);
+            assertThat(one.handle()).as("after a writing call").isGreaterThan(before + 2);
         }
     }
 }

@@ -71,7 +71,7 @@ class ProgramHistoryTests {
         long begin = now;
         history.begin("a", ONES).failed(IreeException.of(StatusCode.INTERNAL, "?"));
         history.harmedSince(begin);
-        isFound("no page names");
+        isFound("not named on any page");
     }
 
     @Test
@@ -108,7 +108,7 @@ class ProgramHistoryTests {
     void aCallMissingFromTheSumIsFound() {
         history.add("sum", program, ONES).answered(AFTER_ONES);
         history.add("sum", program, ONES).answered(AFTER_ONES);
-        assertThat(history.check()).anyMatch(each -> each.contains("one place in the order"));
+        assertThat(history.check()).anyMatch(each -> each.contains("the same place in the order"));
     }
 
     @Test
@@ -208,7 +208,7 @@ class ProgramHistoryTests {
                 .hasSize(3)
                 .anyMatch(each -> each.contains("a thread hangs"))
                 .anyMatch(each -> each.contains("wrong of") && each.contains("wrong answer"))
-                .anyMatch(each -> each.contains("INTERNAL; in two|lines .") && each.contains("no page names"));
+                .anyMatch(each -> each.contains("INTERNAL; in two|lines .") && each.contains("not named on any page"));
     }
 
     @Test

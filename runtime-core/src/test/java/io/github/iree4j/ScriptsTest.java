@@ -383,7 +383,8 @@ class ScriptsTest {
                     .filter(Files::isRegularFile)
                     .toList();
             for (Path script : scripts.filter(Files::isRegularFile).toList()) {
-                for (MatchResult match : named.matcher(Files.readString(script)).results().toList()) {
+                for (MatchResult match :
+                        named.matcher(Files.readString(script)).results().toList()) {
                     found.add(match.group());
                     assertThat(tests)
                             .as("%s of %s", match.group(), script)

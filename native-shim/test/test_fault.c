@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "shim_file.h"
@@ -158,6 +159,26 @@ static void a_fault_near_a_binding_says_which(void) {
   munmap(bytes, 3 * page);
   shim_cpu_executable_release(executable);
 }
+
+#if !defined(__APPLE__)
+// Linux shows the map in a file, which needs a descriptor.
+static void an_unreadable_memory_map_is_not_an_empty_one(void) {
+  shim_cpu_executable_t* executable = faulty(0);
+  bound_t bound = {{0}};
+  uint8_t* bytes = map(PROT_READ);
+  struct rlimit before;
+  CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const struct rlimit none = {.rlim_cur = 0, .rlim_max = before.rlim_max};
+  CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  CHECK_FAILS(run(executable, STORE, bytes, &bound, &error), SHIM_INTERNAL,
+              ", and the memory map cannot be read");
+  CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  CHECK_FAILS(run(executable, STORE, bytes, &bound, &error), SHIM_INTERNAL,
+              "read-only memory");
+  munmap(bytes, page);
+  shim_cpu_executable_release(executable);
+}
+#endif
 
 static void a_file_that_became_shorter_is_lost_data(void) {
   shim_cpu_executable_t* executable = faulty(0);
@@ -475,6 +496,9 @@ int main(void) {
   }
   RUN(a_fault_is_a_status_that_says_what_was_done);
   RUN(a_fault_near_a_binding_says_which);
+#if !defined(__APPLE__)
+  RUN(an_unreadable_memory_map_is_not_an_empty_one);
+#endif
   RUN(a_file_that_became_shorter_is_lost_data);
   RUN(the_thread_is_as_before);
   RUN(faults_while_loading_are_statuses);

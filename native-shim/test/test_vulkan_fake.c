@@ -58,6 +58,12 @@ static void a_library_that_is_not_there_is_named(void) {
   CHECK(!api);
   CHECK_FAILS(shim_vulkan_open("libc.so.6", 0, &api, &error), SHIM_UNAVAILABLE,
               "'libc.so.6' has no symbol vkGetInstanceProcAddr");
+  // There is no use in installing what is there and does not load.
+  shim_error_t error = {0};
+  CHECK_EQ(shim_vulkan_open(SHIM_KERNEL_DIR "/undefined.so", 0, &api, &error),
+           SHIM_UNAVAILABLE);
+  CHECK(strstr(error.message, "cannot open '" SHIM_KERNEL_DIR "/undefined.so'"));
+  CHECK(!strstr(error.message, "install"));
 }
 
 // Opens the library and a device without one symbol, and returns the status.

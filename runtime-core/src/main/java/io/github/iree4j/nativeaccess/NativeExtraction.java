@@ -80,6 +80,20 @@ final class NativeExtraction {
                         .formatted(platform, resource, present(), NativeLibrary.LIBRARY_PATH));
     }
 
+    /**
+     * Reads the library in a file, for copies of it.
+     *
+     * @throws IreeException UNAVAILABLE when the file cannot be read
+     */
+    static NativeExtraction of(Path file) {
+        try {
+            return new NativeExtraction(Files.readAllBytes(file));
+        } catch (IOException e) {
+            throw IreeException.of(
+                    StatusCode.UNAVAILABLE, "native library '%s' cannot be read: %s".formatted(file, e), e);
+        }
+    }
+
     private static String resource(String platform) {
         return "META-INF/native/" + platform + "/" + NativePlatform.fileName(platform);
     }
@@ -129,8 +143,8 @@ final class NativeExtraction {
         if (!Files.isRegularFile(sum)) {
             return;
         }
+        String checksum = of(file).checksum;
         try (InputStream in = Files.newInputStream(sum)) {
-            String checksum = new NativeExtraction(Files.readAllBytes(file)).checksum;
             if (!new String(in.readNBytes(checksum.length()), StandardCharsets.US_ASCII).equals(checksum)) {
                 throw IreeException.of(
                         StatusCode.UNAVAILABLE,
@@ -139,7 +153,7 @@ final class NativeExtraction {
             }
         } catch (IOException e) {
             throw IreeException.of(
-                    StatusCode.UNAVAILABLE, "native library '%s' cannot be read: %s".formatted(file, e), e);
+                    StatusCode.UNAVAILABLE, "checksum '%s' of the native library cannot be read: %s".formatted(sum, e), e);
         }
     }
 

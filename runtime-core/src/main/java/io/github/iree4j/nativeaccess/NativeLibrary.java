@@ -188,7 +188,9 @@ public final class NativeLibrary {
     private static @Nullable IreeException probe() {
         try {
             String configured = configured();
-            Path loaded = configured == null ? loadResource() : loadConfigured(configured);
+            Path loaded = configured == null
+                    ? loadCopy(NativeExtraction.find(platform()), false)
+                    : loadConfigured(configured);
             checkInterface(loaded);
             LOG.debug("native library loaded from '{}'", loaded);
             return null;
@@ -216,17 +218,24 @@ public final class NativeLibrary {
             load(file);
             return file;
         } catch (UnsatisfiedLinkError e) {
+            if (isOfAnotherLoader(e)) {
+                return loadCopy(NativeExtraction.of(file), true);
+            }
             throw IreeException.of(
                     StatusCode.UNAVAILABLE, "native library '" + file + "' cannot be loaded: " + e.getMessage(), e);
         }
     }
 
-    private static Path loadResource() {
-        NativeExtraction extraction = NativeExtraction.find(platform());
+    /** A file serves a single class loader; a second application in this JVM gets a separate copy. */
+    private static boolean isOfAnotherLoader(UnsatisfiedLinkError e) {
+        return e.getMessage() != null && e.getMessage().contains("already loaded in another classloader");
+    }
+
+    private static Path loadCopy(NativeExtraction extraction, boolean isPrivate) {
         List<IreeException> failures = new ArrayList<>();
         for (Path directory : CacheDirectory.candidates(configuredCopies())) {
             try {
-                return loadFrom(extraction, directory);
+                return loadFrom(extraction, directory, isPrivate);
             } catch (IreeException e) {
                 if (e.getCause() instanceof IllegalCallerException) {
                     throw e;
@@ -243,22 +252,15 @@ public final class NativeLibrary {
         throw failure;
     }
 
-    private static Path loadFrom(NativeExtraction extraction, Path directory) {
-        Path file = extraction.extractTo(directory);
+    private static Path loadFrom(NativeExtraction extraction, Path directory, boolean isPrivate) {
+        Path file = isPrivate ? extraction.privateCopyIn(directory) : extraction.extractTo(directory);
         try {
-            try {
-                load(file);
-                return file;
-            } catch (UnsatisfiedLinkError e) {
-                // A file serves a single class loader; a second application in this JVM gets a separate copy.
-                if (e.getMessage() == null || !e.getMessage().contains("already loaded in another classloader")) {
-                    throw e;
-                }
-                Path copy = extraction.privateCopyIn(directory);
-                load(copy);
-                return copy;
-            }
+            load(file);
+            return file;
         } catch (UnsatisfiedLinkError e) {
+            if (!isPrivate && isOfAnotherLoader(e)) {
+                return loadFrom(extraction, directory, true);
+            }
             String remedy = CacheDirectory.isOnNoexecVolume(file)
                     ? "; the volume of '%s' seems to be mounted noexec, set %s to a directory on another one"
                             .formatted(directory, NativeExtraction.EXTRACT_DIR)

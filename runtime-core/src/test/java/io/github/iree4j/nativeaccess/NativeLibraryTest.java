@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no POSIX permissions and Unix attributes")
 class NativeLibraryTest {
     /** Prints whether native code is available, or why not; runs in its own JVM. */
-    static final class Probe {
+    public static final class Probe {
         private Probe() {}
 
         public static void main(String[] args) {
@@ -392,16 +392,46 @@ class NativeLibraryTest {
     @Test
     void aSecondClassLoaderGetsItsOwnLibrary() throws Exception {
         NativeLibrary.ensureAvailable();
-        URL[] classPath = Arrays.stream(System.getProperty("java.class.path").split(java.io.File.pathSeparator))
-                .map(NativeLibraryTest::url)
-                .toArray(URL[]::new);
-        try (URLClassLoader loader = new URLClassLoader(classPath, ClassLoader.getPlatformClassLoader())) {
+        try (URLClassLoader loader = new URLClassLoader(classPath(), ClassLoader.getPlatformClassLoader())) {
             Class<?> second = loader.loadClass(NativeLibrary.class.getName());
             assertThat(second).isNotEqualTo(NativeLibrary.class);
             assertThat(second.getMethod("unavailabilityCause").invoke(null)).isNull();
             Class<?> features = loader.loadClass(CpuFeatures.class.getName());
             assertThat(features.getMethod("architecture").invoke(null)).isEqualTo(CpuFeatures.architecture());
         }
+    }
+
+    /** Loads the library in two class loaders, one after the other. */
+    static final class TwoLoaders {
+        private TwoLoaders() {}
+
+        public static void main(String[] args) throws Exception {
+            Probe.main(args);
+            try (URLClassLoader loader = new URLClassLoader(classPath(), ClassLoader.getPlatformClassLoader())) {
+                loader.loadClass(Probe.class.getName())
+                        .getMethod("main", String[].class)
+                        .invoke(null, (Object) args);
+            }
+            // The copies of a JVM that is killed remain unless they are gone by now.
+            Runtime.getRuntime().halt(0);
+        }
+    }
+
+    @Test
+    void aSecondClassLoaderGetsACopyOfTheConfiguredLibrary(@TempDir Path copies) throws Exception {
+        Path built = TestKernels.DIRECTORY.resolve("../..").toAbsolutePath().normalize();
+        assertThat(output(probeCommand(
+                        TwoLoaders.class,
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-Diree.native.extract-dir=" + copies,
+                        "-Diree.native.library-path=" + built)))
+                .isEqualTo("available\navailable\n");
+    }
+
+    private static URL[] classPath() {
+        return Arrays.stream(System.getProperty("java.class.path").split(java.io.File.pathSeparator))
+                .map(NativeLibraryTest::url)
+                .toArray(URL[]::new);
     }
 
     private static URL url(String entry) {

@@ -256,6 +256,9 @@ public final class NativeLibrary {
         Path file = isPrivate ? extraction.privateCopyIn(directory) : extraction.extractTo(directory);
         try {
             load(file);
+            if (isPrivate) {
+                NativeExtraction.forget(file);
+            }
             return file;
         } catch (UnsatisfiedLinkError e) {
             if (!isPrivate && isOfAnotherLoader(e)) {

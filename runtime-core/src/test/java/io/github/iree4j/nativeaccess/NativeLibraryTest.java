@@ -11,7 +11,9 @@ import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -426,6 +428,30 @@ class NativeLibraryTest {
                         "-Diree.native.extract-dir=" + copies,
                         "-Diree.native.library-path=" + built)))
                 .isEqualTo("available\navailable\n");
+        if (OS.LINUX.isCurrentOs()) {
+            assertThat(copies).isEmptyDirectory();
+        }
+    }
+
+    @Test
+    void leftoversAreRemovedAfterADay(@TempDir Path directory) throws Exception {
+        Instant now = Instant.parse("2026-03-04T05:06:07Z");
+        List<String> names = List.of(
+                "libiree4j_shim-0123456789abcdef-77-123.so",
+                "extract-1f.tmp",
+                "libiree4j_shim-0123456789abcdef.so",
+                "libiree4j_shim-0123456789abcdef-77-124.so");
+        for (String name : names) {
+            boolean isNew = name.endsWith("124.so");
+            Files.setLastModifiedTime(
+                    Files.createFile(directory.resolve(name)), FileTime.from(isNew ? now : now.minusSeconds(1)));
+        }
+        NativeExtraction.removeLeftovers(directory, now);
+        try (var left = Files.list(directory)) {
+            assertThat(left.map(each -> each.getFileName().toString()))
+                    .containsExactlyInAnyOrder(names.get(2), names.get(3));
+        }
+        NativeExtraction.removeLeftovers(directory.resolve("none"), now);
     }
 
     private static URL[] classPath() {

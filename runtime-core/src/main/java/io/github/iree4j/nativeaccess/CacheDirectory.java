@@ -153,6 +153,29 @@ public final class CacheDirectory {
         return temporary;
     }
 
+    /**
+     * Returns whether a file is a regular one that nobody but this user and the superuser can change or replace, without
+     * writing to find out. False on systems without owners and modes.
+     */
+    static boolean isSafeToRead(Path file) throws IOException {
+        Path directory = file.getParent();
+        if (directory == null || !hasModes(file) || !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            return false;
+        }
+        UserPrincipal superuser = Files.getOwner(file.getRoot());
+        // As Linux shows it; elsewhere only files of the superuser count.
+        UserPrincipal us = Files.exists(PROCESS) ? Files.getOwner(PROCESS) : superuser;
+        for (Path each : List.of(file, directory)) {
+            UserPrincipal owner = Files.getOwner(each, LinkOption.NOFOLLOW_LINKS);
+            int mode = (Integer) Files.getAttribute(each, "unix:mode", LinkOption.NOFOLLOW_LINKS);
+            if ((mode & OTHERS_WRITE) != 0 || !(owner.equals(us) || owner.equals(superuser))) {
+                return false;
+            }
+        }
+        requireSafeAncestors(directory, us, "");
+        return !Files.isSymbolicLink(directory);
+    }
+
     /** Whether files have owner, group and modes. Those of Windows inherit the folder's list of rights. */
     private static boolean hasModes(Path path) {
         return path.getFileSystem().supportedFileAttributeViews().contains("posix");

@@ -247,8 +247,8 @@ final class NativeExtraction {
     }
 
     private Path write(Path directory, String name, boolean reuse) {
+        Path file = directory.resolve(name);
         try {
-            Path file = directory.resolve(name);
             Path temporary = CacheDirectory.createTemporary(directory, "extract-", EXTRACT_DIR);
             try {
                 if (reuse && isGood(file, temporary)) {
@@ -261,6 +261,9 @@ final class NativeExtraction {
                 Files.deleteIfExists(temporary);
             }
         } catch (IOException | UnsupportedOperationException e) {
+            if (reuse && isGoodAsItIs(file)) {
+                return file;
+            }
             throw IreeException.of(
                     StatusCode.UNAVAILABLE,
                     "cannot write to directory '%s' (%s); set %s to one that can be written"
@@ -272,7 +275,21 @@ final class NativeExtraction {
     private boolean isGood(Path file, Path ownFile) throws IOException {
         return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
                 && Files.getOwner(file).equals(Files.getOwner(ownFile))
-                && Files.size(file) == contents.length
+                && hasContents(file);
+    }
+
+    /** Whether there is a good copy in a directory where this user cannot write, as in an image. */
+    private boolean isGoodAsItIs(Path file) {
+        try {
+            return CacheDirectory.isSafeToRead(file) && hasContents(file);
+        } catch (IOException | IreeException e) {
+            LOG.debug("'{}' is not used", file, e);
+            return false;
+        }
+    }
+
+    private boolean hasContents(Path file) throws IOException {
+        return Files.size(file) == contents.length
                 && MessageDigest.isEqual(
                         CacheFile.sha256().digest(Files.readAllBytes(file)),
                         CacheFile.sha256().digest(contents));

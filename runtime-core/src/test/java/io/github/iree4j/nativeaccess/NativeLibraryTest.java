@@ -324,6 +324,40 @@ class NativeLibraryTest {
                 .isEqualTo("rwx------");
     }
 
+    /** As in an image, by another user than the application's. */
+    @Test
+    void aGoodCopyIsReusedWhereNothingCanBeWritten(@TempDir Path parent) throws Exception {
+        NativeExtraction extraction = new NativeExtraction(new byte[] {1, 2, 3});
+        Path directory = parent.toRealPath().resolve("d");
+        Path file = extraction.extractTo(directory);
+        assertThat(CacheDirectory.isSafeToRead(file)).isTrue();
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw--w----"));
+        assertThat(CacheDirectory.isSafeToRead(file)).as("others can write it").isFalse();
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx----w-"));
+        assertThat(CacheDirectory.isSafeToRead(file)).as("others can replace it").isFalse();
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("r-xr-xr-x"));
+        Path link = Files.createSymbolicLink(parent.toRealPath().resolve("link"), directory);
+        assertThat(CacheDirectory.isSafeToRead(link.resolve(file.getFileName()))).isFalse();
+        try {
+            // A disk that can be written here, such as one of the superuser's, is made one that cannot.
+            List<String> command = new ArrayList<>(List.of("unshare", "-Urm", "sh", "-c"));
+            command.add("mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\" && exec \"$@\"");
+            command.add(directory.toString());
+            Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+            probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.extract-dir=" + directory);
+            command.addAll(probeCommand(
+                    Probe.class, "--enable-native-access=ALL-UNNAMED", "-Diree.native.extract-dir=" + directory));
+            Process process =
+                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assumeTrue(process.waitFor() == 0, "no volume can be mounted here: " + output);
+            assertThat(output).startsWith("available");
+        } finally {
+            Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
+        }
+    }
+
     @Test
     void extractionReplacesWrongContentsAndLinks(@TempDir Path parent) throws Exception {
         Path directory = parent.resolve("d");

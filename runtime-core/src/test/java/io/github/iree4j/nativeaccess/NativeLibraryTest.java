@@ -146,6 +146,13 @@ class NativeLibraryTest {
                 .contains("UNAVAILABLE: native library '" + file + "' cannot be loaded");
     }
 
+    @Test
+    void aConfiguredFileOfAnotherKindIsNamed(@TempDir Path directory) throws Exception {
+        Path inside = Files.createDirectory(directory.resolve(NativeLibrary.FILE_NAME));
+        assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.library-path=" + directory))
+                .contains("UNAVAILABLE: native library '" + inside + "' is a directory and must be a regular file");
+    }
+
     /** The system's loader ends the process with a library that was cut off. */
     @Test
     void aConfiguredFileThatDiffersFromItsChecksumIsNotLoaded(@TempDir Path directory) throws Exception {

@@ -280,8 +280,18 @@ class NativeLibraryTest {
                 mappings,
                 "7f1-7f2 r--s 00000000 fe:01 529 /srv/m\u00fcll/a.jar\n7f3-7f4 r-xp 00014000 fe:01 530 /lib/ld-musl-x86_64.so.1\n"
                         .getBytes(StandardCharsets.ISO_8859_1));
-        assertThat(NativePlatform.usesMusl(mappings)).isTrue();
-        assertThat(NativePlatform.usesMusl(directory.resolve("none"))).isFalse();
+        assertThat(NativePlatform.usesMusl(mappings, directory)).isTrue();
+    }
+
+    /** Linux hides them from a process with capabilities of its own, for example. */
+    @Test
+    void withoutMappingsTheLoaderOfTheSystemTellsTheCLibrary(@TempDir Path root) throws Exception {
+        Path none = root.resolve("none");
+        assertThat(NativePlatform.usesMusl(none, root)).isFalse();
+        Files.createFile(Files.createDirectory(root.resolve("lib")).resolve("ld-musl-x86_64.so.1"));
+        assertThat(NativePlatform.usesMusl(none, root)).isTrue();
+        Files.createFile(Files.createDirectory(root.resolve("lib64")).resolve("ld-linux-x86-64.so.2"));
+        assertThat(NativePlatform.usesMusl(none, root)).isFalse();
     }
 
     @Test

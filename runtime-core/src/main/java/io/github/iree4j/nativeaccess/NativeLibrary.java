@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -224,7 +226,10 @@ public final class NativeLibrary {
                 return loadCopy(NativeExtraction.of(file), true);
             }
             throw IreeException.of(
-                    StatusCode.UNAVAILABLE, "native library '" + file + "' cannot be loaded: " + e.getMessage(), e);
+                    StatusCode.UNAVAILABLE,
+                    "native library '%s' cannot be loaded: %s%s"
+                            .formatted(file, e.getMessage(), lettersRemedy(file, systemCharset(), LIBRARY_PATH)),
+                    e);
         }
     }
 
@@ -269,9 +274,22 @@ public final class NativeLibrary {
             String remedy = CacheDirectory.isOnNoexecVolume(file)
                     ? "; the volume of '%s' seems to be mounted noexec, set %s to a directory on another one"
                             .formatted(directory, NativeExtraction.EXTRACT_DIR)
-                    : "";
+                    : lettersRemedy(file, systemCharset(), NativeExtraction.EXTRACT_DIR);
             throw IreeException.of(StatusCode.UNAVAILABLE, e.getMessage() + remedy, e);
         }
+    }
+
+    /** The code page of Windows, in which the JVM names libraries to it; elsewhere the locale's, in which paths are read. */
+    private static Charset systemCharset() {
+        return Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"), StandardCharsets.UTF_8);
+    }
+
+    /** What to do about a path with letters that the system cannot name in its charset; empty for other paths. */
+    static String lettersRemedy(Path file, Charset charset, String property) {
+        return charset.newEncoder().canEncode(file.toString())
+                ? ""
+                : "; '%s' has letters that the code page of the system (%s) lacks, set %s to a directory without them"
+                        .formatted(file, charset, property);
     }
 
     @SuppressWarnings("restricted") // the only System.load of the project

@@ -8,6 +8,7 @@ import io.github.iree4j.status.IreeException;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -199,6 +200,18 @@ class NativeLibraryTest {
         command.addAll(
                 probeCommand(Probe.class, "--enable-native-access=ALL-UNNAMED", "-Djava.io.tmpdir=" + directory));
         assertThat(output(command)).startsWith("available");
+    }
+
+    /** Windows' file systems know letters that its code page lacks, and the JVM names libraries in the code page. */
+    @Test
+    void lettersOutsideTheCodePageAreToldWithTheRemedy() {
+        Charset western = Charset.forName("windows-1252");
+        Path file = Path.of("/users/\u30e6\u30fc/shim.dll");
+        assertThat(NativeLibrary.lettersRemedy(file, western, "some.property"))
+                .isEqualTo("; '" + file
+                        + "' has letters that the code page of the system (windows-1252) lacks, set some.property to a directory without them");
+        assertThat(NativeLibrary.lettersRemedy(Path.of("/users/m\u00fcller/shim.dll"), western, "some.property"))
+                .isEmpty();
     }
 
     @Test

@@ -41,6 +41,7 @@ class ScriptsTest {
             "bin/iree4j",
             "bin/pack-native",
             "bin/prepare-machine",
+            "bin/prepare-model",
             "bin/print-failures",
             "bin/print-skips",
             "bin/require-tools",

@@ -383,6 +383,8 @@ class ScriptsTest {
             String text = Files.readString(ROOT.resolve(script));
             assertThat(text.replace("\r\n", "")).as(script).doesNotContain("\n").doesNotContain("\r");
             assertThat(text).as(script).endsWith("\r\n");
+            // Variables of the programs that a script starts, too, whose names have no cases on Windows.
+            assertThat(text).as(script).doesNotContainPattern("(?i)set \"?(home|lang|os|path|shell|temp|tmp|user|username)=");
         }
     }
 }

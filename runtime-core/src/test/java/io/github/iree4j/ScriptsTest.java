@@ -313,6 +313,10 @@ class ScriptsTest {
         assertThat(withoutCompiler(path, library, "bin/require-tools"))
                 .contains("gcc", "cmake", "IREE4J_NATIVE_LIBRARY_PATH")
                 .endsWith("status 1");
+        assertThat(withoutCompiler(path, library, "bin/require-tools", "build-natives"))
+                .as("which brings its own compiler")
+                .contains("make")
+                .doesNotContain("gcc");
         Files.writeString(library, "library");
         assertThat(withoutCompiler(path, library, "bin/require-tools")).isEqualTo("status 0");
         assertThat(withoutCompiler(path, library, "bin/cmake-native", "release", "test_libraries"))

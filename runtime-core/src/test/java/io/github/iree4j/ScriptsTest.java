@@ -15,8 +15,8 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -388,7 +388,9 @@ class ScriptsTest {
             assertThat(text.replace("\r\n", "")).as(script).doesNotContain("\n").doesNotContain("\r");
             assertThat(text).as(script).endsWith("\r\n");
             // Variables of the programs that a script starts, too, whose names have no cases on Windows.
-            assertThat(text).as(script).doesNotContainPattern("(?i)set \"?(home|lang|os|path|shell|temp|tmp|user|username)=");
+            assertThat(text)
+                    .as(script)
+                    .doesNotContainPattern("(?i)set \"?(home|lang|os|path|shell|temp|tmp|user|username)=");
         }
     }
 }

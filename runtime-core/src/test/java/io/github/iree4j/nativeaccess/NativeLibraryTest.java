@@ -208,8 +208,9 @@ class NativeLibraryTest {
         Charset western = Charset.forName("windows-1252");
         Path file = Path.of("/users/\u30e6\u30fc/shim.dll");
         assertThat(NativeLibrary.lettersRemedy(file, western, "some.property"))
-                .isEqualTo("; '" + file
-                        + "' has letters that the code page of the system (windows-1252) lacks, set some.property to a directory without them");
+                .isEqualTo(
+                        "; '" + file
+                                + "' has letters that the code page of the system (windows-1252) lacks, set some.property to a directory without them");
         assertThat(NativeLibrary.lettersRemedy(Path.of("/users/m\u00fcller/shim.dll"), western, "some.property"))
                 .isEmpty();
     }
@@ -365,10 +366,13 @@ class NativeLibraryTest {
         assertThat(CacheDirectory.isSafeToRead(file)).as("others can write it").isFalse();
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx----w-"));
-        assertThat(CacheDirectory.isSafeToRead(file)).as("others can replace it").isFalse();
+        assertThat(CacheDirectory.isSafeToRead(file))
+                .as("others can replace it")
+                .isFalse();
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("r-xr-xr-x"));
         Path link = Files.createSymbolicLink(parent.toRealPath().resolve("link"), directory);
-        assertThat(CacheDirectory.isSafeToRead(link.resolve(file.getFileName()))).isFalse();
+        assertThat(CacheDirectory.isSafeToRead(link.resolve(file.getFileName())))
+                .isFalse();
         try {
             // A disk that can be written here, such as one of the superuser's, is made one that cannot.
             List<String> command = new ArrayList<>(List.of("unshare", "-Urm", "sh", "-c"));

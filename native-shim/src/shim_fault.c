@@ -105,8 +105,8 @@ static _Noreturn void land(guard_t* guard) {
   __asm__ volatile("fninit");  // kernels may leave values behind
 #elif defined(__aarch64__)
   // In streaming mode ordinary vector instructions are illegal; a matrix (ZA)
-  // that stays on costs each switch of threads, and TPIDR2_EL0 may lead to where
-  // the kernel would have saved it.
+  // that stays on costs each switch of threads, and TPIDR2_EL0 may lead to
+  // where the kernel would have saved it.
   if (has_sme) {
     __asm__ volatile(
         ".inst 0xd503467f\n"  // smstop

@@ -16,9 +16,9 @@ shim_status_t shim__no_memory(shim_error_t* error, uint64_t bytes,
 shim_status_t shim__slab_check(uint64_t size, uint64_t alignment,
                                shim_error_t* error);
 
-// x86_64: the features of |field| without those that use tiles, unless |request|
-// obtains the system's permission. Asks where there are such features, and once:
-// |answer| is 0 until then.
+// x86_64: the features of |field| without those that use tiles, unless
+// |request| obtains the system's permission. Asks where there are such
+// features, and once: |answer| is 0 until then.
 uint64_t shim__cpu_allowed_features(uint64_t field, bool (*request)(void),
                                     _Atomic int* answer);
 

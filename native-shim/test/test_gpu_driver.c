@@ -176,14 +176,16 @@ static void missing_library_is_told_by_each_name_tried(void) {
 
 // A driver of another C library or processor, or one that lacks a library.
 static void a_library_that_does_not_load_is_not_a_missing_one(void) {
-  const char* const names[] = {"libnothing.so.9", SHIM_KERNEL_DIR "/undefined.so",
-                               "libnothing.so", NULL};
+  static const char undefined[] = SHIM_KERNEL_DIR "/undefined.so";
+  const char* const names[] = {"libnothing.so.9", undefined, "libnothing.so",
+                               NULL};
   char name[256];
   shim_error_t error = {0};
   CHECK(!shim__gpu_open_library(NULL, names, "buy one", name, sizeof(name),
                                 &error));
   CHECK_EQ(error.status, SHIM_UNAVAILABLE);
-  CHECK(strstr(error.message, "cannot open '" SHIM_KERNEL_DIR "/undefined.so'"));
+  CHECK(strstr(error.message, "cannot open '"));
+  CHECK(strstr(error.message, undefined));
   CHECK(!strstr(error.message, "there is no"));
   const char* const none[] = {"libnothing.so.9", "libnothing.so", NULL};
   CHECK(!shim__gpu_open_library(NULL, none, "buy one", name, sizeof(name),

@@ -166,7 +166,9 @@ final class NativeExtraction {
             }
         } catch (IOException e) {
             throw IreeException.of(
-                    StatusCode.UNAVAILABLE, "checksum '%s' of the native library cannot be read: %s".formatted(sum, e), e);
+                    StatusCode.UNAVAILABLE,
+                    "checksum '%s' of the native library cannot be read: %s".formatted(sum, e),
+                    e);
         }
     }
 

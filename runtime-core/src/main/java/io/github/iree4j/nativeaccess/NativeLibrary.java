@@ -197,9 +197,7 @@ public final class NativeLibrary {
             LOG.debug("native library loaded from '{}'", loaded);
             return null;
         } catch (IreeException e) {
-            return e.code() == StatusCode.UNAVAILABLE
-                    ? e
-                    : IreeException.of(StatusCode.UNAVAILABLE, e.getMessage(), e);
+            return e.code() == StatusCode.UNAVAILABLE ? e : IreeException.of(StatusCode.UNAVAILABLE, e.getMessage(), e);
         } catch (RuntimeException | LinkageError e) {
             return IreeException.of(StatusCode.UNAVAILABLE, "native library cannot be used: " + e, e);
         }

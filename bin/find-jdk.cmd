@@ -37,6 +37,7 @@ if not exist "%~1\bin\java.exe" exit /b
 if not exist "%~1\release" exit /b
 if "%2"=="javac" if not exist "%~1\bin\javac.exe" exit /b
 set "iree4j_version="
-for /f "usebackq tokens=1,2 delims==" %%a in ("%~1\release") do if "%%a"=="JAVA_VERSION" set "iree4j_version=%%~b"
+rem Not the line of modules, which is longer than some cmd.exe takes.
+for /f "usebackq eol=M tokens=1,2 delims==" %%a in ("%~1\release") do if "%%a"=="JAVA_VERSION" set "iree4j_version=%%~b"
 if "%iree4j_version:~0,2%"=="25" set "iree4j_found=%~1"
 exit /b

@@ -1,13 +1,13 @@
 @echo off
 rem Command line of iree4j on Windows; --help lists the commands. Builds itself when it is not built yet.
 setlocal
-set "home=%~dp0.."
-set "jar=%home%\tools\target\iree4j-tools.jar"
+set "root=%~dp0.."
+set "jar=%root%\tools\target\iree4j-tools.jar"
 if exist "%jar%" goto start
 call "%~dp0find-jdk.cmd" javac
 if errorlevel 1 exit /b 1
 echo iree4j: building the command line (once) 1>&2
-pushd "%home%"
+pushd "%root%"
 call mvnw.cmd -q -pl tools -am package -DskipTests -Dlint.checks=-XepDisableAllChecks 1>&2
 popd
 if exist "%jar%" goto start

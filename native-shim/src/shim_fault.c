@@ -1,5 +1,5 @@
 // The handler of faults on Linux and macOS, the shim's only signal handler.
-// Calls shim_view.c and the system's memory map.
+// Calls shim_view.c, cpu_features.c and the system's memory map.
 //
 // It precedes the previous handler, for example that of a JVM, which uses
 // faults of its own code for null checks, stack banging and safepoint polls, so
@@ -56,6 +56,9 @@ enum { SIGNALS = sizeof(signals) / sizeof(signals[0]) };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction previous[SIGNALS];  // set before the handler is
 static bool installed[SIGNALS];
+#if defined(__aarch64__)
+static bool has_sme;  // set before the handler is
+#endif
 
 // The largest stack: code further away from its guard is not on the kernel's
 // stack.
@@ -100,6 +103,15 @@ static void pass_on(int number, siginfo_t* info, void* context) {
 static _Noreturn void land(guard_t* guard) {
 #if defined(__x86_64__)
   __asm__ volatile("fninit");  // kernels may leave values behind
+#elif defined(__aarch64__)
+  // In streaming mode ordinary vector instructions are illegal; a matrix (ZA)
+  // that stays on costs each switch of threads, and TPIDR2_EL0 may lead to
+  // where the kernel would have saved it.
+  if (has_sme) {
+    __asm__ volatile(
+        ".inst 0xd503467f\n"  // smstop
+        "msr s3_3_c13_c0_5, xzr");
+  }
 #endif
   _longjmp(guard->landing, 1);
 }
@@ -143,6 +155,9 @@ static void on_fault(int number, siginfo_t* info, void* context) {
 void shim__fault_install(bool all) {
   pthread_mutex_lock(&lock);
   shim__guards_prepare();
+#if defined(__aarch64__)
+  if (!installed[0]) has_sme = shim_cpu_feature_lookup("sme", 3) == 1;
+#endif
   for (int i = 0; i < (all ? SIGNALS : 1); ++i) {
     if (installed[i]) continue;
     sigaction(signals[i], NULL, &previous[i]);

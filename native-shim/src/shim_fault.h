@@ -81,8 +81,16 @@ typedef struct shim__mapping_t {
   char name[64];
 } shim__mapping_t;
 
-// The mapping around an address; false when nothing is mapped there.
-bool shim__fault_mapping(uintptr_t address, shim__mapping_t* out_mapping);
+// What the system's memory map says about an address.
+typedef enum shim__mapped_t {
+  SHIM__MAPPED_NOT,
+  SHIM__MAPPED,
+  SHIM__MAPPED_UNKNOWN,  // the map cannot be read
+} shim__mapped_t;
+
+// The mapping around an address, where there is one.
+shim__mapped_t shim__fault_mapping(uintptr_t address,
+                                   shim__mapping_t* out_mapping);
 
 // Defined in shim_view.c: makes the window of a view writable in which a store
 // faulted. False when the address is in no view, or on failure.

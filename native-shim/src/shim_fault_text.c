@@ -27,9 +27,15 @@ shim_status_t shim__fault_status(const shim__fault_t* fault) {
 static void describe_memory(const shim__fault_t* fault, char* out,
                             size_t capacity) {
   shim__mapping_t mapping;
-  if (!shim__fault_mapping(fault->address, &mapping)) {
-    snprintf(out, capacity, "where nothing is mapped");
-    return;
+  switch (shim__fault_mapping(fault->address, &mapping)) {
+    case SHIM__MAPPED_NOT:
+      snprintf(out, capacity, "where nothing is mapped");
+      return;
+    case SHIM__MAPPED_UNKNOWN:
+      snprintf(out, capacity, "and the memory map cannot be read");
+      return;
+    default:
+      break;
   }
   // The name comes last, and of it the end, because messages are of limited
   // size.

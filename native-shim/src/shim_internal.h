@@ -3,6 +3,8 @@
 #ifndef IREE4J_SHIM_INTERNAL_H_
 #define IREE4J_SHIM_INTERNAL_H_
 
+#include <stdbool.h>
+
 #include "shim.h"
 
 // Sets the error that there is no memory for |what|, of |bytes| bytes, and
@@ -13,6 +15,12 @@ shim_status_t shim__no_memory(shim_error_t* error, uint64_t bytes,
 // Refuses the size and alignment of a slab that no system can allocate.
 shim_status_t shim__slab_check(uint64_t size, uint64_t alignment,
                                shim_error_t* error);
+
+// x86_64: the features of |field| without those that use tiles, unless
+// |request| obtains the system's permission. Asks where there are such
+// features, and once: |answer| is 0 until then.
+uint64_t shim__cpu_allowed_features(uint64_t field, bool (*request)(void),
+                                    _Atomic int* answer);
 
 // What views of sealed memory use.
 typedef struct shim_sealed_t shim_sealed_t;

@@ -96,14 +96,16 @@ static bool read_mapping(const char* line, uintptr_t address,
   return true;
 }
 
-bool shim__fault_mapping(uintptr_t address, shim__mapping_t* out_mapping) {
+shim__mapped_t shim__fault_mapping(uintptr_t address,
+                                   shim__mapping_t* out_mapping) {
   int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
+  if (file < 0) return SHIM__MAPPED_UNKNOWN;
   char line[4096 + 128];  // a path, and the fields before it
   size_t filled = 0;
   bool found = false;
+  ssize_t count;
   for (;;) {
-    ssize_t count = read(file, line + filled, sizeof(line) - 1 - filled);
+    count = read(file, line + filled, sizeof(line) - 1 - filled);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
     filled += (size_t)count;
@@ -118,5 +120,6 @@ bool shim__fault_mapping(uintptr_t address, shim__mapping_t* out_mapping) {
     if (found || filled == sizeof(line) - 1) break;
   }
   close(file);
-  return found;
+  if (found) return SHIM__MAPPED;
+  return count == 0 ? SHIM__MAPPED_NOT : SHIM__MAPPED_UNKNOWN;
 }

@@ -2,6 +2,7 @@
 // shim.
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -52,3 +53,25 @@ void shim__system_release(uint8_t* reserved, uint64_t size) {
 void* shim__system_lines(size_t size) { return aligned_alloc(64, size); }
 
 void shim__system_free_lines(void* lines) { free(lines); }
+
+bool shim__system_lacks(const char* name, const char* cause) {
+#if defined(__APPLE__)
+  // "dlopen(name, flags): tried: 'place' (what was there), ..."
+  (void)name;
+  const char* at = strstr(cause, "tried: ");
+  if (!at || strstr(cause, "Library not loaded")) return false;
+  while ((at = strstr(at, " ("))) {
+    at += 2;
+    if (strncmp(at, "no such file", strlen("no such file")) != 0 &&
+        strncmp(at, "not in dyld cache", strlen("not in dyld cache")) != 0) {
+      return false;
+    }
+  }
+  return true;
+#else
+  // A library that |name| needs is named instead, by glibc, or in front, by
+  // musl. The system's text is in the language of the process.
+  return strstr(cause, strerror(ENOENT)) && strstr(cause, name) &&
+         !strstr(cause, "needed by");
+#endif
+}

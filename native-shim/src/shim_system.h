@@ -4,6 +4,7 @@
 #ifndef IREE4J_SHIM_SYSTEM_H_
 #define IREE4J_SHIM_SYSTEM_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,6 +52,10 @@ static inline void shim__system_touch(uint8_t* pages, uint64_t size) {
 // file that views map again; -1 on a system without views.
 shim_status_t shim__system_sealable(uint64_t size, int* out_fd,
                                     void** out_bytes, shim_error_t* error);
+
+// Whether the system's loader, with the text |cause| of dlerror, found no
+// library |name|: otherwise there is one that does not load.
+bool shim__system_lacks(const char* name, const char* cause);
 
 // malloc at multiples of 64 bytes; |size| is such a multiple.
 void* shim__system_lines(size_t size);

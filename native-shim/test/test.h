@@ -67,12 +67,10 @@ typedef struct file_t {
   size_t size;
 } file_t;
 
-static inline file_t read_kernel(const char* name) {
-  char path[1024];
-  snprintf(path, sizeof(path), "%s/%s.so", SHIM_KERNEL_DIR, name);
+static inline file_t read_file(const char* path) {
   FILE* stream = fopen(path, "rb");
   if (!stream) {
-    fprintf(stderr, "no kernel '%s'\n", path);
+    fprintf(stderr, "no file '%s'\n", path);
     exit(1);
   }
   fseek(stream, 0, SEEK_END);
@@ -83,6 +81,12 @@ static inline file_t read_kernel(const char* name) {
   CHECK_EQ(fread(file.bytes, 1, size, stream), size);
   fclose(stream);
   return file;
+}
+
+static inline file_t read_kernel(const char* name) {
+  char path[1024];
+  snprintf(path, sizeof(path), "%s/%s.so", SHIM_KERNEL_DIR, name);
+  return read_file(path);
 }
 
 // Opens a kernel with the other parameters given.

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "shim_internal.h"
 #include "test.h"
 
 static int32_t lookup(const char* name) {
@@ -67,6 +68,29 @@ static void bits_are_those_of_the_table(void) {
   CHECK_EQ((fields[0] >> 15) & 1, lookup("avx2"));
   CHECK_EQ((fields[0] >> 20) & 1, lookup("avx512f"));
   CHECK_EQ((fields[0] >> 52) & 1, lookup("amx-bf16"));
+}
+
+static int requests;
+static bool allow(void) { return ++requests; }
+static bool refuse(void) { return !++requests; }
+
+// Linux raises SIGILL at the first tile instruction without its permission.
+static void tiles_are_offered_where_the_system_allows_them(void) {
+  const uint64_t others = 1ull << 32 | 1;
+  const uint64_t all = others | 7ull << 50;
+  _Atomic int answer = 0;
+  requests = 0;
+  CHECK_EQ(shim__cpu_allowed_features(others, refuse, &answer), others);
+  CHECK_EQ(requests, 0);
+  for (int i = 0; i < 2; ++i) {
+    CHECK_EQ(shim__cpu_allowed_features(all, refuse, &answer), others);
+    CHECK_EQ(requests, 1);
+  }
+  answer = 0;
+  for (int i = 0; i < 2; ++i) {
+    CHECK_EQ(shim__cpu_allowed_features(all, allow, &answer), all);
+    CHECK_EQ(requests, 2);
+  }
 }
 
 static void names_of_the_other_machine_are_unknown(void) {
@@ -130,6 +154,7 @@ int main(void) {
   RUN(architecture_is_x86_64);
   RUN(features_agree_with_the_compilers_detection);
   RUN(bits_are_those_of_the_table);
+  RUN(tiles_are_offered_where_the_system_allows_them);
 #else
   RUN(architecture_is_arm_64);
   RUN(every_machine_has_floating_point);

@@ -299,7 +299,7 @@ static void lookup_finds_the_exported_function_only(void) {
 // The permissions of the page at |address|, as the system reports them.
 static void rights_of(uint64_t address, char rights[5]) {
   shim__mapping_t mapping;
-  CHECK(shim__fault_mapping((uintptr_t)address, &mapping));
+  CHECK_EQ(shim__fault_mapping((uintptr_t)address, &mapping), SHIM__MAPPED);
   memcpy(rights, mapping.rights, 5);
 }
 

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "shim_file.h"
@@ -25,6 +26,7 @@ enum {
   DIG,
   TRAP,
   LEAVE,
+  STREAM,
 };
 
 static uintptr_t page;
@@ -50,12 +52,13 @@ typedef struct bound_t {
 
 enum { WORKGROUPS = 5 };
 
-// Runs a kernel that accesses an address, in workgroup 3 of 5.
-static shim_status_t run(shim_cpu_executable_t* executable, uint32_t ordinal,
-                         const volatile void* address, bound_t* bound,
-                         shim_error_t* error) {
+// Runs a kernel that accesses an address, in a workgroup of 5.
+static shim_status_t run_here(shim_cpu_executable_t* executable,
+                              uint32_t ordinal, const volatile void* address,
+                              uint32_t workgroup, bound_t* bound,
+                              shim_error_t* error) {
   uint32_t constants[3] = {(uint32_t)(uintptr_t)address,
-                           (uint32_t)((uintptr_t)address >> 32), 3};
+                           (uint32_t)((uintptr_t)address >> 32), workgroup};
   void* pointer = bound->words;
   size_t length = sizeof(bound->words);
   shim_dispatch_state_t state = {.workgroup_count_x = WORKGROUPS,
@@ -69,6 +72,12 @@ static shim_status_t run(shim_cpu_executable_t* executable, uint32_t ordinal,
   shim_cpu_dispatch_t dispatch = {
       .ordinal = ordinal, .state = &state, .begin = 0, .end = WORKGROUPS};
   return shim_cpu_executable_dispatch(executable, &dispatch, error);
+}
+
+static shim_status_t run(shim_cpu_executable_t* executable, uint32_t ordinal,
+                         const volatile void* address, bound_t* bound,
+                         shim_error_t* error) {
+  return run_here(executable, ordinal, address, 3, bound, error);
 }
 
 static void* map(int rights) {
@@ -159,6 +168,26 @@ static void a_fault_near_a_binding_says_which(void) {
   shim_cpu_executable_release(executable);
 }
 
+#if !defined(__APPLE__)
+// Linux shows the map in a file, which needs a descriptor.
+static void an_unreadable_memory_map_is_not_an_empty_one(void) {
+  shim_cpu_executable_t* executable = faulty(0);
+  bound_t bound = {{0}};
+  uint8_t* bytes = map(PROT_READ);
+  struct rlimit before;
+  CHECK_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const struct rlimit none = {.rlim_cur = 0, .rlim_max = before.rlim_max};
+  CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  CHECK_FAILS(run(executable, STORE, bytes, &bound, &error), SHIM_INTERNAL,
+              ", and the memory map cannot be read");
+  CHECK_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  CHECK_FAILS(run(executable, STORE, bytes, &bound, &error), SHIM_INTERNAL,
+              "read-only memory");
+  munmap(bytes, page);
+  shim_cpu_executable_release(executable);
+}
+#endif
+
 static void a_file_that_became_shorter_is_lost_data(void) {
   shim_cpu_executable_t* executable = faulty(0);
   bound_t bound = {{0}};
@@ -212,6 +241,27 @@ static void the_thread_is_as_before(void) {
   CHECK_EQ(pthread_sigmask(SIG_SETMASK, &mask, NULL), 0);
   shim_cpu_executable_release(executable);
 }
+
+#if defined(__aarch64__)
+// Without it the next vector instruction of the thread may be an illegal one.
+static void a_thread_leaves_the_modes_of_sme(void) {
+  if (shim_cpu_feature_lookup("sme", 3) != 1) {
+    fprintf(stderr, "skipped: the processor has no SME\n");
+    return;
+  }
+  shim_cpu_executable_t* executable = faulty(0);
+  bound_t bound = {{0}};
+  for (uintptr_t i = 0; i < 2; ++i) {
+    CHECK_FAILS(run_here(executable, STREAM, (void*)64, (uint32_t)i, &bound,
+                         &error),
+                SHIM_INTERNAL, " 0x40, where nothing is mapped");
+    uint64_t modes;
+    __asm__ volatile("mrs %0, s3_3_c4_c2_2" : "=r"(modes));  // SVCR
+    CHECK_EQ(modes, 0);
+  }
+  shim_cpu_executable_release(executable);
+}
+#endif
 
 static void faults_while_loading_are_statuses(void) {
   shim_cpu_executable_t* executable = NULL;
@@ -475,8 +525,14 @@ int main(void) {
   }
   RUN(a_fault_is_a_status_that_says_what_was_done);
   RUN(a_fault_near_a_binding_says_which);
+#if !defined(__APPLE__)
+  RUN(an_unreadable_memory_map_is_not_an_empty_one);
+#endif
   RUN(a_file_that_became_shorter_is_lost_data);
   RUN(the_thread_is_as_before);
+#if defined(__aarch64__)
+  RUN(a_thread_leaves_the_modes_of_sme);
+#endif
   RUN(faults_while_loading_are_statuses);
   if (shim_capabilities() & SHIM_CAPABILITY_SYSTEM_LIBRARIES) {
     RUN(what_a_kernel_calls_faults_as_it);

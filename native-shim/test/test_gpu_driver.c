@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 #include "gpu/driver_test.h"
-#include "gpu/gpu_types.h"
+#include "gpu/gpu_internal.h"
+#include "shim_system.h"
 
 bool hip, is_fake, is_adapter;
 const char* library;
@@ -171,6 +172,42 @@ static void missing_library_is_told_by_each_name_tried(void) {
                    : "there is no 'libcuda.so.1' or 'libcuda.so'; install "
                      "NVIDIA's"));
   CHECK(error.message[strlen(error.message) - 1] == ')');
+}
+
+// A driver of another C library or processor, or one that lacks a library.
+static void a_library_that_does_not_load_is_not_a_missing_one(void) {
+  static const char undefined[] = SHIM_KERNEL_DIR "/undefined.so";
+  const char* const names[] = {"libnothing.so.9", undefined, "libnothing.so",
+                               NULL};
+  char name[256];
+  shim_error_t error = {0};
+  CHECK(!shim__gpu_open_library(NULL, names, "buy one", name, sizeof(name),
+                                &error));
+  CHECK_EQ(error.status, SHIM_UNAVAILABLE);
+  CHECK(strstr(error.message, "cannot open '"));
+  CHECK(strstr(error.message, undefined));
+  CHECK(!strstr(error.message, "there is no"));
+  const char* const none[] = {"libnothing.so.9", "libnothing.so", NULL};
+  CHECK(!shim__gpu_open_library(NULL, none, "buy one", name, sizeof(name),
+                                &error));
+  CHECK(strcmp(error.message,
+               "there is no 'libnothing.so.9' or 'libnothing.so'; buy one") ==
+        0);
+  // What glibc and musl say: of the library itself, and of one that it needs.
+  CHECK(shim__system_lacks("liba.so.1",
+                           "liba.so.1: cannot open shared object file: No such "
+                           "file or directory"));
+  CHECK(!shim__system_lacks("liba.so.1",
+                            "libb.so.2: cannot open shared object file: No "
+                            "such file or directory"));
+  CHECK(shim__system_lacks("liba.so.1",
+                           "Error loading shared library liba.so.1: No such "
+                           "file or directory"));
+  CHECK(!shim__system_lacks(
+      "liba.so.1",
+      "Error loading shared library ld-linux-x86-64.so.2: No such file or "
+      "directory (needed by /usr/lib/liba.so.1)"));
+  CHECK(!shim__system_lacks("liba.so.1", "liba.so.1: invalid ELF header"));
 }
 
 static void check_without(const char* symbol, bool needed) {
@@ -378,6 +415,7 @@ static bool has_device(void) {
 static void test_library(void) {
   RUN(other_libraries_are_refused);
   RUN(missing_library_is_told_by_each_name_tried);
+  RUN(a_library_that_does_not_load_is_not_a_missing_one);
   if (is_fake && !is_adapter) RUN(entry_points_that_are_missing_are_named);
   if (is_fake && is_adapter) {
     RUN(entry_points_that_are_missing_behind_fail_or_are_not_used);

@@ -58,6 +58,13 @@ static void a_library_that_is_not_there_is_named(void) {
   CHECK(!api);
   CHECK_FAILS(shim_vulkan_open("libc.so.6", 0, &api, &error), SHIM_UNAVAILABLE,
               "'libc.so.6' has no symbol vkGetInstanceProcAddr");
+  // There is no use in installing what is there and does not load.
+  shim_error_t error = {0};
+  static const char undefined[] = SHIM_KERNEL_DIR "/undefined.so";
+  CHECK_EQ(shim_vulkan_open(undefined, 0, &api, &error), SHIM_UNAVAILABLE);
+  CHECK(strstr(error.message, "cannot open '"));
+  CHECK(strstr(error.message, undefined));
+  CHECK(!strstr(error.message, "install"));
 }
 
 // Opens the library and a device without one symbol, and returns the status.

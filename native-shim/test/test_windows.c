@@ -7,6 +7,7 @@
 
 #include "shim_file.h"
 #include "shim_gpu.h"
+#include "shim_system.h"
 #include "shim_vulkan.h"
 #include "test.h"
 #include "windows/dlfcn.h"
@@ -524,6 +525,29 @@ static void a_missing_driver_says_so(void) {
   shim_gpu_api_t* gpu = NULL;
   CHECK_FAILS(shim_gpu_open(SHIM_GPU_CUDA, "no-such.dll", &gpu, &error),
               SHIM_UNAVAILABLE, "there is no such library");
+#if defined(SHIM_LIBRARY)
+  // A library that is there, and needs one that is not.
+  file_t file = read_file(SHIM_LIBRARY);
+  bool found = false;
+  for (size_t i = 0; i + 12 < file.size; ++i) {
+    if (memcmp(file.bytes + i, "KERNEL32.dll", 12) != 0) continue;
+    file.bytes[i] = 'N';
+    found = true;
+  }
+  CHECK(found);
+  FILE* copy = fopen("unmet.dll", "wb");
+  CHECK(copy && fwrite(file.bytes, 1, file.size, copy) == file.size);
+  CHECK_EQ(fclose(copy), 0);
+  free(file.bytes);
+  CHECK(!dlopen(".\\unmet.dll", RTLD_NOW));
+  CHECK(strstr(dlerror(), "a library that it needs is missing"));
+  remove("unmet.dll");  // wine keeps a library open that did not load
+#endif
+  CHECK(shim__system_lacks("a.dll",
+                           "error 126 of Windows, there is no such library"));
+  CHECK(!shim__system_lacks(
+      "a.dll", "error 126 of Windows, a library that it needs is missing"));
+  CHECK(!shim__system_lacks("a.dll", "error 193 of Windows"));
 }
 
 #if defined(SHIM_LIBRARY)

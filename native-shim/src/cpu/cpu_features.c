@@ -2,10 +2,12 @@
 // the numbers and names of compiled code: field 0 of the eight that a kernel
 // sees in its environment, one bit each, numbered as in IREE's
 // schemas/cpu_feature_bits.inl; names are LLVM's. Calls nothing of the shim.
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "shim.h"
+#include "shim_internal.h"
 
 #if defined(__APPLE__)
 #include <sys/sysctl.h>
@@ -26,6 +28,10 @@ typedef struct feature_t {
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 static const feature_t features[] = {
     {"sse3", 0},        {"ssse3", 1},       {"sse4.1", 2},
@@ -116,7 +122,33 @@ static uint64_t saved_states(const uint32_t leaf_1[4]) {
   return states;
 }
 
+// Asks the system to let this process use AMX's tiles. Only Linux is asked: it
+// grants the state, for the whole process, or the first tile instruction raises
+// SIGILL. Other systems have rules that nobody has tried here.
+static bool request_tiles(void) {
+#if defined(__linux__)
+  const long request = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  const long tile_data = 18;    // a bit of XCR0
+  return syscall(SYS_arch_prctl, request, tile_data) == 0;
+#else
+  return false;
+#endif
+}
+
+uint64_t shim__cpu_allowed_features(uint64_t field, bool (*request)(void),
+                                    _Atomic int* answer) {
+  const uint64_t tiles = 7ull << 50;
+  if (!(field & tiles)) return field;
+  int known = atomic_load(answer);
+  if (!known) {
+    known = request() ? 1 : -1;
+    atomic_store(answer, known);
+  }
+  return known > 0 ? field : field & ~tiles;
+}
+
 void shim_cpu_features_query(uint64_t out_fields[SHIM_CPU_FIELD_COUNT]) {
+  static _Atomic int tiles;
   memset(out_fields, 0, SHIM_CPU_FIELD_COUNT * sizeof(out_fields[0]));
   uint32_t leaves[LEAF_COUNT][4];
   read_leaf(1, 0, leaves[LEAF_1]);
@@ -131,6 +163,8 @@ void shim_cpu_features_query(uint64_t out_fields[SHIM_CPU_FIELD_COUNT]) {
     bool saved = (states & probe->state) == probe->state;
     if (present && saved) out_fields[0] |= 1ull << probe->bit;
   }
+  out_fields[0] =
+      shim__cpu_allowed_features(out_fields[0], request_tiles, &tiles);
 }
 
 #elif defined(__aarch64__)

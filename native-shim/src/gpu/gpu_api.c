@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gpu/gpu_internal.h"
+#include "shim_system.h"
 
 #if defined(_WIN32)
 static const char* const cuda_libraries[] = {"nvcuda.dll", NULL};
@@ -45,26 +46,34 @@ static void list(const char* const* names, char* out, size_t capacity) {
   }
 }
 
+// Reports why dlopen failed; whether there is no such library.
+static bool cannot_open(const char* name, shim_error_t* error) {
+  const char* cause = dlerror();
+  if (!cause) cause = "no cause given";
+  shim_error_set(error, SHIM_UNAVAILABLE, 0, "cannot open '%s': %s", name,
+                 cause);
+  return shim__system_lacks(name, cause);
+}
+
 void* shim__gpu_open_library(const char* name, const char* const* names,
                              const char* remedy, char* out_name,
                              size_t capacity, shim_error_t* error) {
   if (name) {
     snprintf(out_name, capacity, "%s", name);
     void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-      const char* cause = dlerror();
-      shim_error_set(error, SHIM_UNAVAILABLE, 0, "cannot open '%s': %s", name,
-                     cause ? cause : "no cause given");
-    }
+    if (!library) cannot_open(name, error);
     return library;
   }
+  bool is_there = false;
   for (int i = 0; names[i]; ++i) {
     void* library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (library) {
       snprintf(out_name, capacity, "%s", names[i]);
       return library;
     }
+    if (!is_there) is_there = !cannot_open(names[i], error);
   }
+  if (is_there) return NULL;
   if (names[0]) {
     char tried[128];
     list(names, tried, sizeof(tried));

@@ -89,7 +89,8 @@ shim_status_t shim__gpu_made(shim_gpu_device_t* device, int code, int32_t kind,
   } while (0)
 
 // Opens the library by |name|, or the first of |names|, which end with NULL;
-// its name goes to |out_name|. |remedy| is for when there is none of them.
+// its name goes to |out_name|. |remedy| is for when there is none of them; the
+// error of one that is there and does not load has the cause.
 void* shim__gpu_open_library(const char* name, const char* const* names,
                              const char* remedy, char* out_name,
                              size_t capacity, shim_error_t* error);

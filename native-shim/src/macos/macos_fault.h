@@ -66,7 +66,7 @@ static inline void shim__fault_settle(shim__fault_t* fault) {
                                                             : 0;
   shim__mapping_t mapping;
   if (!fault->has_address ||
-      !shim__fault_mapping(fault->address, &mapping) ||
+      shim__fault_mapping(fault->address, &mapping) != SHIM__MAPPED ||
       mapping.rights[right] == '-') {
     fault->signal = SHIM__SIGNAL_SEGV;
   }

@@ -49,7 +49,8 @@ shim_status_t shim__system_sealable(uint64_t size, int* out_fd,
 // The memory map
 //===--------------------------------------------------------------------===//
 
-bool shim__fault_mapping(uintptr_t address, shim__mapping_t* out_mapping) {
+shim__mapped_t shim__fault_mapping(uintptr_t address,
+                                   shim__mapping_t* out_mapping) {
   vm_address_t begin = address;
   vm_size_t size = 0;
   vm_region_basic_info_data_64_t info;
@@ -60,7 +61,7 @@ bool shim__fault_mapping(uintptr_t address, shim__mapping_t* out_mapping) {
                    (vm_region_info_t)&info, &count,
                    &object) != KERN_SUCCESS ||
       begin > address) {
-    return false;
+    return SHIM__MAPPED_NOT;
   }
   out_mapping->rights[0] = info.protection & VM_PROT_READ ? 'r' : '-';
   out_mapping->rights[1] = info.protection & VM_PROT_WRITE ? 'w' : '-';
@@ -75,7 +76,7 @@ bool shim__fault_mapping(uintptr_t address, shim__mapping_t* out_mapping) {
   const size_t cut = filled > room ? filled - room : 0;
   memcpy(out_mapping->name, name + cut, filled - cut);
   out_mapping->name[filled - cut] = '\0';
-  return true;
+  return SHIM__MAPPED;
 }
 
 //===--------------------------------------------------------------------===//

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shim_system.h"
 #include "vulkan/vulkan_internal.h"
 #include "vulkan/vulkan_status.h"
 
@@ -264,18 +265,25 @@ static shim_status_t open_library(shim_vulkan_api_t* api,
                                   const char* const* names,
                                   shim__vk_resolver_t* out_resolver,
                                   shim_error_t* error) {
+  shim_status_t status = SHIM_OK;
+  bool is_there = false;  // one that does not load
   for (int i = 0; names[i] && !api->library; ++i) {
     snprintf(api->name, sizeof(api->name), "%s", names[i]);
     api->library = dlopen(api->name, RTLD_NOW | RTLD_LOCAL);
-  }
-  if (!api->library) {
+    if (api->library || is_there) continue;
     const char* cause = dlerror();
-    return shim_error_set(error, SHIM_UNAVAILABLE, 0,
-                          "cannot open '%s'%s%s%s: " CAUSE "; " REMEDY,
-                          names[0], names[1] ? " and '" : "",
-                          names[1] ? names[1] : "", names[1] ? "'" : "",
-                          cause ? cause : "no cause given");
+    if (!cause) cause = "no cause given";
+    is_there = !shim__system_lacks(api->name, cause);
+    status = is_there
+                 ? shim_error_set(error, SHIM_UNAVAILABLE, 0,
+                                  "cannot open '%s': %s", api->name, cause)
+                 : shim_error_set(error, SHIM_UNAVAILABLE, 0,
+                                  "cannot open '%s'%s%s%s: " CAUSE "; " REMEDY,
+                                  names[0], names[1] ? " and '" : "",
+                                  names[1] ? names[1] : "",
+                                  names[1] ? "'" : "", cause);
   }
+  if (!api->library) return status;
   void* symbol = dlsym(api->library, RESOLVER);
   if (!symbol) return lacks(api, RESOLVER, error);
   memcpy(out_resolver, &symbol, sizeof(symbol));

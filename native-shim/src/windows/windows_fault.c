@@ -222,11 +222,12 @@ bool shim__fault_catch(uint64_t begin, uint64_t end, void (*function)(void*),
 // The memory map
 //===--------------------------------------------------------------------===//
 
-bool shim__fault_mapping(uintptr_t address, shim__mapping_t* out_mapping) {
+shim__mapped_t shim__fault_mapping(uintptr_t address,
+                                   shim__mapping_t* out_mapping) {
   MEMORY_BASIC_INFORMATION info;
   if (!VirtualQuery((const void*)address, &info, sizeof(info)) ||
       info.State == MEM_FREE) {
-    return false;
+    return SHIM__MAPPED_NOT;
   }
   const char* rights = "---p";
   if (info.State == MEM_COMMIT && !(info.Protect & PAGE_GUARD)) {
@@ -251,5 +252,5 @@ bool shim__fault_mapping(uintptr_t address, shim__mapping_t* out_mapping) {
   }
   memcpy(out_mapping->rights, rights, sizeof(out_mapping->rights));
   out_mapping->name[0] = '\0';
-  return true;
+  return SHIM__MAPPED;
 }

@@ -116,6 +116,22 @@ KERNEL(set_mode) {
   return 0;
 }
 
+#if defined(__aarch64__)
+// Faults with SME's matrix (ZA) on, in streaming mode if constants[2] is odd.
+// Only for processors with SME.
+KERNEL(stream) {
+  (void)environment, (void)workgroup;
+  __asm__ volatile(".inst 0xd503457f");  // smstart za
+  if (dispatch->constants[2] & 1) {
+    __asm__ volatile(".inst 0xd503437f");  // smstart sm
+  }
+  __asm__ volatile("str wzr, [%0]" : : "r"(target(dispatch)) : "memory");
+  return 0;
+}
+#else
+#define stream store
+#endif
+
 // Uses up the stack.
 static int deeper(uint32_t depth) {
   volatile uint8_t frame[1024];
@@ -143,16 +159,16 @@ KERNEL(fill) {
 static const shim_dispatch_fn_t functions[] = {
     store,    load, jump,     store_to_constants, store_to_code,
     divide,   stop, misalign, set_mode,           fill,
-    dig,      trap, leave};
+    dig,      trap, leave,    stream};
 static const char* const names[] = {
     "store",  "load", "jump",     "store_to_constants", "store_to_code",
     "divide", "stop", "misalign", "set_mode",           "fill",
-    "dig",    "trap", "leave"};
+    "dig",    "trap", "leave",    "stream"};
 enum { COUNT = sizeof(names) / sizeof(names[0]) };
 #define ENTRY {.binding_count = 1, .constant_count = 3}
 static const shim_dispatch_attributes_t attributes[COUNT] = {
     ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY,
-    ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY};
+    ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY, ENTRY};
 
 static const shim_library_header_t header = {
     .version = SHIM_CPU_LIBRARY_VERSION,

@@ -42,6 +42,7 @@ class ScriptsTest {
             "bin/iree4j",
             "bin/pack-native",
             "bin/prepare-machine",
+            "bin/prepare-model",
             "bin/print-failures",
             "bin/print-skips",
             "bin/require-tools",
@@ -316,6 +317,10 @@ class ScriptsTest {
         assertThat(withoutCompiler(path, library, "bin/require-tools"))
                 .contains("gcc", "cmake", "IREE4J_NATIVE_LIBRARY_PATH")
                 .endsWith("status 1");
+        assertThat(withoutCompiler(path, library, "bin/require-tools", "build-natives"))
+                .as("which brings its own compiler")
+                .contains("make")
+                .doesNotContain("gcc");
         Files.writeString(library, "library");
         assertThat(withoutCompiler(path, library, "bin/require-tools")).isEqualTo("status 0");
         assertThat(withoutCompiler(path, library, "bin/cmake-native", "release", "test_libraries"))
@@ -418,6 +423,10 @@ class ScriptsTest {
             String text = Files.readString(ROOT.resolve(script));
             assertThat(text.replace("\r\n", "")).as(script).doesNotContain("\n").doesNotContain("\r");
             assertThat(text).as(script).endsWith("\r\n");
+            // Variables of the programs that a script starts, too, whose names have no cases on Windows.
+            assertThat(text)
+                    .as(script)
+                    .doesNotContainPattern("(?i)set \"?(home|lang|os|path|shell|temp|tmp|user|username)=");
         }
     }
 }

@@ -41,6 +41,12 @@ public final class CacheDirectory {
 
     private static final int OTHERS_WRITE = 022;
 
+    /** Linux shows a process as a folder of its user. */
+    private static final Path PROCESS = Path.of("/proc/self");
+
+    /** The JVM's name of a user whom the system does not know, as in containers. */
+    private static final String UNKNOWN_USER = "?";
+
     /** Directories already reported in a warning. */
     private static final Set<Path> WARNED = ConcurrentHashMap.newKeySet();
 
@@ -73,7 +79,7 @@ public final class CacheDirectory {
      *     users can write to the configured directory. Without a home, the temporary directory only
      */
     public static List<Path> candidates(@Nullable String configured) {
-        String own = "iree4j-" + System.getProperty("user.name", "user");
+        String own = "iree4j-" + user();
         if (configured != null && !configured.isBlank()) {
             Path directory = Path.of(configured).toAbsolutePath();
             return List.of(directory, directory.resolve(own));
@@ -91,6 +97,19 @@ public final class CacheDirectory {
         Path temporary = Path.of(System.getProperty("java.io.tmpdir", "/tmp"));
         directories.add(temporary.resolve(own).toAbsolutePath());
         return directories;
+    }
+
+    /** What tells this user's folder from those of others: the name, or the number of a user whom the system does not know. */
+    private static String user() {
+        String name = System.getProperty("user.name", UNKNOWN_USER);
+        if (!name.equals(UNKNOWN_USER)) {
+            return name;
+        }
+        try {
+            return Files.getAttribute(PROCESS, "unix:uid").toString();
+        } catch (IOException | UnsupportedOperationException | IllegalArgumentException e) {
+            return "user";
+        }
     }
 
     /** The folder for caches on a platform; a variable of the environment counts if its value is absolute. */
@@ -132,6 +151,29 @@ public final class CacheDirectory {
             throw e;
         }
         return temporary;
+    }
+
+    /**
+     * Returns whether a file is a regular one that nobody but this user and the superuser can change or replace, without
+     * writing to find out. False on systems without owners and modes.
+     */
+    static boolean isSafeToRead(Path file) throws IOException {
+        Path directory = file.getParent();
+        if (directory == null || !hasModes(file) || !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            return false;
+        }
+        UserPrincipal superuser = Files.getOwner(file.getRoot());
+        // As Linux shows it; elsewhere only files of the superuser count.
+        UserPrincipal us = Files.exists(PROCESS) ? Files.getOwner(PROCESS) : superuser;
+        for (Path each : List.of(file, directory)) {
+            UserPrincipal owner = Files.getOwner(each, LinkOption.NOFOLLOW_LINKS);
+            int mode = (Integer) Files.getAttribute(each, "unix:mode", LinkOption.NOFOLLOW_LINKS);
+            if ((mode & OTHERS_WRITE) != 0 || !(owner.equals(us) || owner.equals(superuser))) {
+                return false;
+            }
+        }
+        requireSafeAncestors(directory, us, "");
+        return !Files.isSymbolicLink(directory);
     }
 
     /** Returns whether files have owner, group and modes. Files of Windows inherit the folder's list of rights. */

@@ -4,6 +4,7 @@ import io.github.iree4j.status.IreeException;
 import io.github.iree4j.status.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,6 +12,8 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -18,7 +21,11 @@ import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The library as a resource, and file copies of the library, because operating systems load only files.
@@ -33,6 +40,12 @@ import org.jspecify.annotations.Nullable;
 final class NativeExtraction {
     /** System property naming the directory for copies. */
     static final String EXTRACT_DIR = "iree.native.extract-dir";
+
+    private static final Logger LOG = LoggerFactory.getLogger(NativeExtraction.class);
+
+    /** The name of a private copy, or of a file that was not written to the end. */
+    private static final Pattern LEFTOVER =
+            Pattern.compile("(lib)?iree4j_shim-[0-9a-f]{16}-[0-9]+-[0-9]+[.](so|dll|dylib)|extract-[0-9a-f]+[.]tmp");
 
     private final byte[] contents;
     private final String checksum;
@@ -78,6 +91,20 @@ final class NativeExtraction {
                 ("no native library for platform '%s' on the class path (resource '%s'), which has %s; add"
                                 + " iree4j-native-shim built for it, or name the file with %s")
                         .formatted(platform, resource, present(), NativeLibrary.LIBRARY_PATH));
+    }
+
+    /**
+     * Reads the library in a file, for copies of it.
+     *
+     * @throws IreeException UNAVAILABLE when the file cannot be read
+     */
+    static NativeExtraction of(Path file) {
+        try {
+            return new NativeExtraction(Files.readAllBytes(file));
+        } catch (IOException e) {
+            throw IreeException.of(
+                    StatusCode.UNAVAILABLE, "native library '%s' cannot be read: %s".formatted(file, e), e);
+        }
     }
 
     private static String resource(String platform) {
@@ -129,8 +156,8 @@ final class NativeExtraction {
         if (!Files.isRegularFile(sum)) {
             return;
         }
+        String checksum = of(file).checksum;
         try (InputStream in = Files.newInputStream(sum)) {
-            String checksum = new NativeExtraction(Files.readAllBytes(file)).checksum;
             if (!new String(in.readNBytes(checksum.length()), StandardCharsets.US_ASCII).equals(checksum)) {
                 throw IreeException.of(
                         StatusCode.UNAVAILABLE,
@@ -139,7 +166,9 @@ final class NativeExtraction {
             }
         } catch (IOException e) {
             throw IreeException.of(
-                    StatusCode.UNAVAILABLE, "native library '%s' cannot be read: %s".formatted(file, e), e);
+                    StatusCode.UNAVAILABLE,
+                    "checksum '%s' of the native library cannot be read: %s".formatted(sum, e),
+                    e);
         }
     }
 
@@ -176,17 +205,52 @@ final class NativeExtraction {
                 + NativeLibrary.FILE_NAME.substring(dot);
     }
 
-    /** A copy exclusive to this class loader, removed when the JVM exits, except on Windows, where a loaded file cannot be. */
+    /**
+     * A copy exclusive to this class loader, removed when the JVM exits, except on Windows, where a loaded file cannot be.
+     * Copies that were left more than a day ago are removed now. Those in use stay loaded, and on Windows stay in place.
+     */
     Path privateCopyIn(Path directory) {
         String suffix = "-" + ProcessHandle.current().pid() + "-" + System.nanoTime();
         Path copy = write(directory, fileName(suffix), false);
+        removeLeftovers(directory, Instant.now().minus(1, ChronoUnit.DAYS));
         copy.toFile().deleteOnExit();
         return copy;
     }
 
-    private Path write(Path directory, String name, boolean reuse) {
+    /** Removes a private copy that was loaded, which a JVM that is killed would leave; on Linux nothing needs its name. */
+    static void forget(Path copy) {
+        if (NativePlatform.name().startsWith("linux-")) {
+            delete(copy);
+        }
+    }
+
+    private static void delete(Path file) {
         try {
-            Path file = directory.resolve(name);
+            Files.deleteIfExists(file);
+        } catch (IOException e) { // loaded, on Windows, or removed by another process
+            LOG.debug("'{}' stays", file, e);
+        }
+    }
+
+    /** Private copies and files half written; one that cannot be removed stays. */
+    static void removeLeftovers(Path directory, Instant before) {
+        try (Stream<Path> files = Files.list(directory)) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                if (LEFTOVER.matcher(file.getFileName().toString()).matches()
+                        && Files.getLastModifiedTime(file, LinkOption.NOFOLLOW_LINKS)
+                                .toInstant()
+                                .isBefore(before)) {
+                    delete(file);
+                }
+            }
+        } catch (IOException | UncheckedIOException e) {
+            LOG.debug("leftovers in '{}' stay", directory, e);
+        }
+    }
+
+    private Path write(Path directory, String name, boolean reuse) {
+        Path file = directory.resolve(name);
+        try {
             Path temporary = CacheDirectory.createTemporary(directory, "extract-", EXTRACT_DIR);
             try {
                 if (reuse && isGood(file, temporary)) {
@@ -199,6 +263,9 @@ final class NativeExtraction {
                 Files.deleteIfExists(temporary);
             }
         } catch (IOException | UnsupportedOperationException e) {
+            if (reuse && isGoodAsItIs(file)) {
+                return file;
+            }
             throw IreeException.of(
                     StatusCode.UNAVAILABLE,
                     "cannot write to directory '%s' (%s); set %s to one that can be written"
@@ -210,7 +277,21 @@ final class NativeExtraction {
     private boolean isGood(Path file, Path ownFile) throws IOException {
         return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
                 && Files.getOwner(file).equals(Files.getOwner(ownFile))
-                && Files.size(file) == contents.length
+                && hasContents(file);
+    }
+
+    /** Whether there is a good copy in a directory where this user cannot write, as in an image. */
+    private boolean isGoodAsItIs(Path file) {
+        try {
+            return CacheDirectory.isSafeToRead(file) && hasContents(file);
+        } catch (IOException | IreeException e) {
+            LOG.debug("'{}' is not used", file, e);
+            return false;
+        }
+    }
+
+    private boolean hasContents(Path file) throws IOException {
+        return Files.size(file) == contents.length
                 && MessageDigest.isEqual(
                         CacheFile.sha256().digest(Files.readAllBytes(file)),
                         CacheFile.sha256().digest(contents));

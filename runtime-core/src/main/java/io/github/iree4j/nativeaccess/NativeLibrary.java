@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -188,12 +190,14 @@ public final class NativeLibrary {
     private static @Nullable IreeException probe() {
         try {
             String configured = configured();
-            Path loaded = configured == null ? loadResource() : loadConfigured(configured);
+            Path loaded = configured == null
+                    ? loadCopy(NativeExtraction.find(platform()), false)
+                    : loadConfigured(configured);
             checkInterface(loaded);
             LOG.debug("native library loaded from '{}'", loaded);
             return null;
         } catch (IreeException e) {
-            return e;
+            return e.code() == StatusCode.UNAVAILABLE ? e : IreeException.of(StatusCode.UNAVAILABLE, e.getMessage(), e);
         } catch (RuntimeException | LinkageError e) {
             return IreeException.of(StatusCode.UNAVAILABLE, "native library cannot be used: " + e, e);
         }
@@ -216,17 +220,27 @@ public final class NativeLibrary {
             load(file);
             return file;
         } catch (UnsatisfiedLinkError e) {
+            if (isOfAnotherLoader(e)) {
+                return loadCopy(NativeExtraction.of(file), true);
+            }
             throw IreeException.of(
-                    StatusCode.UNAVAILABLE, "native library '" + file + "' cannot be loaded: " + e.getMessage(), e);
+                    StatusCode.UNAVAILABLE,
+                    "native library '%s' cannot be loaded: %s%s"
+                            .formatted(file, e.getMessage(), lettersRemedy(file, systemCharset(), LIBRARY_PATH)),
+                    e);
         }
     }
 
-    private static Path loadResource() {
-        NativeExtraction extraction = NativeExtraction.find(platform());
+    /** A file serves a single class loader; a second application in this JVM gets a separate copy. */
+    private static boolean isOfAnotherLoader(UnsatisfiedLinkError e) {
+        return e.getMessage() != null && e.getMessage().contains("already loaded in another classloader");
+    }
+
+    private static Path loadCopy(NativeExtraction extraction, boolean isPrivate) {
         List<IreeException> failures = new ArrayList<>();
         for (Path directory : CacheDirectory.candidates(configuredCopies())) {
             try {
-                return loadFrom(extraction, directory);
+                return loadFrom(extraction, directory, isPrivate);
             } catch (IreeException e) {
                 if (e.getCause() instanceof IllegalCallerException) {
                     throw e;
@@ -243,28 +257,37 @@ public final class NativeLibrary {
         throw failure;
     }
 
-    private static Path loadFrom(NativeExtraction extraction, Path directory) {
-        Path file = extraction.extractTo(directory);
+    private static Path loadFrom(NativeExtraction extraction, Path directory, boolean isPrivate) {
+        Path file = isPrivate ? extraction.privateCopyIn(directory) : extraction.extractTo(directory);
         try {
-            try {
-                load(file);
-                return file;
-            } catch (UnsatisfiedLinkError e) {
-                // A file serves a single class loader; a second application in this JVM gets a separate copy.
-                if (e.getMessage() == null || !e.getMessage().contains("already loaded in another classloader")) {
-                    throw e;
-                }
-                Path copy = extraction.privateCopyIn(directory);
-                load(copy);
-                return copy;
+            load(file);
+            if (isPrivate) {
+                NativeExtraction.forget(file);
             }
+            return file;
         } catch (UnsatisfiedLinkError e) {
+            if (!isPrivate && isOfAnotherLoader(e)) {
+                return loadFrom(extraction, directory, true);
+            }
             String remedy = CacheDirectory.isOnNoexecVolume(file)
                     ? "; the volume of '%s' seems to be mounted noexec, set %s to a directory on another one"
                             .formatted(directory, NativeExtraction.EXTRACT_DIR)
-                    : "";
+                    : lettersRemedy(file, systemCharset(), NativeExtraction.EXTRACT_DIR);
             throw IreeException.of(StatusCode.UNAVAILABLE, e.getMessage() + remedy, e);
         }
+    }
+
+    /** The code page of Windows, in which the JVM names libraries to it; elsewhere the locale's, in which paths are read. */
+    private static Charset systemCharset() {
+        return Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"), StandardCharsets.UTF_8);
+    }
+
+    /** What to do about a path with letters that the system cannot name in its charset; empty for other paths. */
+    static String lettersRemedy(Path file, Charset charset, String property) {
+        return charset.newEncoder().canEncode(file.toString())
+                ? ""
+                : "; '%s' has letters that the code page of the system (%s) lacks, set %s to a directory without them"
+                        .formatted(file, charset, property);
     }
 
     @SuppressWarnings("restricted") // the only System.load of the project

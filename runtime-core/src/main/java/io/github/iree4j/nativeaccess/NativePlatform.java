@@ -31,7 +31,7 @@ final class NativePlatform {
     /** The name of this process's platform. */
     static String name() {
         String platform = name(System.getProperty("os.name", ""), System.getProperty("os.arch", ""));
-        return platform.startsWith("linux-") && usesMusl(MAPPINGS) ? platform + "-musl" : platform;
+        return platform.startsWith("linux-") && usesMusl(MAPPINGS, Path.of("/")) ? platform + "-musl" : platform;
     }
 
     /** The name of the library's file on a platform. */
@@ -59,15 +59,29 @@ final class NativePlatform {
 
     /**
      * Whether this JVM runs on musl. The JVM's own mappings tell it, where files of the system would not: systems have
-     * both C libraries installed.
+     * both C libraries installed. Where the mappings cannot be read, a system with the loader of musl alone is musl's.
      */
-    static boolean usesMusl(Path mappings) {
+    static boolean usesMusl(Path mappings, Path root) {
         // A charset of all bytes: names of files need not be UTF-8.
         try (Stream<String> lines = Files.lines(mappings, StandardCharsets.ISO_8859_1)) {
             return lines.anyMatch(NativePlatform::isMusl);
         } catch (IOException | RuntimeException e) {
-            return false; // without /proc: the common case
+            return has(root, "ld-musl-") && !has(root, "ld-linux-");
         }
+    }
+
+    /** Whether a loader lies where programs name it. */
+    private static boolean has(Path root, String prefix) {
+        for (String folder : List.of("lib", "lib64")) {
+            try (Stream<Path> files = Files.list(root.resolve(folder))) {
+                if (files.anyMatch(each -> each.getFileName().toString().startsWith(prefix))) {
+                    return true;
+                }
+            } catch (IOException | RuntimeException e) {
+                continue; // not every system has both
+            }
+        }
+        return false;
     }
 
     /** Whether a line of the mappings names musl, whose loader and C library are one file. glibc's are ld-linux and libc.so.6. */

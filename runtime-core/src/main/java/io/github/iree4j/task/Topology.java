@@ -43,7 +43,11 @@ public final class Topology {
      * @throws IreeException INVALID_ARGUMENT when the options name a NUMA node not available to the process
      */
     public static Topology detect(TopologyOptions options) {
-        return detect(options, Path.of("/"), Runtime.getRuntime().availableProcessors());
+        return TopologyMachine.of(
+                        System.getProperty("os.name", ""),
+                        Path.of("/"),
+                        Runtime.getRuntime().availableProcessors())
+                .choose(options);
     }
 
     /** Detects from files below a directory and the JVM's number of processors. */

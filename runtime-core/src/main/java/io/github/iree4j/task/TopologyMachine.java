@@ -37,6 +37,13 @@ record TopologyMachine(List<Processor> processors, int online, double quota, int
     record Processor(
             int number, int core, int node, boolean efficient, long l1Bytes, long l2Bytes, long l3Bytes, int cache) {}
 
+    /** This machine; of a system other than Linux only what the JVM reports, whatever lies in folders named like Linux's. */
+    static TopologyMachine of(String system, Path root, int jvmProcessors) {
+        return system.equals("Linux")
+                ? read(root, jvmProcessors)
+                : new TopologyMachine(List.of(), 0, Double.POSITIVE_INFINITY, jvmProcessors, List.of());
+    }
+
     static TopologyMachine read(Path root, int jvmProcessors) {
         TopologyFiles files = new TopologyFiles(root);
         TopologySysfs sysfs = new TopologySysfs(files);

@@ -69,6 +69,20 @@ class CacheDirectoryTest {
                 .isEqualTo(Path.of("/u/Library/Caches"));
     }
 
+    /** As in containers: the JVM calls them all "?". */
+    @Test
+    void usersWhomTheSystemDoesNotKnowHaveFoldersOfTheirOwn() throws IOException {
+        String before = System.getProperty("user.name");
+        System.setProperty("user.name", "?");
+        try {
+            Object number = Files.getAttribute(Files.createFile(directory.resolve("file")), "unix:uid");
+            assertThat(CacheDirectory.candidates(directory.toString()))
+                    .containsExactly(directory, directory.resolve("iree4j-" + number));
+        } finally {
+            System.setProperty("user.name", before);
+        }
+    }
+
     @Test
     void directoriesAndFilesArePrivate() throws IOException {
         Path file = create(directory.resolve("a/b"));

@@ -8,10 +8,13 @@ import io.github.iree4j.status.IreeException;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -28,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 @DisabledOnOs(value = OS.WINDOWS, disabledReason = "Windows has no POSIX permissions and Unix attributes")
 class NativeLibraryTest {
     /** Prints whether native code is available, or why not; runs in a separate JVM. */
-    static final class Probe {
+    public static final class Probe {
         private Probe() {}
 
         public static void main(String[] args) {
@@ -144,6 +147,13 @@ class NativeLibraryTest {
                 .contains("UNAVAILABLE: native library '" + file + "' cannot be loaded");
     }
 
+    @Test
+    void aConfiguredFileOfAnotherKindIsNamed(@TempDir Path directory) throws Exception {
+        Path inside = Files.createDirectory(directory.resolve(NativeLibrary.FILE_NAME));
+        assertThat(probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.library-path=" + directory))
+                .contains("UNAVAILABLE: native library '" + inside + "' is a directory and must be a regular file");
+    }
+
     /** The system's loader ends the process with a library that was cut off. */
     @Test
     void aConfiguredFileThatDiffersFromItsChecksumIsNotLoaded(@TempDir Path directory) throws Exception {
@@ -190,6 +200,19 @@ class NativeLibraryTest {
         command.addAll(
                 probeCommand(Probe.class, "--enable-native-access=ALL-UNNAMED", "-Djava.io.tmpdir=" + directory));
         assertThat(output(command)).startsWith("available");
+    }
+
+    /** Windows' file systems know letters that its code page lacks, and the JVM names libraries in the code page. */
+    @Test
+    void lettersOutsideTheCodePageAreToldWithTheRemedy() {
+        Charset western = Charset.forName("windows-1252");
+        Path file = Path.of("/users/\u30e6\u30fc/shim.dll");
+        assertThat(NativeLibrary.lettersRemedy(file, western, "some.property"))
+                .isEqualTo(
+                        "; '" + file
+                                + "' has letters that the code page of the system (windows-1252) lacks, set some.property to a directory without them");
+        assertThat(NativeLibrary.lettersRemedy(Path.of("/users/m\u00fcller/shim.dll"), western, "some.property"))
+                .isEmpty();
     }
 
     @Test
@@ -271,8 +294,18 @@ class NativeLibraryTest {
                 mappings,
                 "7f1-7f2 r--s 00000000 fe:01 529 /srv/m\u00fcll/a.jar\n7f3-7f4 r-xp 00014000 fe:01 530 /lib/ld-musl-x86_64.so.1\n"
                         .getBytes(StandardCharsets.ISO_8859_1));
-        assertThat(NativePlatform.usesMusl(mappings)).isTrue();
-        assertThat(NativePlatform.usesMusl(directory.resolve("none"))).isFalse();
+        assertThat(NativePlatform.usesMusl(mappings, directory)).isTrue();
+    }
+
+    /** Linux hides them from a process with capabilities of its own, for example. */
+    @Test
+    void withoutMappingsTheLoaderOfTheSystemTellsTheCLibrary(@TempDir Path root) throws Exception {
+        Path none = root.resolve("none");
+        assertThat(NativePlatform.usesMusl(none, root)).isFalse();
+        Files.createFile(Files.createDirectory(root.resolve("lib")).resolve("ld-musl-x86_64.so.1"));
+        assertThat(NativePlatform.usesMusl(none, root)).isTrue();
+        Files.createFile(Files.createDirectory(root.resolve("lib64")).resolve("ld-linux-x86-64.so.2"));
+        assertThat(NativePlatform.usesMusl(none, root)).isFalse();
     }
 
     @Test
@@ -320,6 +353,43 @@ class NativeLibraryTest {
         assertThat(new NativeExtraction(new byte[] {4}).extractTo(directory)).isNotEqualTo(file);
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(directory)))
                 .isEqualTo("rwx------");
+    }
+
+    /** As in an image, by another user than the application's. */
+    @Test
+    void aGoodCopyIsReusedWhereNothingCanBeWritten(@TempDir Path parent) throws Exception {
+        NativeExtraction extraction = new NativeExtraction(new byte[] {1, 2, 3});
+        Path directory = parent.toRealPath().resolve("d");
+        Path file = extraction.extractTo(directory);
+        assertThat(CacheDirectory.isSafeToRead(file)).isTrue();
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw--w----"));
+        assertThat(CacheDirectory.isSafeToRead(file)).as("others can write it").isFalse();
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx----w-"));
+        assertThat(CacheDirectory.isSafeToRead(file))
+                .as("others can replace it")
+                .isFalse();
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("r-xr-xr-x"));
+        Path link = Files.createSymbolicLink(parent.toRealPath().resolve("link"), directory);
+        assertThat(CacheDirectory.isSafeToRead(link.resolve(file.getFileName())))
+                .isFalse();
+        try {
+            // A disk that can be written here, such as one of the superuser's, is made one that cannot.
+            List<String> command = new ArrayList<>(List.of("unshare", "-Urm", "sh", "-c"));
+            command.add("mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\" && exec \"$@\"");
+            command.add(directory.toString());
+            Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+            probe("--enable-native-access=ALL-UNNAMED", "-Diree.native.extract-dir=" + directory);
+            command.addAll(probeCommand(
+                    Probe.class, "--enable-native-access=ALL-UNNAMED", "-Diree.native.extract-dir=" + directory));
+            Process process =
+                    new ProcessBuilder(command).redirectErrorStream(true).start();
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assumeTrue(process.waitFor() == 0, "no volume can be mounted here: " + output);
+            assertThat(output).startsWith("available");
+        } finally {
+            Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
+        }
     }
 
     @Test
@@ -392,16 +462,70 @@ class NativeLibraryTest {
     @Test
     void aSecondClassLoaderGetsASeparateLibrary() throws Exception {
         NativeLibrary.ensureAvailable();
-        URL[] classPath = Arrays.stream(System.getProperty("java.class.path").split(java.io.File.pathSeparator))
-                .map(NativeLibraryTest::url)
-                .toArray(URL[]::new);
-        try (URLClassLoader loader = new URLClassLoader(classPath, ClassLoader.getPlatformClassLoader())) {
+        try (URLClassLoader loader = new URLClassLoader(classPath(), ClassLoader.getPlatformClassLoader())) {
             Class<?> second = loader.loadClass(NativeLibrary.class.getName());
             assertThat(second).isNotEqualTo(NativeLibrary.class);
             assertThat(second.getMethod("unavailabilityCause").invoke(null)).isNull();
             Class<?> features = loader.loadClass(CpuFeatures.class.getName());
             assertThat(features.getMethod("architecture").invoke(null)).isEqualTo(CpuFeatures.architecture());
         }
+    }
+
+    /** Loads the library in two class loaders, one after the other. */
+    static final class TwoLoaders {
+        private TwoLoaders() {}
+
+        public static void main(String[] args) throws Exception {
+            Probe.main(args);
+            try (URLClassLoader loader = new URLClassLoader(classPath(), ClassLoader.getPlatformClassLoader())) {
+                loader.loadClass(Probe.class.getName())
+                        .getMethod("main", String[].class)
+                        .invoke(null, (Object) args);
+            }
+            // The copies of a JVM that is killed remain unless they are gone by now.
+            Runtime.getRuntime().halt(0);
+        }
+    }
+
+    @Test
+    void aSecondClassLoaderGetsACopyOfTheConfiguredLibrary(@TempDir Path copies) throws Exception {
+        Path built = TestKernels.DIRECTORY.resolve("../..").toAbsolutePath().normalize();
+        assertThat(output(probeCommand(
+                        TwoLoaders.class,
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-Diree.native.extract-dir=" + copies,
+                        "-Diree.native.library-path=" + built)))
+                .isEqualTo("available\navailable\n");
+        if (OS.LINUX.isCurrentOs()) {
+            assertThat(copies).isEmptyDirectory();
+        }
+    }
+
+    @Test
+    void leftoversAreRemovedAfterADay(@TempDir Path directory) throws Exception {
+        Instant now = Instant.parse("2026-03-04T05:06:07Z");
+        List<String> names = List.of(
+                "libiree4j_shim-0123456789abcdef-77-123.so",
+                "extract-1f.tmp",
+                "libiree4j_shim-0123456789abcdef.so",
+                "libiree4j_shim-0123456789abcdef-77-124.so");
+        for (String name : names) {
+            boolean isNew = name.endsWith("124.so");
+            Files.setLastModifiedTime(
+                    Files.createFile(directory.resolve(name)), FileTime.from(isNew ? now : now.minusSeconds(1)));
+        }
+        NativeExtraction.removeLeftovers(directory, now);
+        try (var left = Files.list(directory)) {
+            assertThat(left.map(each -> each.getFileName().toString()))
+                    .containsExactlyInAnyOrder(names.get(2), names.get(3));
+        }
+        NativeExtraction.removeLeftovers(directory.resolve("none"), now);
+    }
+
+    private static URL[] classPath() {
+        return Arrays.stream(System.getProperty("java.class.path").split(java.io.File.pathSeparator))
+                .map(NativeLibraryTest::url)
+                .toArray(URL[]::new);
     }
 
     private static URL url(String entry) {

@@ -48,6 +48,21 @@ class TopologyTest {
         assertThat(topology.notes()).isEmpty();
     }
 
+    /** Windows may have a folder \\sys, and programs for Windows that run on Linux see that of Linux. */
+    @Test
+    void filesOfLinuxAreReadOnLinuxOnly() {
+        machine.twoSockets();
+        assertThat(TopologyMachine.of("Linux", root, 32)
+                        .choose(TopologyOptions.DEFAULTS)
+                        .groups())
+                .hasSize(16);
+        assertThat(TopologyMachine.of("Windows 11", root, 8)
+                        .choose(TopologyOptions.DEFAULTS)
+                        .groups())
+                .hasSize(8)
+                .containsOnly(TopologyGroup.ANYWHERE);
+    }
+
     @Test
     void eachThreadGetsAWorkerOnRequest() {
         Topology topology = machine.twoSockets().topology("mode=threads");

@@ -1,5 +1,6 @@
 package io.github.iree4j.hal.gpu;
 
+import io.github.iree4j.nativeaccess.NativeLibrary;
 import io.github.iree4j.nativeaccess.gpu.GpuKind;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,16 +11,21 @@ final class MissingGpus {
     private MissingGpus() {}
 
     static String explain(GpuKind kind) {
-        return explain(kind, Path.of("/dev"));
+        return explain(kind, NativeLibrary.platform(), Path.of("/dev"));
     }
 
     /**
-     * Explains missing devices, given a directory.
+     * Explains missing devices on a platform.
      *
-     * @param devices the directory of the operating system's devices
+     * @param platform its name
+     * @param devices the directory of the operating system's devices, on Linux
      */
-    static String explain(GpuKind kind, Path devices) {
+    static String explain(GpuKind kind, String platform, Path devices) {
         String found = "its library is there and finds no device";
+        if (!platform.startsWith("linux-")) {
+            return found + "; see that the device manager lists one without an error, and that " + variables(kind)
+                    + " hides none";
+        }
         Path node = devices.resolve(kind == GpuKind.CUDA ? "nvidiactl" : "kfd");
         if (!Files.exists(node)) {
             return found + "; there is no " + node

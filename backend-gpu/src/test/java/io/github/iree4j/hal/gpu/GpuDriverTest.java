@@ -109,16 +109,23 @@ class GpuDriverTest {
 
     @Test
     void missingDevicesAreExplainedByTheStateOfTheSystem() throws IOException {
-        assertThat(MissingGpus.explain(GpuKind.CUDA, directory))
+        assertThat(MissingGpus.explain(GpuKind.CUDA, "linux-x86_64", directory))
                 .contains("there is no " + directory.resolve("nvidiactl"))
                 .contains("--gpus all");
-        assertThat(MissingGpus.explain(GpuKind.HIP, directory))
+        assertThat(MissingGpus.explain(GpuKind.HIP, "linux-x86_64", directory))
                 .contains("there is no " + directory.resolve("kfd"))
                 .contains("--device=/dev/kfd --device=/dev/dri");
         Files.createFile(directory.resolve("nvidiactl"));
-        assertThat(MissingGpus.explain(GpuKind.CUDA, directory))
+        assertThat(MissingGpus.explain(GpuKind.CUDA, "linux-x86_64", directory))
                 .contains("nvidia-smi -L")
                 .contains("CUDA_VISIBLE_DEVICES");
+        for (GpuKind kind : GpuKind.values()) {
+            assertThat(MissingGpus.explain(kind, "windows-x86_64", directory))
+                    .contains("the device manager lists one")
+                    .contains("_VISIBLE_DEVICES")
+                    .doesNotContain("container")
+                    .doesNotContain(directory.toString());
+        }
     }
 
     @Test

@@ -99,7 +99,7 @@ public final class CacheDirectory {
         return directories;
     }
 
-    /** What tells this user's folder from those of others: the name, or the number of a user whom the system does not know. */
+    /** Returns the part of a folder's name for this user: the name, or the number of a user whom the system does not know. */
     private static String user() {
         String name = System.getProperty("user.name", UNKNOWN_USER);
         if (!name.equals(UNKNOWN_USER)) {

@@ -71,7 +71,7 @@ final class GpuMemory extends DriverMemory {
             }
             throw IreeException.of(
                     StatusCode.UNIMPLEMENTED,
-                    "%d bytes of the host at 0x%x cannot be %s in place: %s, as drivers do for pages that are read-only or of a file; copy them"
+                    "%d bytes of the host at 0x%x cannot be %s in place: %s, as drivers do for pages that are read-only or of a file; copy the bytes"
                             .formatted(size, first, readOnly ? "read" : "written", e.getMessage()),
                     e);
         }

@@ -160,7 +160,7 @@ class GpuImportsTest {
                 .isInstanceOfSatisfying(
                         IreeException.class, e -> assertThat(e.code()).isEqualTo(StatusCode.UNIMPLEMENTED))
                 .hasMessageContaining("%d bytes of the host at 0x%x".formatted(2 * PAGE, bytes.address() & -PAGE))
-                .hasMessageContaining("copy them");
+                .hasMessageContaining("copy the bytes");
     }
 
     @Test

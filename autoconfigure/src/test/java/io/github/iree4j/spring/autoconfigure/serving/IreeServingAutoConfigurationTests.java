@@ -44,7 +44,7 @@ class IreeServingAutoConfigurationTests {
         web.withPropertyValues("iree.http.max-in-flight-size=64MB", "iree.http.max-request-size=64MB")
                 .run(context -> assertThat(report(output))
                         .contains("WARN", "at most 50331648 bytes", "67108864 of 'iree.http.max-request-size'")
-                        .contains("67108864 that 'iree.http.max-in-flight-size' allows; raise"));
+                        .contains("67108864 allowed by 'iree.http.max-in-flight-size'; raise"));
         web.withPropertyValues("iree.http.max-in-flight-size=64MB")
                 .run(context -> assertThat(report(output)).contains("INFO", "at most 50331648 bytes"));
         web.withPropertyValues("iree.http.max-in-flight-size=64MB", "iree.http.max-request-size=1MB")

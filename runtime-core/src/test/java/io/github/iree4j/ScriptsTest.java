@@ -384,7 +384,7 @@ class ScriptsTest {
         List<String> found = new ArrayList<>();
         try (Stream<Path> scripts = Files.list(ROOT.resolve("bin"));
                 Stream<Path> files = Files.walk(ROOT)) {
-            List<Path> tests = files.filter(file -> file.toString().contains("src/test/java"))
+            List<Path> tests = files.filter(file -> file.toUri().getPath().contains("/src/test/java/"))
                     .filter(Files::isRegularFile)
                     .toList();
             for (Path script : scripts.filter(Files::isRegularFile).toList()) {

@@ -101,7 +101,8 @@ shim_status_t shim_view_create(const shim_sealed_t* sealed, uint64_t offset,
 void* shim_view_bytes(const shim_view_t* view);
 
 // Whether the view was written since it was created or restored, or may have
-// been. True for any thread that sees the stored bytes.
+// been. True for any thread that sees the stored bytes, under wine unless the
+// system has swapped them out.
 int shim_view_is_written(const shim_view_t* view);
 
 // Restores the sealed contents. The bytes must not be in use. On failure some

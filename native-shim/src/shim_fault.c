@@ -12,7 +12,9 @@
 //   checks the faulting instruction; so a fault in another handler that
 //   interrupted the kernel, or in a library that the kernel called and that may
 //   hold a lock, is passed on. Only a function called directly from the kernel
-//   (memcpy of libc, or address 0) counts as the kernel.
+//   (memcpy of libc, or address 0) counts as the kernel, and a jump to where no
+//   code is, wherever it was made: only kernels loaded by the system can call
+//   libraries, so only there may a lock stay held.
 //
 // The handler changes the interrupted thread's context and returns: the thread
 // goes on in land(), as if the kernel had called it, and jumps to the place. So
@@ -76,9 +78,10 @@ static bool is_of(const guard_t* guard, const siginfo_t* info,
   if (stack >= (uintptr_t)guard || (uintptr_t)guard - stack > STACK) {
     return false;
   }
-  // A jump to where no code is may leave no return address.
+  // A jump to where no code is may leave no return address. Whether its target
+  // is aligned does not matter.
   return is_inside(guard, shim__instruction(context)) ||
-         (shim__has_address(info, context) &&
+         ((info->si_signo == SIGSEGV || info->si_signo == SIGBUS) &&
           (uintptr_t)info->si_addr == shim__instruction(context)) ||
          is_inside(guard, shim__caller(context));
 }

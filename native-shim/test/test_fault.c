@@ -125,6 +125,9 @@ static void a_fault_is_a_status_that_says_what_was_done(void) {
               "or that marks unreachable code");
   CHECK_FAILS(run(executable, LEAVE, (void*)64, &bound, &error), SHIM_INTERNAL,
               " 0x40, where nothing is mapped");
+  // No place of an instruction on arm64.
+  CHECK_FAILS(run(executable, LEAVE, (void*)65, &bound, &error), SHIM_INTERNAL,
+              "it ");
   CHECK_FAILS(run(executable, MISALIGN, (uint8_t*)&bound + 1, &bound, &error),
               SHIM_INTERNAL, "a misaligned vector operand or atomic one");
 #if defined(__x86_64__)

@@ -10,8 +10,8 @@
 //   protection   PAGE_WRITECOPY, and PAGE_READWRITE once a page is a copy, as
 //                Microsoft documents. Neighbouring pages are one answer.
 //   working set  a page that is a copy is not shared. Wine tells copies so, and
-//                leaves the protection. A page outside the working set counts as
-//                unwritten, which is wrong for a copy that was swapped out.
+//                leaves the protection. A page outside the working set counts
+//                as unwritten: wrong for a copy that was swapped out.
 //
 // Which of the two this system tells is tried once; without either there are no
 // views.
@@ -83,7 +83,8 @@ static bool is_evident(HANDLE section, evidence_t evidence) {
   if (one && other && other[0] == 0 &&
       !is_copied((const uint8_t*)one, PAGE, evidence)) {
     one[0] = 1;
-    is_found = other[0] == 0 && is_copied((const uint8_t*)one, PAGE, evidence) &&
+    is_found = other[0] == 0 &&
+               is_copied((const uint8_t*)one, PAGE, evidence) &&
                !is_copied((const uint8_t*)other, PAGE, evidence);
   }
   if (one) UnmapViewOfFile((const void*)one);
@@ -91,13 +92,13 @@ static bool is_evident(HANDLE section, evidence_t evidence) {
   return is_found;
 }
 
-// 0: not tried; 1: none; otherwise evidence_t + 2.
+// 0: not tried, or without memory; 1: none; otherwise evidence_t + 2.
 static _Atomic int known;
 
 static int try_evidence(void) {
   HANDLE section = CreateFileMappingW(INVALID_HANDLE_VALUE, NULL,
                                       PAGE_READWRITE, 0, PAGE, NULL);
-  if (!section) return 1;
+  if (!section) return 0;
   const int found = is_evident(section, BY_PROTECTION)    ? BY_PROTECTION + 2
                     : is_evident(section, BY_WORKING_SET) ? BY_WORKING_SET + 2
                                                           : 1;
@@ -107,7 +108,7 @@ static int try_evidence(void) {
 
 bool shim__windows_has_views(void) {
   if (atomic_load(&known) == 0) atomic_store(&known, try_evidence());
-  return atomic_load(&known) != 1;
+  return atomic_load(&known) > 1;
 }
 
 //===--------------------------------------------------------------------===//

@@ -323,6 +323,11 @@ class ScriptsTest {
                 .doesNotContain("gcc");
         Files.writeString(library, "library");
         assertThat(withoutCompiler(path, library, "bin/require-tools")).isEqualTo("status 0");
+        Path checksum =
+                Files.writeString(directory.resolve("libiree4j_shim.so.sha256"), "0".repeat(64) + "  " + library);
+        assertThat(withoutCompiler(path, library, "bin/build-native", resources.toString()))
+                .contains("differs from its checksum");
+        Files.delete(checksum);
         assertThat(withoutCompiler(path, library, "bin/cmake-native", "release", "test_libraries"))
                 .contains("IREE4J_NATIVE_LIBRARY_PATH names the library")
                 .endsWith("status 77");

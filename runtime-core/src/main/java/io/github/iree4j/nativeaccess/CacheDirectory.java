@@ -62,10 +62,12 @@ public final class CacheDirectory {
         }
         try {
             Set<PosixFilePermission> before = Files.getPosixFilePermissions(file);
-            Files.setPosixFilePermissions(file, PRIVATE);
-            boolean isExecutable = Files.isExecutable(file);
-            Files.setPosixFilePermissions(file, before);
-            return !isExecutable;
+            try {
+                Files.setPosixFilePermissions(file, PRIVATE);
+                return !Files.isExecutable(file);
+            } finally {
+                Files.setPosixFilePermissions(file, before);
+            }
         } catch (IOException e) {
             return false;
         }
@@ -154,8 +156,8 @@ public final class CacheDirectory {
     }
 
     /**
-     * Returns whether a file is a regular one that nobody but this user and the superuser can change or replace, without
-     * writing to find out. False on systems without owners and modes.
+     * Returns whether a file is a regular one that nobody but this user and the superuser can change, without writing to
+     * find out. False on systems without owners and modes. A folder around that others can write is only logged.
      */
     static boolean isSafeToRead(Path file) throws IOException {
         Path directory = file.getParent();
@@ -172,7 +174,7 @@ public final class CacheDirectory {
                 return false;
             }
         }
-        requireSafeAncestors(directory, us, "");
+        requireSafeAncestors(directory, us, NativeExtraction.EXTRACT_DIR);
         return !Files.isSymbolicLink(directory);
     }
 

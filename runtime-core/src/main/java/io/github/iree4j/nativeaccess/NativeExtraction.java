@@ -131,7 +131,8 @@ final class NativeExtraction {
         Set<URL> places = placesOf(resource + ".sha256");
         for (URL place : places) {
             try (InputStream in = place.openStream()) {
-                if (new String(in.readNBytes(checksum.length()), StandardCharsets.US_ASCII).equals(checksum)) {
+                if (new String(in.readNBytes(checksum.length()), StandardCharsets.US_ASCII)
+                        .equalsIgnoreCase(checksum)) {
                     return;
                 }
             }
@@ -158,7 +159,7 @@ final class NativeExtraction {
         }
         String checksum = of(file).checksum;
         try (InputStream in = Files.newInputStream(sum)) {
-            if (!new String(in.readNBytes(checksum.length()), StandardCharsets.US_ASCII).equals(checksum)) {
+            if (!new String(in.readNBytes(checksum.length()), StandardCharsets.US_ASCII).equalsIgnoreCase(checksum)) {
                 throw IreeException.of(
                         StatusCode.UNAVAILABLE,
                         "native library '%s' differs from its checksum in '%s': its SHA-256 is %s; copy both again, or remove the checksum of a library of your own"

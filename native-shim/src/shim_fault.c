@@ -94,9 +94,12 @@ static void pass_on(int number, siginfo_t* info, void* context) {
   if (action->sa_flags & SA_SIGINFO) {
     action->sa_sigaction(number, info, context);
   } else if (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN) {
+    const bool is_sent = shim__is_sent(info);
+    if (is_sent && action->sa_handler == SIG_IGN) return;
     struct sigaction none = {.sa_flags = 0};
     none.sa_handler = SIG_DFL;
     sigaction(number, &none, NULL);  // faults again and ends the process
+    if (is_sent) raise(number);      // which comes when the handler returns
   } else {
     action->sa_handler(number);
   }

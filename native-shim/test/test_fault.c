@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "shim_file.h"
@@ -515,8 +516,26 @@ static void what_is_not_guarded_is_passed_on(void) {
   shim_cpu_executable_release(executable);
 }
 
+// Without a handler before the shim's: as without the shim.
+static void a_signal_sent_by_a_process_ends_it(void) {
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    shim_cpu_executable_t* executable = NULL;
+    if (open_executable("faulty", (shim_cpu_executable_params_t){0},
+                        &executable, NULL) == SHIM_OK) {
+      raise(SIGFPE);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  CHECK_EQ(waitpid(child, &status, 0), child);
+  CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGFPE);
+}
+
 int main(void) {
   page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  RUN(a_signal_sent_by_a_process_ends_it);
   // What a JVM does before the shim is loaded.
   struct sigaction action;
   memset(&action, 0, sizeof(action));

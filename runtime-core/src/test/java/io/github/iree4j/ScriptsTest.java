@@ -323,6 +323,9 @@ class ScriptsTest {
                 .doesNotContain("gcc");
         Files.writeString(library, "library");
         assertThat(withoutCompiler(path, library, "bin/require-tools")).isEqualTo("status 0");
+        assertThat(withoutCompiler(path, library, "bin/require-tools", "build-natives"))
+                .as("which makes the libraries of a release all the same")
+                .contains("cmake");
         Path checksum =
                 Files.writeString(directory.resolve("libiree4j_shim.so.sha256"), "0".repeat(64) + "  " + library);
         assertThat(withoutCompiler(path, library, "bin/build-native", resources.toString()))

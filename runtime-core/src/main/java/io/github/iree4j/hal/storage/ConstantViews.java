@@ -223,7 +223,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
                 return; // VIEW-1
             }
             own.remove(user);
-            retire(view, gone);
+            retire(view, false, gone);
             return;
         }
         if (!told) {
@@ -232,7 +232,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
         }
         if (!(user instanceof MemoryHolder)) { // an execution outside of any call ends here
             own.remove(user);
-            retire(view, gone);
+            retire(view, true, gone);
         }
     }
 
@@ -260,7 +260,7 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
                     && isFinished(each.getKey())
                     && !each.getKey().equals(maker)) {
                 all.remove();
-                retire(view, gone);
+                retire(view, view.isWritten(), gone);
             }
         }
         return idle.poll();
@@ -271,8 +271,8 @@ public final class ConstantViews<V extends ConstantViews.View> extends Resource 
     }
 
     /** Recycles or closes a view whose user has finished. */
-    private void retire(V view, List<V> gone) {
-        if (idle.size() < MOST_IDLE && isBased(view, base()) && (!view.isWritten() || view.tryRestore())) {
+    private void retire(V view, boolean isWritten, List<V> gone) {
+        if (idle.size() < MOST_IDLE && isBased(view, base()) && (!isWritten || view.tryRestore())) {
             idle.push(view);
         } else {
             gone.add(view);

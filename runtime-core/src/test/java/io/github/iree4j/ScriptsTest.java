@@ -3,7 +3,6 @@ package io.github.iree4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -390,31 +389,32 @@ class ScriptsTest {
     void testsNamedByScriptsExist() throws IOException {
         Pattern named = Pattern.compile("\\b(\\w+Tests?)#(\\w+)");
         List<String> found = new ArrayList<>();
-        try (Stream<Path> scripts = Files.list(ROOT.resolve("bin"));
-                Stream<Path> files = Files.walk(ROOT)) {
-            List<Path> tests = files.filter(file -> file.toUri().getPath().contains("/src/test/java/"))
-                    .filter(Files::isRegularFile)
-                    .toList();
-            for (Path script : scripts.filter(Files::isRegularFile).toList()) {
+        try (Stream<Path> scripts = Files.list(ROOT.resolve("bin"))) {
+            for (Path script : scripts.toList()) {
                 for (MatchResult match :
                         named.matcher(Files.readString(script)).results().toList()) {
                     found.add(match.group());
-                    assertThat(tests)
+                    assertThat(codeOf(match.group(1)))
                             .as("%s of %s", match.group(), script)
-                            .anyMatch(test -> test.endsWith(match.group(1) + ".java")
-                                    && read(test).contains("void " + match.group(2)));
+                            .contains("void " + match.group(2));
                 }
             }
         }
         assertThat(found).isNotEmpty();
     }
 
-    private static String read(Path file) {
-        try {
-            return Files.readString(file);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+    /** The code of the test classes of a name, in all modules. */
+    private static String codeOf(String test) throws IOException {
+        StringBuilder code = new StringBuilder();
+        for (Path folder : Modules.folders("src/test/java")) {
+            try (Stream<Path> files = Files.walk(folder)) {
+                for (Path file :
+                        files.filter(each -> each.endsWith(test + ".java")).toList()) {
+                    code.append(Files.readString(file));
+                }
+            }
         }
+        return code.toString();
     }
 
     /** Each script run by Maven on Windows has a twin for cmd.exe, which ends lines by two characters. */

@@ -16,6 +16,11 @@ shim_status_t shim__no_memory(shim_error_t* error, uint64_t bytes,
 shim_status_t shim__slab_check(uint64_t size, uint64_t alignment,
                                shim_error_t* error);
 
+// What both ways of making views refuse: a range that sealed memory of |whole|
+// bytes does not have.
+shim_status_t shim__view_check(uint64_t whole, uint64_t offset, uint64_t length,
+                               shim_error_t* error);
+
 // x86_64: the features of |field| without those that use tiles, unless
 // |request| obtains the system's permission. Asks where there are such
 // features, and once: |answer| is 0 until then.

@@ -53,3 +53,15 @@ shim_status_t shim__slab_check(uint64_t size, uint64_t alignment,
   }
   return SHIM_OK;
 }
+
+shim_status_t shim__view_check(uint64_t whole, uint64_t offset, uint64_t length,
+                               shim_error_t* error) {
+  if (length == 0 || offset > whole || length > whole - offset) {
+    return shim_error_set(error, SHIM_OUT_OF_RANGE, 0,
+                          "%llu bytes at %llu are not in memory of %llu",
+                          (unsigned long long)length,
+                          (unsigned long long)offset,
+                          (unsigned long long)whole);
+  }
+  return SHIM_OK;
+}

@@ -163,14 +163,9 @@ shim_status_t shim_view_create(const shim_sealed_t* sealed, uint64_t offset,
                                uint64_t length, shim_view_t** out_view,
                                shim_error_t* error) {
   *out_view = NULL;
-  uint64_t whole = shim_sealed_size(sealed);
-  if (length == 0 || offset > whole || length > whole - offset) {
-    return shim_error_set(error, SHIM_OUT_OF_RANGE, 0,
-                          "%llu bytes at %llu are not in memory of %llu",
-                          (unsigned long long)length,
-                          (unsigned long long)offset,
-                          (unsigned long long)whole);
-  }
+  const shim_status_t status =
+      shim__view_check(shim_sealed_size(sealed), offset, length, error);
+  if (status != SHIM_OK) return status;
   uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   uint64_t lead = offset % page;
   uint64_t size = (lead + length + page - 1) / page * page;

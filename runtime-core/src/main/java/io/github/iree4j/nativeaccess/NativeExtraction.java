@@ -131,8 +131,7 @@ final class NativeExtraction {
         Set<URL> places = placesOf(resource + ".sha256");
         for (URL place : places) {
             try (InputStream in = place.openStream()) {
-                if (new String(in.readNBytes(checksum.length()), StandardCharsets.US_ASCII)
-                        .equalsIgnoreCase(checksum)) {
+                if (isIn(in)) {
                     return;
                 }
             }
@@ -157,13 +156,13 @@ final class NativeExtraction {
         if (!Files.isRegularFile(sum)) {
             return;
         }
-        String checksum = of(file).checksum;
+        NativeExtraction library = of(file);
         try (InputStream in = Files.newInputStream(sum)) {
-            if (!new String(in.readNBytes(checksum.length()), StandardCharsets.US_ASCII).equalsIgnoreCase(checksum)) {
+            if (!library.isIn(in)) {
                 throw IreeException.of(
                         StatusCode.UNAVAILABLE,
                         "native library '%s' differs from its checksum in '%s': its SHA-256 is %s; copy both again, or remove the checksum of a library of your own"
-                                .formatted(file, sum, checksum));
+                                .formatted(file, sum, library.checksum));
             }
         } catch (IOException e) {
             throw IreeException.of(
@@ -171,6 +170,12 @@ final class NativeExtraction {
                     "checksum '%s' of the native library cannot be read: %s".formatted(sum, e),
                     e);
         }
+    }
+
+    /** Whether a file of checksums begins with the library's checksum. */
+    private boolean isIn(InputStream checksums) throws IOException {
+        return new String(checksums.readNBytes(checksum.length()), StandardCharsets.US_ASCII)
+                .equalsIgnoreCase(checksum);
     }
 
     private static Set<URL> placesOf(String resource) throws IOException {
@@ -218,7 +223,7 @@ final class NativeExtraction {
         return copy;
     }
 
-    /** Removes a private copy that was loaded, which a JVM that is killed would leave; on Linux nothing needs its name. */
+    /** Removes a private copy, loaded or refused, which a JVM that is killed would leave; on Linux nothing needs the name. */
     static void forget(Path copy) {
         if (NativePlatform.name().startsWith("linux-")) {
             delete(copy);

@@ -273,6 +273,9 @@ public final class NativeLibrary {
                     ? "; the volume of '%s' seems to be mounted noexec, set %s to a directory on another one"
                             .formatted(directory, NativeExtraction.EXTRACT_DIR)
                     : lettersRemedy(file, systemCharset(), NativeExtraction.EXTRACT_DIR);
+            if (isPrivate) {
+                NativeExtraction.forget(file);
+            }
             throw IreeException.of(StatusCode.UNAVAILABLE, e.getMessage() + remedy, e);
         }
     }

@@ -82,7 +82,7 @@ public abstract class ConstantContract extends DeviceContract {
         if (!backend.has(Capability.READ_ONLY_IMPORTS)) {
             assertFails(
                     StatusCode.UNIMPLEMENTED,
-                    "copy them",
+                    "copy the bytes",
                     () -> device.allocator().importHost(CONSTANT, memory.seal(), null));
             return;
         }
